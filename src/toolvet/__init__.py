@@ -1,0 +1,1 @@
+"""Vet every tool call."""

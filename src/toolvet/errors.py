@@ -1,0 +1,56 @@
+"""What toolvet raises.
+
+A broken server, a wrong argument, an odd result is our subject and becomes a finding. These are for what is not:
+
+    ToolvetError
+    ├── UsageError             the command line, a configuration file or an input file is wrong       exit 2
+    │   └── ConfigError        … and we know the file, the line and the key
+    ├── AuthenticationError    the server wants credentials that it did not get                       exit 3
+    ├── UnreachableError       the server cannot be started, reached, or does not speak MCP           exit 4
+    └── Unsatisfiable          no value can satisfy this JSON Schema (also a ValueError)
+
+Anything else that reaches the command line is a bug of ours (exit 5).
+"""
+
+
+class ToolvetError(Exception):
+    """The root: `except ToolvetError` catches all that toolvet raises on purpose."""
+
+    exit_code = 5
+
+
+class UsageError(ToolvetError):
+    """The caller asked for something that cannot be done as asked."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A configuration file is wrong; the message names file, line and key as far as they are known."""
+
+    def __init__(self, problem: str, *, file: str, line: int | None = None, key: str | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        self.key = key
+        where = file if line is None else f"{file}, line {line}"
+        what = problem if key is None else f"{key}: {problem}"
+        super().__init__(f"{where}: {what}")
+
+
+class AuthenticationError(ToolvetError):
+    """The server refused us for want of credentials (HTTP 401 or 403)."""
+
+    exit_code = 3
+
+
+class UnreachableError(ToolvetError):
+    """The server cannot be started or reached, or what answers does not speak MCP."""
+
+    exit_code = 4
+
+
+class Unsatisfiable(ToolvetError, ValueError):  # noqa: N818 - the field's word, and the name that the public API promises.
+    """No value can satisfy this JSON Schema."""
+
+    exit_code = 2

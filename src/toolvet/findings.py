@@ -1,0 +1,50 @@
+"""The nouns every room speaks: how bad, how sure, what was seen, where, and what to do."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Ordered: `Severity.ERROR.outranks(Severity.WARNING)`."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """2 for an error, 1 for a warning, 0 for information."""
+        return {"error": 2, "warning": 1, "info": 0}[self.value]
+
+    def reaches(self, threshold: "Severity") -> bool:
+        """Whether this severity is at or above `threshold`."""
+        return self.rank >= threshold.rank
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong, or worth knowing, with the words that show it.
+
+    `id` names the check (`toolvet explain ID` says more), `severity` how bad it is, `confidence` (0-100) how sure we
+    are that a person would agree: the two are separate axes. `tool` is None when the whole server is meant. `message`
+    says what is wrong in one sentence, `pointer` where (a JSON Pointer into the tool definition, the arguments or the
+    result, as the message says), `evidence` quotes what was seen, `why` says why it matters, `remedy` what to do, and
+    `reproduce` is a command line that shows it again. `occurrences` counts the calls that showed the same thing.
+    """
+
+    id: str
+    severity: Severity
+    message: str
+    confidence: int = 100
+    tool: str | None = None
+    pointer: str = ""
+    evidence: str = ""
+    why: str = ""
+    remedy: str = ""
+    reproduce: str = ""
+    occurrences: int = 1
+
+    @property
+    def fingerprint(self) -> tuple[str, str, str]:
+        """What makes two findings of two runs the same one: check, tool and place, never the words seen."""
+        return (self.id, self.tool or "", self.pointer)

@@ -1,0 +1,127 @@
+"""The report as a document: what `toolvet-report/1` holds, field by field. The published JSON Schema is made from this.
+
+Within version 1 fields are only added, never renamed or removed.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from toolvet.findings import Finding
+
+SCHEMA_ID = "toolvet-report/1"
+
+Status = Literal["fully_working", "partially_working", "connectivity_only", "broken", "untested"]
+Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
+Outcome = Literal["result", "protocol_error", "timeout", "server_died", "invalid_message", "not_run"]
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True):
+    """The server as it introduced itself, and how it was reached. `command` is safe to show: secrets are masked."""
+
+    name: str
+    version: str = ""
+    protocol_version: str = ""
+    transport: Literal["stdio", "http"] = "stdio"
+    command: str = ""
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What `check_result` said of one result (see `toolvet.ResultVerdict`)."""
+
+    classification: str
+    confidence: float
+    is_valid: bool
+    is_error: bool
+    error_kind: str | None = None
+    state: str | None = None
+    retry: str | None = None
+    issues: list[str] = []
+    evidence: list[str] = []
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """One call: what was sent, what came back, and whether that is what should come back.
+
+    `result` is the tool result or, for a protocol error, the JSON-RPC error object; null where nothing came back
+    (`outcome` says which). Long payloads are cut and then end with a note. `breaks` names the JSON Schema keyword that
+    an error case breaks on purpose. `note` says in a sentence why the scenario passed or failed. `origin` says where
+    the arguments came from (fixture, schema, earlier result, generator).
+    """
+
+    name: str
+    category: Category
+    arguments: object
+    outcome: Outcome
+    passed: bool
+    result: object = None
+    verdict: Verdict | None = None
+    duration_ms: float = 0.0
+    breaks: str | None = None
+    note: str = ""
+    origin: str = ""
+    reproduce: str = ""
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool: status and confidence (0-100) over its scenarios, or why it was not called (`skipped`).
+
+    `error_message_score` (0-100) says how much its own error messages help a model to mend the call; null when no bad
+    call was answered with an error.
+    """
+
+    name: str
+    status: Status
+    confidence: float
+    error_message_score: float | None = None
+    skipped: str | None = None
+    description: str = ""
+    scenarios: list[Scenario] = []
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """Findings by severity."""
+
+    error: int = 0
+    warning: int = 0
+    info: int = 0
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """The report in numbers. `overhead_share` is the share of the wall time spent outside waiting for the server."""
+
+    tools: int = 0
+    tested: int = 0
+    skipped: int = 0
+    scenarios: int = 0
+    passed: int = 0
+    findings: Counts = Counts()
+    calls: int = 0
+    overhead_share: float | None = None
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """What a baseline did: findings it kept out, and entries of it that nothing matched any more (stale)."""
+
+    file: str
+    known: list[Finding] = []
+    stale: list[Finding] = []
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """One server, assessed. `score` (0-100) is null when no tool was called; `incomplete` says why a run was cut short."""
+
+    schema: Literal["toolvet-report/1"] = SCHEMA_ID
+    server: Server
+    score: float | None
+    status: Status
+    tools: list[Tool]
+    findings: list[Finding]
+    summary: Summary
+    incomplete: str | None = None
+    baseline: Baseline | None = None
+    stderr: str = ""
+    toolvet_version: str = ""
+    started_at: str = ""
+    duration_ms: float = 0.0
+    seed: int = 0
