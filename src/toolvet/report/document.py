@@ -3,7 +3,7 @@
 Within version 1 fields are only added, never renamed or removed.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,6 +13,7 @@ SCHEMA_ID = "toolvet-report/1"
 
 Status = Literal["fully_working", "partially_working", "connectivity_only", "broken", "untested"]
 Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
+Json = Any  # Any JSON value: msgspec knows `Any`, not `object`.
 Outcome = Literal["result", "protocol_error", "timeout", "server_died", "invalid_message", "not_run"]
 
 
@@ -51,10 +52,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     category: Category
-    arguments: object
+    arguments: Json
     outcome: Outcome
     passed: bool
-    result: object = None
+    result: Json = None
     verdict: Verdict | None = None
     duration_ms: float = 0.0
     breaks: str | None = None
