@@ -48,3 +48,19 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def fingerprint(self) -> tuple[str, str, str]:
         """What makes two findings of two runs the same one: check, tool and place, never the words seen."""
         return (self.id, self.tool or "", self.pointer)
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check is, said once: `explain`, the docs, SARIF rules and every report read it from here.
+
+    `id` is the check's name in kebab case and never changes, `title` a headline without a full stop, `severity` what
+    its findings usually have. `looks_for`, `why` and `remedy` are whole sentences: what is observed, what goes wrong
+    for a model or its user when it is there, and what the author of the server does about it.
+    """
+
+    id: str
+    title: str
+    severity: Severity
+    looks_for: str
+    why: str
+    remedy: str
