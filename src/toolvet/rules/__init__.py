@@ -1,1 +1,18 @@
-"""."""
+"""What was seen → findings: one rule a file, the same for an assessment, the proxy and the library."""
+
+from toolvet.rules.judge import Seen, cards, judge_call, judge_calls, judge_server, judge_tool, merged
+from toolvet.rules.subject import (
+    Breach,
+    Call,
+    Oddity,
+    Outcome,
+    ProtocolError,
+    ServerSeen,
+    ToolDefinition,
+    tool_definition,
+)
+
+__all__ = [
+    "Breach", "Call", "Oddity", "Outcome", "ProtocolError", "Seen", "ServerSeen", "ToolDefinition",
+    "cards", "judge_call", "judge_calls", "judge_server", "judge_tool", "merged", "tool_definition",
+]

@@ -1,0 +1,164 @@
+"""What a rule looks at: a tool as it is defined, a call as it went, a server as it was seen.
+
+Who did the seeing does not matter: an assessment fills these from calls it made, the proxy from calls that passed by.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal
+
+import msgspec
+
+from toolvet.checks.result import ResultVerdict
+from toolvet.schema import Violation
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of `tools/list`, as the server sent it.
+
+    `raw` is the entry itself, `position` its place in the list over all pages. The other fields are what could be read
+    from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are no
+    object are empty.
+    """
+
+    raw: Any
+    position: int = 0
+    name: str = ""
+    description: str = ""
+    input_schema: Any = None
+    output_schema: Any = None
+    annotations: Mapping[str, Any] = {}
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
+        properties = self.input_schema.get("properties") if isinstance(self.input_schema, Mapping) else None
+        return {str(k): v for k, v in properties.items()} if isinstance(properties, Mapping) else {}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the required parameters."""
+        required = self.input_schema.get("required") if isinstance(self.input_schema, Mapping) else None
+        return tuple(name for name in required if isinstance(name, str)) if isinstance(required, list) else ()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the schema forbids arguments that it does not name (so that an unknown one is invalid)."""
+        schema = self.input_schema
+        return isinstance(schema, Mapping) and False in (
+            schema.get("additionalProperties"),
+            schema.get("unevaluatedProperties"),
+        )
+
+
+def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
+    """Total: any entry of a tool list is some definition, perhaps one without a name."""
+    if not isinstance(raw, Mapping):
+        return ToolDefinition(raw=raw, position=position)
+    name, description, annotations = raw.get("name"), raw.get("description"), raw.get("annotations")
+    return ToolDefinition(
+        raw=raw,
+        position=position,
+        name=name if isinstance(name, str) else "",
+        description=description if isinstance(description, str) else "",
+        input_schema=raw.get("inputSchema"),
+        output_schema=raw.get("outputSchema"),
+        annotations=annotations if isinstance(annotations, Mapping) else {},
+    )
+
+
+class Outcome(StrEnum):
+    """How a call ended. `RESULT` is a tool result (with or without isError), the others are not."""
+
+    RESULT = "result"
+    PROTOCOL_ERROR = "protocol_error"
+    TIMEOUT = "timeout"
+    SERVER_DIED = "server_died"
+    INVALID_MESSAGE = "invalid_message"
+
+
+Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
+
+
+class Breach(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong, on purpose, with the arguments of an error case.
+
+    `keyword` is the JSON Schema keyword that is broken ("additionalProperties" also for an unknown argument that the
+    schema does not forbid), `pointer` the place in the arguments, `property` the name that is missing or unknown,
+    `detail` a phrase for people. `declared` is False when the schema allows it after all.
+    """
+
+    keyword: str
+    pointer: str = ""
+    property: str | None = None
+    detail: str = ""
+    declared: bool = True
+
+
+class ProtocolError(msgspec.Struct, frozen=True, kw_only=True):
+    """A JSON-RPC error object."""
+
+    code: int | None
+    message: str
+    data: Any = None
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """One `tools/call` and what came of it.
+
+    `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when a
+    scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT. `detail` holds what is
+    known of an outcome without an answer (exit code, last words on stderr, why a message was invalid).
+    """
+
+    tool: ToolDefinition
+    arguments: Any
+    outcome: Outcome
+    category: Category | None = None
+    result: Any = None
+    error: ProtocolError | None = None
+    verdict: ResultVerdict | None = None
+    violations: tuple[Violation, ...] = ()
+    breach: Breach | None = None
+    duration_ms: float = 0.0
+    protocol_version: str = ""
+    detail: str = ""
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the server refused the arguments: an error about them, in either form; never a crash."""
+        if self.outcome is Outcome.PROTOCOL_ERROR:
+            return self.error is not None and self.error.code in {-32602, -32600}
+        return self.verdict is not None and self.verdict.error_kind == "business" and (
+            self.verdict.is_error or self.verdict.error_without_flag
+        )
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call came back as a success that reports no error."""
+        return (
+            self.outcome is Outcome.RESULT
+            and self.verdict is not None
+            and not self.verdict.is_error
+            and not self.verdict.error_without_flag
+        )
+
+
+class Oddity(msgspec.Struct, frozen=True, kw_only=True):
+    """Something on the wire that no server should send: `kind` (noise, duplicate_answer, unknown_id, …) and the words."""
+
+    kind: str
+    evidence: str = ""
+
+
+class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
+
+    `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
+    """
+
+    tools: tuple[ToolDefinition, ...]
+    protocol_version: str = ""
+    unknown_tool: Call | None = None
+    oddities: tuple[Oddity, ...] = ()
+    listing_problems: tuple[str, ...] = ()
