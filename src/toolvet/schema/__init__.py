@@ -1,1 +1,25 @@
-"""."""
+"""JSON Schema to violations and examples: what a value breaks, and values that break nothing or exactly one thing.
+
+Pure and total: any value that claims to be a schema is one, or has a `problem`. No reference is ever fetched.
+"""
+
+from toolvet.schema.boundary import BoundaryExample, boundary_examples
+from toolvet.schema.compiled import Schema, SchemaProblem, compiled
+from toolvet.schema.example import NoExampleFound, valid_example
+from toolvet.schema.invalid import InvalidExample, invalid_examples
+from toolvet.schema.unsatisfiable import unsatisfiable_parts
+from toolvet.schema.violation import Violation
+
+__all__ = [
+    "BoundaryExample",
+    "InvalidExample",
+    "NoExampleFound",
+    "Schema",
+    "SchemaProblem",
+    "Violation",
+    "boundary_examples",
+    "compiled",
+    "invalid_examples",
+    "unsatisfiable_parts",
+    "valid_example",
+]

@@ -1,0 +1,207 @@
+"""A JSON Schema made ready to judge instances, once per content and process."""
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Literal, cast
+
+import jsonschema_rs
+import msgspec
+import orjson
+
+from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of
+from toolvet.schema.json_value import Path, changed, members, pointer
+from toolvet.schema.violation import Violation, not_json, violations_of
+from toolvet.schema.walk import subschemas
+
+ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_ref", "too_complex"]
+
+
+class SchemaProblem(msgspec.Struct, frozen=True):
+    """Why a schema cannot judge anything: what is wrong, and where in the schema (a JSON Pointer)."""
+
+    kind: ProblemKind
+    message: str
+    pointer: str = ""
+
+
+class Schema:
+    """A compiled JSON Schema. Build one with `compiled`.
+
+    With a `problem` it judges nothing: every instance is valid (a broken schema is a finding about the schema, and must
+    not fail the values). `notes` names parts that were left out, such as a regular expression that no engine accepts.
+    `document` is the schema itself, a private copy: do not change it.
+    """
+
+    __slots__ = ("_backtracks", "_validator", "dialect", "document", "notes", "problem")
+
+    def __init__(
+        self,
+        document: object,
+        *,
+        dialect: Dialect = DIALECTS[-1],
+        validator: jsonschema_rs.Validator | None = None,
+        backtracks: bool = False,
+        notes: tuple[str, ...] = (),
+        problem: SchemaProblem | None = None,
+    ) -> None:
+        self.document = document
+        self.dialect = dialect
+        self.problem = problem
+        self.notes = notes
+        self._validator = validator
+        self._backtracks = backtracks
+
+    def is_valid(self, instance: object) -> bool:
+        """Whether `instance` satisfies the schema, formats included. Total: what is no JSON value is not valid."""
+        if self._validator is None:
+            return True
+        try:
+            if self._validator.is_valid(instance):
+                return True
+        except (ValueError, TypeError, RecursionError):
+            return False
+        # A pattern that ran out of its budget counts as a failure there, and as no proof here.
+        return self._backtracks and not self.violations(instance)
+
+    def violations(self, instance: object) -> tuple[Violation, ...]:
+        """Every way in which `instance` breaks the schema, in the order of the instance. Total."""
+        if self._validator is None:
+            return ()
+        try:
+            return violations_of(self._validator.iter_errors(instance), instance)
+        except (ValueError, TypeError, RecursionError) as problem:
+            return (not_json(instance, problem),)
+
+
+def compiled(schema: object) -> Schema:
+    """The compiled form of any value that claims to be a schema. Total, and cached by content.
+
+    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the key
+    is the document's JSON text (0.2 µs for a typical tool schema), never its identity.
+    """
+    try:
+        key = orjson.dumps(schema, option=_STRICT)
+    except (TypeError, RecursionError):
+        try:
+            # Whole numbers beyond 64 bits, deep nesting: rare, so slow is fine.
+            key = json.dumps(schema).encode()
+        except (TypeError, ValueError, RecursionError) as problem:
+            return Schema(schema, problem=SchemaProblem("invalid", f"the schema is not JSON: {problem}"))
+    found = _CACHE.get(key)
+    if found is None:
+        found = _CACHE[key] = _compile(key)
+        if len(_CACHE) > _CACHE_SIZE:
+            _CACHE.popitem(last=False)
+    else:
+        try:
+            _CACHE.move_to_end(key)
+        except KeyError:  # Another thread dropped it meanwhile.
+            _CACHE[key] = found
+    return found
+
+
+_STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+_CACHE: OrderedDict[bytes, Schema] = OrderedDict()
+_CACHE_SIZE = 2048
+_LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_000)
+# Look-around and back references need the other engine: at this limit the worst pattern found took under 2 ms.
+_BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_limit=2_000_000, dfa_size_limit=4_000_000)
+
+
+def _compile(key: bytes) -> Schema:
+    document = _parsed(key)
+    if not isinstance(document, dict | bool):
+        shown = key[:40].decode(errors="replace")
+        return Schema(document, problem=SchemaProblem("invalid", f"a schema is an object, true or false, not {shown}"))
+    dialect = dialect_of(document)
+    if isinstance(dialect, str):
+        return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
+    try:
+        return Schema(document, dialect=dialect, validator=_validator(dialect, document, _LINEAR))
+    except jsonschema_rs.ValidationError as error:
+        if not _is_pattern_refusal(error):
+            return Schema(document, dialect=dialect, problem=_problem(error))
+    except ValueError as error:
+        return Schema(document, dialect=dialect, problem=SchemaProblem("invalid", str(error)))
+    usable, notes = _without_bad_patterns(document)
+    try:
+        validator = _validator(dialect, usable, _BACKTRACKING)
+    except jsonschema_rs.ValidationError as error:
+        return Schema(document, dialect=dialect, problem=_problem(error))
+    return Schema(document, dialect=dialect, validator=validator, backtracks=True, notes=notes)
+
+
+def _parsed(key: bytes) -> object:
+    try:
+        return cast("object", orjson.loads(key))
+    except ValueError:
+        return cast("object", json.loads(key))
+
+
+def _validator(
+    dialect: Dialect,
+    document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
+    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
+) -> jsonschema_rs.Validator:
+    # Offline: the library would fetch http(s) references and open file: references by itself.
+    return dialect.validator(document, validate_formats=True, offline=True, pattern_options=patterns)
+
+
+def _is_pattern_refusal(error: jsonschema_rs.ValidationError) -> bool:
+    kind = error.kind
+    return isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) and kind.format == "regex"
+
+
+def _problem(error: jsonschema_rs.ValidationError) -> SchemaProblem:
+    message = error.message.splitlines()[0] if error.message else "the schema is invalid"
+    place = pointer(error.instance_path)
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
+        if message.startswith("Unknown meta-schema"):
+            return SchemaProblem("unsupported_dialect", message, place)
+        if "Retrieval is disabled" in message:
+            return SchemaProblem(
+                "remote_ref",
+                f"{message.split(' is not present')[0]} is not part of the schema, and is never fetched",
+                place,
+            )
+        return SchemaProblem("broken_ref", message, place)
+    return SchemaProblem("invalid", message, place)
+
+
+def _without_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, object] | bool, tuple[str, ...]]:  # noqa: FBT001
+    """The document without the patterns that no engine accepts: each fails open by itself, and is named."""
+    usable: object = document
+    notes: list[str] = []
+    for path, here in subschemas(document):
+        pattern = here.get("pattern")
+        if isinstance(pattern, str) and not _accepted(pattern):
+            notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
+            usable = changed(usable, path, lambda found: _dropped(found, "pattern"))
+        for name in members(here.get("patternProperties")):
+            if not _accepted(name):
+                notes.append(f"{pointer((*path, 'patternProperties', name))}: not a usable regular expression")
+                # Any name might have matched, so every name counts as declared.
+                usable = changed(usable, (*path, "patternProperties"), lambda found, name=name: _opened(found, name))
+    return cast("dict[str, object] | bool", usable), tuple(notes)
+
+
+def _accepted(pattern: str) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=_BACKTRACKING)
+    except jsonschema_rs.ValidationError:
+        return False
+    return True
+
+
+def _dropped(found: object, name: str) -> dict[str, object]:
+    return {key: value for key, value in members(found).items() if key != name}
+
+
+def _opened(found: object, name: str) -> Mapping[str, object]:
+    return {**_dropped(found, name), "": members(found).get("", True)}
+
+
+def path_of(place: str) -> Path:
+    """The path of a JSON Pointer; digits become array indices only where `at` finds an array, so strings stay strings."""
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:])

@@ -1,0 +1,50 @@
+"""Which draft of JSON Schema a document speaks."""
+
+import jsonschema_rs
+import msgspec
+
+from toolvet.schema.json_value import members
+
+
+class Dialect(msgspec.Struct, frozen=True):
+    """A supported draft: its `$schema`, and the validator that speaks it."""
+
+    name: str
+    uri: str
+    validator: type[jsonschema_rs.Validator]
+    number: int
+
+    @property
+    def refs_stand_alone(self) -> bool:
+        """Up to draft 7, the siblings of `$ref` are ignored."""
+        return self.number <= 7
+
+    @property
+    def has_prefix_items(self) -> bool:
+        """Since 2020-12 a tuple is `prefixItems`, before it was an array under `items`."""
+        return self.number == 2020
+
+
+DIALECTS = (
+    Dialect("draft 4", "json-schema.org/draft-04/schema", jsonschema_rs.Draft4Validator, 4),
+    Dialect("draft 6", "json-schema.org/draft-06/schema", jsonschema_rs.Draft6Validator, 6),
+    Dialect("draft 7", "json-schema.org/draft-07/schema", jsonschema_rs.Draft7Validator, 7),
+    Dialect("2019-09", "json-schema.org/draft/2019-09/schema", jsonschema_rs.Draft201909Validator, 2019),
+    Dialect("2020-12", "json-schema.org/draft/2020-12/schema", jsonschema_rs.Draft202012Validator, 2020),
+)
+
+_BY_URI = {dialect.uri: dialect for dialect in DIALECTS}
+
+
+def dialect_of(document: object) -> Dialect | str:
+    """The dialect of a document, or why there is none. Without `$schema` it is 2020-12 (MCP 2026-07-28, JSON Schema rules).
+
+    `http` or `https` and a trailing `#` do not make another dialect: people write all four forms.
+    """
+    uri = members(document).get("$schema")
+    if uri is None:
+        return DIALECTS[-1]
+    if not isinstance(uri, str):
+        return "`$schema` must be a string"
+    bare = uri.removesuffix("#").removeprefix("https://").removeprefix("http://")
+    return _BY_URI.get(bare) or f"the dialect {uri!r} is not supported: use draft 4, 6, 7, 2019-09 or 2020-12"

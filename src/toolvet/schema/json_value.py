@@ -1,0 +1,109 @@
+"""A JSON value as Python holds it: looked at without trusting it, addressed by JSON Pointer, changed in a copy."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
+
+EMPTY: Mapping[str, object] = {}
+
+
+def members(value: object) -> Mapping[str, object]:
+    """The object that `value` is, or an empty one: looking into junk finds nothing."""
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else EMPTY
+
+
+def elements(value: object) -> Sequence[object]:
+    """The array that `value` is, or an empty one."""
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def names(value: object) -> tuple[str, ...]:
+    """The strings in the array that `value` is."""
+    return tuple(name for name in elements(value) if isinstance(name, str))
+
+
+def number(value: object) -> int | float | None:
+    """The finite number that `value` is, or None; a boolean is no number in JSON."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None
+
+
+def count(value: object) -> int | None:
+    """The non-negative whole number that `value` is (`3.0` is one), or None."""
+    found = number(value)
+    return int(found) if found is not None and found >= 0 and found == int(found) else None
+
+
+def type_name(value: object) -> str:
+    """The JSON type: `integer` for a number without a fraction, as JSON Schema has it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "integer" if value.is_integer() else "number"
+        case str():
+            return "string"
+        case list() | tuple():
+            return "array"
+        case _:
+            return "object"
+
+
+def same(left: object, right: object) -> bool:
+    """JSON equality: `1` is `1.0`, `True` is not `1`, and the order of members does not count."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        ours, theirs = elements(cast("object", left)), elements(cast("object", right))
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    if isinstance(left, dict) and isinstance(right, dict):
+        mine, yours = members(cast("object", left)), members(cast("object", right))
+        return mine.keys() == yours.keys() and all(same(value, yours[key]) for key, value in mine.items())
+    return left == right
+
+
+def unique(values: Iterable[object]) -> list[object]:
+    """`values` without those that JSON calls equal to an earlier one."""
+    kept: list[object] = []
+    for value in values:
+        if not any(same(value, other) for other in kept):
+            kept.append(value)
+    return kept
+
+
+Path = tuple[str | int, ...]
+
+
+def pointer(path: Iterable[str | int]) -> str:
+    """The JSON Pointer (RFC 6901) of a path: `("a/b", 0)` is `/a~1b/0`."""
+    return "".join(
+        f"/{part}" if isinstance(part, int) else "/" + part.replace("~", "~0").replace("/", "~1") for part in path
+    )
+
+
+def at(value: object, path: Iterable[str | int]) -> object:
+    """What stands at `path`, or None."""
+    for part in path:
+        if isinstance(part, int):
+            items = elements(value)
+            value = items[part] if 0 <= part < len(items) else None
+        else:
+            value = members(value).get(part)
+    return value
+
+
+def changed(value: object, path: Sequence[str | int], change: Callable[[object], object]) -> object:
+    """A copy of `value` with `change` applied to what stands at `path`; only the containers on the way are copied."""
+    if not path:
+        return change(value)
+    first, rest = path[0], path[1:]
+    if isinstance(first, int):
+        items = list(elements(value))
+        items[first] = changed(items[first], rest, change)
+        return items
+    return {**members(value), first: changed(members(value).get(first), rest, change)}

@@ -1,0 +1,142 @@
+"""One way in which an instance breaks a schema, in words of JSON Schema and plain data."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import cast
+
+import jsonschema_rs
+import msgspec
+
+from toolvet.schema.json_value import elements, members, pointer
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """One keyword that one place of the instance breaks.
+
+    `keyword` is the keyword as the schema spells it (`dependentRequired`, not the `required` it implies), `pointer` the
+    place in the instance, and `schema_pointer` the keyword's place in the schema (behind any `$ref`). `params` holds
+    what the keyword demands as JSON: `limit`, `pattern`, `options`, `property`, `unexpected`, `types`, `format`, …
+    `branches` holds, for `anyOf` and `oneOf`, what each branch found wrong (an empty tuple for one that matched).
+    `instance` is the offending value: for `required` and `additionalProperties` that is the whole object.
+    """
+
+    keyword: str
+    pointer: str
+    schema_pointer: str
+    message: str
+    params: Mapping[str, object]
+    branches: "tuple[tuple[Violation, ...], ...]" = ()
+    instance: object = None
+
+
+ENGINE_FAILURES = (
+    jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
+    jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+)
+
+
+def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: object) -> tuple[Violation, ...]:
+    """The errors as violations, in the order in which the instance names the places (parents before children).
+
+    A regular expression that gave up proves nothing about the value: such an error is left out.
+    """
+    found = [error for error in errors if not isinstance(error.kind, ENGINE_FAILURES)]
+    if len(found) > 1:
+        ranks: dict[int, dict[str, int]] = {}
+        found.sort(key=lambda error: _position(error.instance_path, instance, ranks))
+    return tuple(map(_violation, found))
+
+
+def not_json(instance: object, problem: Exception) -> Violation:
+    """What is wrong with a value that JSON cannot say at all, or that is nested too deeply to be looked at."""
+    return Violation(
+        keyword="json",
+        pointer="",
+        schema_pointer="",
+        message=f"not a JSON value that can be checked: {problem}",
+        params={},
+        instance=instance,
+    )
+
+
+def _violation(error: jsonschema_rs.ValidationError) -> Violation:
+    kind = error.kind
+    path = error.schema_path
+    params = _plain(kind.as_dict())
+    branches: tuple[tuple[Violation, ...], ...] = ()
+    keyword = kind.name
+    match kind:
+        case (
+            jsonschema_rs.ValidationErrorKind.AnyOf(context)
+            | jsonschema_rs.ValidationErrorKind.OneOfNotValid(context)
+            | jsonschema_rs.ValidationErrorKind.OneOfMultipleValid(context)
+        ):
+            branches = tuple(violations_of(branch, error.instance) for branch in context)
+            params = {"matched": [index for index, branch in enumerate(context) if not branch]}
+        case jsonschema_rs.ValidationErrorKind.PropertyNames(inner):
+            # The path leads into the schema of the names; what is broken is the object that holds the name.
+            params = {"property": inner.instance, "keyword": inner.kind.name, **_plain(inner.kind.as_dict())}
+            path = path[: len(path) - path[::-1].index("propertyNames")] if "propertyNames" in path else path
+        case _:
+            last = path[-1] if path else keyword
+            if isinstance(last, str) and last in _OWN_NAMES:
+                keyword = last
+    return Violation(
+        keyword=keyword,
+        pointer=pointer(error.instance_path),
+        schema_pointer=pointer(path),
+        message=error.message,
+        params=params,
+        branches=branches,
+        instance=error.instance,
+    )
+
+
+# Keywords that the library reports under the name of what they imply.
+_OWN_NAMES = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "dependencies",
+        "dependentRequired",
+        "items",
+        "maxContains",
+        "minContains",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+
+
+def _plain(params: Mapping[str, object]) -> dict[str, object]:
+    """The parameters as JSON: without nested error objects, numbers as int or float."""
+    return {key: _json(value) for key, value in params.items() if key not in ("context", "error")}
+
+
+def _json(value: object) -> object:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, list):
+        return [_json(item) for item in elements(cast("object", value))]
+    if isinstance(value, dict):
+        return {key: _json(item) for key, item in members(cast("object", value)).items()}
+    return value
+
+
+def _position(path: Iterable[str | int], instance: object, ranks: dict[int, dict[str, int]]) -> tuple[int, ...]:
+    """Where a path stands in the instance, as numbers that sort in the order of the document."""
+    position: list[int] = []
+    for part in path:
+        if isinstance(part, int):
+            position.append(part)
+            items = elements(instance)
+            instance = items[part] if part < len(items) else None
+        else:
+            here = members(instance)
+            rank = ranks.get(id(here))
+            if rank is None:
+                rank = ranks[id(here)] = {name: index for index, name in enumerate(here)}
+            position.append(rank.get(part, -1))
+            instance = here.get(part)
+    return tuple(position)

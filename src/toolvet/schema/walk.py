@@ -1,0 +1,55 @@
+"""Every schema inside a schema: which members hold schemas, and which only look like them."""
+
+from collections.abc import Iterator, Mapping
+
+from toolvet.schema.json_value import Path, elements, members
+
+# keyword -> how it holds schemas: one, an array of them, or an object whose values are schemas.
+ONE = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+NAMED = frozenset(
+    {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"},
+)
+
+
+def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
+    """The schemas directly inside `schema`, with the path to each; values of `const`, `enum` and so on are no schemas."""
+    for keyword, value in schema.items():
+        if keyword in ONE:
+            yield (keyword,), value
+        elif keyword in MANY or (keyword == "items" and isinstance(value, list)):
+            for index, item in enumerate(elements(value)):
+                yield (keyword, index), item
+        elif keyword == "items":
+            yield (keyword,), value
+        elif keyword in NAMED:
+            for name, item in members(value).items():
+                # An array under `dependencies` names required properties.
+                if not isinstance(item, list):
+                    yield (keyword, name), item
+
+
+def subschemas(schema: object) -> Iterator[tuple[Path, Mapping[str, object]]]:
+    """`schema` and every object schema inside it, parents first, with the path to each. Not recursive: depth is no danger."""
+    pending: list[tuple[Path, object]] = [((), schema)]
+    while pending:
+        path, here = pending.pop()
+        if not isinstance(here, dict):
+            continue
+        found = members(here)
+        yield path, found
+        pending.extend((path + step, child) for step, child in reversed(list(children(found))))
