@@ -1,1 +1,43 @@
-"""."""
+"""Bytes in, JSON-RPC messages out. Pure and total: every byte string is some message."""
+
+from toolvet.wire.encode import (
+    encode_error,
+    encode_notification,
+    encode_request,
+    encode_result,
+)
+from toolvet.wire.lines import LineFramer, Oversize
+from toolvet.wire.message import (
+    ErrorReply,
+    Fault,
+    Id,
+    Message,
+    Noise,
+    NoiseKind,
+    Notification,
+    Request,
+    Result,
+    parse,
+)
+from toolvet.wire.sse import SseEvent, SseFramer
+
+__all__ = [
+    "ErrorReply",
+    "Fault",
+    "Id",
+    "LineFramer",
+    "Message",
+    "Noise",
+    "NoiseKind",
+    "Notification",
+    "Oversize",
+    "Request",
+    "Result",
+    "SseEvent",
+    "SseFramer",
+    "encode_error",
+    "encode_notification",
+    "encode_request",
+    "encode_result",
+    "parse",
+]

@@ -1,0 +1,281 @@
+"""One JSON-RPC 2.0 message: `parse(line)` says which kind it is, and what is wrong when it is none.
+
+Only the envelope is decoded; a payload (`params`, `result`, `data`) is decoded when it is first asked for, and once.
+The original bytes stay in `raw`. What MCP demands beyond JSON-RPC 2.0: ids are strings or integers, and there are no
+batches (2025-06-18 removed them).
+"""
+
+import json
+import re
+from functools import cached_property
+from typing import Literal, TypeAlias, cast
+
+import msgspec
+
+Id: TypeAlias = int | str
+
+NoiseKind: TypeAlias = Literal[
+    "empty",  # nothing but white space
+    "not_utf8",
+    "not_json",  # also NaN, Infinity, lone surrogates, a byte order mark, a cut line
+    "too_deep",  # nested deeper than the interpreter's stack
+    "oversize",  # longer than the cap of the framer
+    "not_an_object",
+    "batch",
+    "no_version",  # `jsonrpc` is missing or not "2.0"
+    "bad_id",  # null (but for errors), a fraction, a boolean, a container
+    "bad_method",
+    "bad_error",  # no integer `code`, or no `message` string
+    "ambiguous",  # result and error, or method and result
+    "no_shape",  # neither method nor result nor error
+]
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Stands where a JSON value should be: the bytes are none, and `reason` says why. No JSON value is a Fault."""
+
+    reason: str
+
+
+class Request(msgspec.Struct, frozen=True, dict=True):
+    """Wants an answer. `params` is any JSON value, None when absent, or a Fault."""
+
+    id: Id
+    method: str
+    raw: bytes
+    body: msgspec.Raw | None
+
+    @cached_property
+    def params(self) -> object:
+        """The decoded `params`, decoded once."""
+        return _decode(self.body)
+
+
+class Notification(msgspec.Struct, frozen=True, dict=True):
+    """Wants no answer. `params` as in a Request."""
+
+    method: str
+    raw: bytes
+    body: msgspec.Raw | None
+
+    @cached_property
+    def params(self) -> object:
+        """The decoded `params`, decoded once."""
+        return _decode(self.body)
+
+
+class Result(msgspec.Struct, frozen=True, dict=True):
+    """A successful answer to request `id`. `result` is any JSON value, or a Fault."""
+
+    id: Id
+    raw: bytes
+    body: msgspec.Raw
+
+    @cached_property
+    def result(self) -> object:
+        """The decoded `result`, decoded once."""
+        return _decode(self.body)
+
+
+class ErrorReply(msgspec.Struct, frozen=True, dict=True):
+    """A JSON-RPC error. `id` is None when the peer could not tell which request it refuses."""
+
+    id: Id | None
+    code: int
+    message: str
+    raw: bytes
+    body: msgspec.Raw | None
+
+    @cached_property
+    def data(self) -> object:
+        """The decoded `data`, decoded once; None when absent, or a Fault."""
+        return _decode(self.body)
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """What is no legal message. `reply_to` is the request it meant to answer, where that can still be read."""
+
+    kind: NoiseKind
+    reason: str
+    raw: bytes
+    reply_to: Id | None = None
+
+
+Message: TypeAlias = Request | Notification | Result | ErrorReply | Noise
+
+
+def parse(line: bytes) -> Message:
+    """Total: every byte string is some message."""
+    try:
+        envelope = _ENVELOPE.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return _noise(line, error)
+    id_, method, result, fail = envelope.id, envelope.method, envelope.result, envelope.error
+    if isinstance(result, msgspec.UnsetType):
+        if isinstance(method, msgspec.UnsetType):
+            if not isinstance(fail, msgspec.UnsetType):
+                known = None if isinstance(id_, msgspec.UnsetType) else id_
+                return ErrorReply(known, fail.code, fail.message, line, _present(fail.data))
+        elif isinstance(fail, msgspec.UnsetType):
+            if isinstance(id_, msgspec.UnsetType):
+                return Notification(method, line, _present(envelope.params))
+            if id_ is not None:
+                return Request(id_, method, line, _present(envelope.params))
+    elif (
+        isinstance(method, msgspec.UnsetType)
+        and isinstance(fail, msgspec.UnsetType)
+        and not isinstance(id_, msgspec.UnsetType)
+        and id_ is not None
+    ):
+        return Result(id_, line, result)
+    return _noise(line, None)
+
+
+class _Error(msgspec.Struct):
+    code: int
+    message: str
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Envelope(msgspec.Struct):
+    jsonrpc: Literal["2.0"]
+    id: int | str | msgspec.UnsetType | None = msgspec.UNSET
+    method: str | msgspec.UnsetType = msgspec.UNSET
+    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: _Error | msgspec.UnsetType = msgspec.UNSET
+
+
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+_ANY = msgspec.json.Decoder()
+
+
+def _present(body: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | None:
+    return None if isinstance(body, msgspec.UnsetType) else body
+
+
+def _decode(body: msgspec.Raw | None) -> object:
+    if body is None:
+        return None
+    try:
+        return cast("object", _ANY.decode(body))
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return Fault(_words(error))
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8: {error.reason} at byte {error.start}"
+    return str(error)
+
+
+def _noise(line: bytes, error: BaseException | None) -> Noise:
+    """The slow path: read the line as leniently as possible, to say what is wrong and whose answer this was to be."""
+    if not line.strip():
+        return Noise("empty", "an empty line", line)
+    if isinstance(error, RecursionError):
+        return Noise("too_deep", "nested too deeply", line, reply_hint(line))
+    try:
+        text = line.decode()
+        flaw = None
+    except UnicodeDecodeError as undecodable:
+        text = line.decode(errors="replace")
+        flaw = _words(undecodable)
+    try:
+        value = cast("object", json.loads(text))
+    except RecursionError:
+        return Noise("too_deep", "nested too deeply", line, reply_hint(line))
+    except ValueError as invalid:
+        if flaw is not None:
+            return Noise("not_utf8", flaw, line, reply_hint(line))
+        return Noise("not_json", _words(error or invalid), line, reply_hint(line))
+    kind, reason = _flaw(value)
+    reply_to = _reply_to(value)
+    if flaw is not None:
+        return Noise("not_utf8", flaw, line, reply_to)
+    if kind is None:
+        return Noise("not_json", _words(error) if error else "not JSON", line, reply_to)
+    return Noise(kind, reason, line, reply_to)
+
+
+def _flaw(value: object) -> tuple[NoiseKind | None, str]:
+    """The first rule of JSON-RPC 2.0 (as MCP uses it) that this JSON value breaks; (None, "") when it breaks none."""
+    if isinstance(value, list):
+        return "batch", "a batch array, which MCP removed in 2025-06-18"
+    if not isinstance(value, dict):
+        return "not_an_object", f"a JSON {_type_name(value)}, not an object"
+    message = cast("dict[str, object]", value)
+    if message.get("jsonrpc") != "2.0":
+        return "no_version", 'no `"jsonrpc": "2.0"`'
+    shapes = [key for key in ("method", "result", "error") if key in message]
+    if not shapes:
+        return "no_shape", "neither `method` nor `result` nor `error`"
+    if len(shapes) > 1:
+        return "ambiguous", f"both `{shapes[0]}` and `{shapes[1]}`"
+    if shapes == ["method"] and not isinstance(message["method"], str):
+        return "bad_method", f"`method` is a JSON {_type_name(message['method'])}, not a string"
+    if shapes == ["error"] and (flaw := _error_flaw(message["error"])):
+        return "bad_error", flaw
+    # An error may lack its id (the request was unreadable); a notification has none.
+    if shapes == ["result"] and "id" not in message:
+        return "bad_id", "a result without `id`"
+    id_ = message.get("id")
+    legal = isinstance(id_, int | str) and not isinstance(id_, bool)
+    if "id" in message and not legal and not (shapes == ["error"] and id_ is None):
+        return "bad_id", f"`id` is a JSON {_type_name(id_)}, not a string or an integer"
+    return None, ""
+
+
+def _error_flaw(error: object) -> str:
+    if not isinstance(error, dict):
+        return f"`error` is a JSON {_type_name(error)}, not an object"
+    fields = cast("dict[str, object]", error)
+    code = fields.get("code")
+    if not isinstance(code, int) or isinstance(code, bool):
+        return "`error.code` is not an integer"
+    return "" if isinstance(fields.get("message"), str) else "`error.message` is not a string"
+
+
+def _reply_to(value: object) -> Id | None:
+    """The id of the request that a flawed answer names; None for requests, notifications and the unreadable."""
+    if not isinstance(value, dict):
+        return None
+    message = cast("dict[str, object]", value)
+    id_ = message.get("id")
+    if "method" in message or isinstance(id_, bool):
+        return None
+    if isinstance(id_, float):
+        return int(id_) if id_.is_integer() else None
+    return id_ if isinstance(id_, int | str) else None
+
+
+_LEADING_ID = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*[,}]')
+_TRAILING_ID = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*\}\s*\Z')
+_HINT_BYTES = 400
+
+
+def reply_hint(line: bytes) -> Id | None:
+    """The id of an answer too broken to parse. Python servers write the envelope first, the TypeScript SDK last."""
+    found = _LEADING_ID.match(line[:_HINT_BYTES]) or _TRAILING_ID.search(line[-_HINT_BYTES:])
+    if found is None:
+        return None
+    token = found[1]
+    return token[1:-1].decode(errors="replace") if token.startswith(b'"') else int(token)
+
+
+def _type_name(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
