@@ -3,18 +3,24 @@
 Within version 1 fields are only added, never renamed or removed.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from toolvet.findings import Finding
 
 SCHEMA_ID = "toolvet-report/1"
+COLLECTION_ID = "toolvet-reports/1"
 
 Status = Literal["fully_working", "partially_working", "connectivity_only", "broken", "untested"]
 Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
 Json = Any  # Any JSON value: msgspec knows `Any`, not `object`.
 Outcome = Literal["result", "protocol_error", "timeout", "server_died", "invalid_message", "not_run"]
+
+# Described, not bounded: a report is read back from disk, and a score that breaks a bound must not hide the rest of it.
+Percent = Annotated[float, Meta(description="0 to 100.")]
+Milliseconds = Annotated[float, Meta(description="Wall time in milliseconds.")]
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,16 +28,16 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     version: str = ""
-    protocol_version: str = ""
+    protocol_version: Annotated[str, Meta(description="The MCP revision that the session spoke.")] = ""
     transport: Literal["stdio", "http"] = "stdio"
-    command: str = ""
+    command: Annotated[str, Meta(description="The command line or the URL, secrets masked.")] = ""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What `check_result` said of one result (see `toolvet.ResultVerdict`)."""
 
     classification: str
-    confidence: float
+    confidence: Percent
     is_valid: bool
     is_error: bool
     error_kind: str | None = None
@@ -52,16 +58,16 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     category: Category
-    arguments: Json
+    arguments: Annotated[Json, Meta(description="The `arguments` of the tools/call request.")]
     outcome: Outcome
-    passed: bool
-    result: Json = None
+    passed: Annotated[bool, Meta(description="Whether what came back is what should come back.")]
+    result: Annotated[Json, Meta(description="The tool result, or the JSON-RPC error object.")] = None
     verdict: Verdict | None = None
-    duration_ms: float = 0.0
-    breaks: str | None = None
+    duration_ms: Milliseconds = 0.0
+    breaks: Annotated[str | None, Meta(description="The keyword that an error case breaks on purpose.")] = None
     note: str = ""
     origin: str = ""
-    reproduce: str = ""
+    reproduce: Annotated[str, Meta(description="A command line that makes this one call again.")] = ""
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,9 +79,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     status: Status
-    confidence: float
-    error_message_score: float | None = None
-    skipped: str | None = None
+    confidence: Percent
+    error_message_score: Percent | None = None
+    skipped: Annotated[str | None, Meta(description="Why the tool was not called; null when it was.")] = None
     description: str = ""
     scenarios: list[Scenario] = []
 
@@ -98,7 +104,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     passed: int = 0
     findings: Counts = Counts()
     calls: int = 0
-    overhead_share: float | None = None
+    overhead_share: Annotated[float | None, Meta(description="0 to 1.")] = None
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,19 +116,31 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """One server, assessed. `score` (0-100) is null when no tool was called; `incomplete` says why a run was cut short."""
+    """One server, assessed. `score` (0-100) is null when no tool was called; `incomplete` says why a run was cut short.
+
+    `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`): they stand nowhere
+    else in the report.
+    """
 
     schema: Literal["toolvet-report/1"] = SCHEMA_ID
     server: Server
-    score: float | None
+    score: Percent | None
     status: Status
     tools: list[Tool]
     findings: list[Finding]
     summary: Summary
     incomplete: str | None = None
     baseline: Baseline | None = None
-    stderr: str = ""
+    filtered: list[str] = []
+    stderr: Annotated[str, Meta(description="What the server wrote to stderr; long output is cut.")] = ""
     toolvet_version: str = ""
-    started_at: str = ""
-    duration_ms: float = 0.0
+    started_at: Annotated[str, Meta(description="ISO 8601, with the offset from UTC.")] = ""
+    duration_ms: Milliseconds = 0.0
     seed: int = 0
+
+
+class Reports(msgspec.Struct, frozen=True, kw_only=True):
+    """Several servers, assessed side by side."""
+
+    schema: Literal["toolvet-reports/1"] = COLLECTION_ID
+    reports: list[Report]

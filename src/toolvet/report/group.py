@@ -1,0 +1,43 @@
+"""Findings of one check, together: forty tools without parameter descriptions are one thing to read, not forty."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolvet.findings import Finding, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The findings of one check at one severity, in the order they were reported. Never empty."""
+
+    id: str
+    severity: Severity
+    findings: tuple[Finding, ...]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools concerned, each once, in the order they were reported; the server itself is not one."""
+        return tuple(dict.fromkeys(finding.tool for finding in self.findings if finding.tool is not None))
+
+    @property
+    def why(self) -> str:
+        """Why it matters, when all findings agree; else empty, and each finding says it itself."""
+        return _shared([finding.why for finding in self.findings])
+
+    @property
+    def remedy(self) -> str:
+        """What to do, when all findings agree; else empty, and each finding says it itself."""
+        return _shared([finding.remedy for finding in self.findings])
+
+
+def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
+    """The worst first; within a severity the check with the most findings first, then by id."""
+    groups: dict[tuple[Severity, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.severity, finding.id), []).append(finding)
+    ordered = sorted(groups.items(), key=lambda item: (-item[0][0].rank, -len(item[1]), item[0][1]))
+    return tuple(Group(name, severity, tuple(members)) for (severity, name), members in ordered)
+
+
+def _shared(texts: list[str]) -> str:
+    return texts[0] if all(text == texts[0] for text in texts) else ""

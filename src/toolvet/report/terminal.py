@@ -1,0 +1,201 @@
+"""The report on a terminal."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.console import Console, Group as Stack, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from toolvet.findings import Finding, Severity
+from toolvet.report.document import Report, Status, Tool
+from toolvet.report.group import Group, grouped
+from toolvet.report.visible import one_line, shortened
+from toolvet.report.wording import STATUS, counted, listed, number, origin, passed, severities, tally
+
+_SHOWN_PER_GROUP: Final = 3
+_EVIDENCE: Final = 400
+
+_SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_SEVERITY_MARK: Final = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "●"}
+_STATUS_STYLE: Final[dict[Status, str]] = {
+    "fully_working": "green",
+    "partially_working": "yellow",
+    "connectivity_only": "yellow",
+    "broken": "red",
+    "untested": "dim",
+}
+
+
+def print_report(reports: Sequence[Report], console: Console) -> None:
+    """Every server in turn, and with several of them a comparison at the end.
+
+    Width, colours and whether there are any are the console's. Text of the server is never markup, and its control
+    characters are shown, not obeyed.
+    """
+    for position, report in enumerate(reports):
+        if position:
+            console.print()
+        console.print(Stack(*_report(report)))
+    if len(reports) > 1:
+        console.print()
+        console.print(Rule("Side by side", align="left", style="dim"))
+        console.print(_comparison(reports))
+
+
+def _report(report: Report) -> Iterator[RenderableType]:
+    yield from _header(report)
+    called = [tool for tool in report.tools if tool.skipped is None]
+    if called:
+        yield Text()
+        yield _tool_table(called, report.findings)
+    for group in grouped(report.findings):
+        yield Text()
+        yield from _group(group)
+    skipped = [tool for tool in report.tools if tool.skipped is not None]
+    if skipped:
+        yield Text()
+        yield from _skipped(skipped)
+    yield Text()
+    yield from _footer(report)
+
+
+def _header(report: Report) -> Iterator[RenderableType]:
+    name = one_line(" ".join([report.server.name, report.server.version]))
+    yield Rule(Text(f"{name} · {origin(report)}", style="bold"), align="left", style="dim")
+    if report.server.command:
+        yield Text(one_line(report.server.command), style="dim")
+    yield Text()
+    style = _STATUS_STYLE[report.status]
+    line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
+    if report.score is not None:
+        line.append("/100  ", style="dim")
+        line.append_text(_bar(report.score, 20, style))
+    yield line.append(f"  {STATUS[report.status]}", style=style)
+    if report.incomplete is not None:
+        yield Text(f"Incomplete: {one_line(report.incomplete)}", style="bold yellow")
+
+
+def _bar(percent: float, width: int, style: str) -> Text:
+    filled = round(min(max(percent, 0), 100) / 100 * width)
+    return Text.assemble(("━" * filled, style), ("━" * (width - filled), "bright_black"))
+
+
+def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("Tool", overflow="fold", ratio=None, min_width=12)
+    table.add_column("Status", no_wrap=True)
+    table.add_column("Confidence", justify="right", no_wrap=True)
+    table.add_column("Errors help", justify="right", no_wrap=True)
+    table.add_column("Passed", justify="right", no_wrap=True)
+    table.add_column("Note", overflow="fold")
+    for tool in tools:
+        style = _STATUS_STYLE[tool.status]
+        table.add_row(
+            Text(shortened(one_line(tool.name), 80)),
+            Text(STATUS[tool.status], style=style),
+            number(tool.confidence) if tool.scenarios else "–",
+            number(tool.error_message_score),
+            f"{passed(tool)}/{len(tool.scenarios)}",
+            _tool_note(tool, findings),
+        )
+    return table
+
+
+def _tool_note(tool: Tool, findings: Sequence[Finding]) -> Text:
+    """How many findings the tool has, the worst kind in its colour."""
+    severities_here = [finding.severity for finding in findings if finding.tool == tool.name]
+    note = Text()
+    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note")):
+        found = severities_here.count(severity)
+        if found:
+            note.append(", " if note else "").append(counted(found, word), style=_SEVERITY_STYLE[severity])
+    return note
+
+
+def _group(group: Group) -> Iterator[RenderableType]:
+    style = _SEVERITY_STYLE[group.severity]
+    heading = Text.assemble((f"{_SEVERITY_MARK[group.severity]} ", f"bold {style}"), (one_line(group.id), "bold"))
+    heading.append(f"  {group.severity.value}", style=style)
+    if len(group.findings) > 1:
+        count = counted(len(group.findings), "finding")
+        heading.append(
+            f"  {count} in {counted(len(group.tools), 'tool')}" if group.tools else f"  {count}", style="dim"
+        )
+    yield heading
+    for finding in group.findings[:_SHOWN_PER_GROUP]:
+        yield Padding(_finding(finding, group), (0, 0, 0, 2))
+    rest = [finding.tool or "the server" for finding in group.findings[_SHOWN_PER_GROUP:]]
+    if rest:
+        names = listed([one_line(name) for name in dict.fromkeys(rest)], 6)
+        yield Padding(Text(f"and {len(rest):,} more: {names}", style="dim"), (0, 0, 0, 2))
+    if group.remedy:
+        yield Padding(_labelled([("fix", one_line(group.remedy), "")]), (0, 0, 0, 2))
+
+
+def _finding(finding: Finding, group: Group) -> RenderableType:
+    sentence = Text(one_line(finding.message))
+    if finding.tool is not None:
+        sentence = Text.assemble((one_line(finding.tool), "bold"), ": ", sentence)
+    if finding.occurrences > 1:
+        sentence.append(f"  ×{finding.occurrences}", style="dim")
+    facts: list[tuple[str, str, str]] = []
+    if finding.evidence:
+        facts.append(("seen", shortened(one_line(finding.evidence), _EVIDENCE), "italic"))
+    if finding.pointer:
+        facts.append(("at", one_line(finding.pointer), "dim"))
+    if finding.remedy and not group.remedy:
+        facts.append(("fix", one_line(finding.remedy), ""))
+    if finding.reproduce:
+        facts.append(("run", one_line(finding.reproduce), "cyan"))
+    return Stack(sentence, Padding(_labelled(facts), (0, 0, 0, 2))) if facts else sentence
+
+
+def _labelled(facts: Sequence[tuple[str, str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(style="dim", no_wrap=True, min_width=4)
+    grid.add_column(overflow="fold")
+    for label, text, style in facts:
+        grid.add_row(label, Text(text, style=style))
+    return grid
+
+
+def _skipped(tools: Sequence[Tool]) -> Iterator[RenderableType]:
+    yield Text.assemble(("Not called", "bold"), (f"  {counted(len(tools), 'tool')}", "dim"))
+    reasons: dict[str, list[str]] = {}
+    for tool in tools:
+        reasons.setdefault(tool.skipped or "", []).append(one_line(tool.name))
+    for reason, names in reasons.items():
+        yield Padding(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), (0, 0, 0, 2))
+
+
+def _footer(report: Report) -> Iterator[RenderableType]:
+    if report.baseline is not None and report.baseline.stale:
+        stale = [f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale]
+        count = counted(len(stale), "entry").replace("entrys", "entries")
+        names = listed([one_line(name) for name in stale], 6)
+        yield Text(f"Baseline {one_line(report.baseline.file)}: {count} no longer found: {names}", style="yellow")
+    yield Text(tally(report), style="bold")
+
+
+def _comparison(reports: Sequence[Report]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("Server", overflow="fold")
+    table.add_column("Score", justify="right", no_wrap=True)
+    table.add_column("Status", no_wrap=True)
+    table.add_column("Tools", justify="right", no_wrap=True)
+    table.add_column("Passed", justify="right", no_wrap=True)
+    table.add_column("Findings", overflow="fold")
+    for report in reports:
+        style = _STATUS_STYLE[report.status]
+        table.add_row(
+            Text(one_line(f"{report.server.name} {report.server.version}")),
+            Text(number(report.score), style=f"bold {style}"),
+            Text(STATUS[report.status], style=style),
+            f"{report.summary.tested}/{report.summary.tools}",
+            f"{report.summary.passed}/{report.summary.scenarios}",
+            severities(report.summary.findings),
+        )
+    return table

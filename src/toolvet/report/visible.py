@@ -1,0 +1,40 @@
+"""Text of a server, made safe to look at: what is invisible, or would steer a terminal, is shown as what it is.
+
+It does not escape for any format: Rich markup, HTML, XML and Markdown do that where they are written.
+"""
+
+import re
+
+# Controls, bidirectional overrides, zero-width marks, line separators, tag characters (used to hide prompts), lone
+# surrogates and non-characters. The joiners U+200C and U+200D stay: Persian and emoji are written with them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """`text` with every unseen character replaced by a picture of it: `␛` for escape, `⟨U+202E⟩` for an override.
+
+    Line feeds and tabs stay, and CR LF becomes a line feed.
+    """
+    return _UNSEEN.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """`visible(text)` for a cell or a headline: line breaks shown as `↵`, tabs as spaces."""
+    return visible(text).strip().replace("\n", " ↵ ").replace("\t", " ")
+
+
+def shortened(text: str, limit: int) -> str:
+    """The first `limit` characters, and how many more there were."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit].rstrip()} … ({len(text) - limit:,} more characters)"
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"

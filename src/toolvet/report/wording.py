@@ -1,0 +1,92 @@
+"""The words for statuses, categories and numbers, the same in every format."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from toolvet.report.document import Category, Counts, Outcome, Report, Status, Tool
+
+STATUS: Final[dict[Status, str]] = {
+    "fully_working": "fully working",
+    "partially_working": "partially working",
+    "connectivity_only": "connectivity only",
+    "broken": "broken",
+    "untested": "untested",
+}
+
+CATEGORY: Final[dict[Category, str]] = {
+    "progressive": "progressive",
+    "happy_path": "happy path",
+    "edge_case": "edge case",
+    "boundary": "boundary",
+    "error_case": "error case",
+}
+
+OUTCOME: Final[dict[Outcome, str]] = {
+    "result": "result",
+    "protocol_error": "protocol error",
+    "timeout": "timed out",
+    "server_died": "server died",
+    "invalid_message": "invalid message",
+    "not_run": "not run",
+}
+
+
+def counted(number: int, singular: str) -> str:
+    """`1 error`, `2 errors`, `1,024 calls`."""
+    return f"{number:,} {singular}" if number == 1 else f"{number:,} {singular}s"
+
+
+def listed(names: Sequence[str], shown: int) -> str:
+    """The first `shown` names, and how many more there are: `a, b, c and 12 more`."""
+    more = len(names) - shown
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:shown])} and {more:,} more"
+
+
+def severities(counts: Counts) -> str:
+    """`2 errors, 1 warning, 3 notes`, leaving out what there is none of; `no findings`."""
+    parts = [
+        counted(number, word)
+        for number, word in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "note"))
+        if number
+    ]
+    return ", ".join(parts) or "no findings"
+
+
+def duration(milliseconds: float) -> str:
+    """`8 ms`, `1.4 s`, `2 min 05 s`."""
+    if milliseconds < 999.5:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def number(value: float | None) -> str:
+    """A score or a confidence without decimals; a dash where there is none."""
+    return "–" if value is None else f"{value:.0f}"
+
+
+def passed(tool: Tool) -> int:
+    """How many scenarios of the tool passed."""
+    return sum(scenario.passed for scenario in tool.scenarios)
+
+
+def origin(report: Report) -> str:
+    """How the server was reached: `MCP 2025-11-25 over stdio`."""
+    revision = f"MCP {report.server.protocol_version}" if report.server.protocol_version else "MCP"
+    return f"{revision} over {'HTTP' if report.server.transport == 'http' else report.server.transport}"
+
+
+def tally(report: Report) -> str:
+    """The report in one line: tools, calls, findings, time."""
+    summary = report.summary
+    parts = [
+        f"{summary.tested:,} of {counted(summary.tools, 'tool')} tested",
+        f"{summary.passed:,} of {counted(summary.scenarios, 'scenario')} passed",
+        severities(summary.findings),
+    ]
+    if report.baseline is not None and report.baseline.known:
+        parts.append(f"{len(report.baseline.known):,} known from the baseline")
+    return " · ".join([*parts, duration(report.duration_ms)])

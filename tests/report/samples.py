@@ -1,0 +1,387 @@
+"""Reports to render: a realistic server, a hostile one, an empty one, and cards for the checks they name."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import msgspec
+
+from toolvet.findings import Card, Finding, Severity
+from toolvet.report.baseline import count
+from toolvet.report.document import (
+    Category,
+    Outcome,
+    Report,
+    Scenario,
+    Server,
+    Status,
+    Summary,
+    Tool,
+    Verdict,
+)
+
+COMMAND = "python examples/bookshop_server.py"
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>\x1b[31m\x00\u202egnp.exe [bold]]]>\ufffe &amp; \"'` | %0A ::error::\r\n<!--"
+)
+
+
+def _reproduce(tool: str, arguments: str) -> str:
+    return f"toolvet call --tool {tool} --arguments '{arguments}' -- {COMMAND}"
+
+
+def answered(text: str, *, is_error: bool = False) -> dict[str, object]:
+    """A tool result with one text block."""
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+def scenario(
+    name: str,
+    category: Category,
+    arguments: object,
+    result: object,
+    *,
+    passed: bool = True,
+    outcome: Outcome = "result",
+    breaks: str | None = None,
+    note: str = "",
+    tool: str = "find_books",
+    duration_ms: float = 6.0,
+) -> Scenario:
+    is_error = isinstance(result, dict) and cast("dict[str, object]", result).get("isError") is True
+    verdict = Verdict(
+        classification="fully_working" if passed else "partially_working",
+        confidence=100.0 if passed else 45.0,
+        is_valid=passed,
+        is_error=is_error,
+        error_kind="business" if is_error else None,
+        issues=[] if passed else [note],
+    )
+    return Scenario(
+        name=name,
+        category=category,
+        arguments=arguments,
+        outcome=outcome,
+        passed=passed,
+        result=result,
+        verdict=verdict if outcome == "result" else None,
+        duration_ms=duration_ms,
+        breaks=breaks,
+        note=note,
+        origin="generator",
+        reproduce=_reproduce(tool, msgspec.json.encode(arguments).decode()),
+    )
+
+
+def _find_books() -> Tool:
+    books = {"books": [{"id": "bk_1", "title": "The Dispossessed", "price": 12.5}], "total": 1}
+    text = msgspec.json.encode(books).decode()
+    return Tool(
+        name="find_books",
+        status="fully_working",
+        confidence=97.0,
+        error_message_score=92.0,
+        description="Search the catalogue by title, author or subject.",
+        scenarios=[
+            scenario("minimal", "progressive", {"query": "tea"}, {**answered(text), "structuredContent": books}),
+            scenario("all properties", "happy_path", {"query": "tea", "limit": 10}, answered(text)),
+            scenario("limit at its maximum", "boundary", {"query": "tea", "limit": 100}, answered(text)),
+            scenario(
+                "limit above its maximum",
+                "error_case",
+                {"query": "tea", "limit": 101},
+                answered("limit: 101 is more than 100. Use a number from 1 to 100.", is_error=True),
+                breaks="maximum",
+                note="Rejected, as it should be.",
+            ),
+        ],
+    )
+
+
+def _order_book() -> Tool:
+    return Tool(
+        name="order_book",
+        status="partially_working",
+        confidence=61.0,
+        error_message_score=35.0,
+        description="Order a book by its id.",
+        scenarios=[
+            scenario("minimal", "progressive", {"book_id": "bk_1"}, answered("Ordered."), tool="order_book"),
+            scenario(
+                "unknown book",
+                "error_case",
+                {"book_id": "bk_0"},
+                answered("Error: no book has the id bk_0"),
+                passed=False,
+                note="The text reports an error, but isError is false.",
+                tool="order_book",
+            ),
+            scenario(
+                "quantity below its minimum",
+                "error_case",
+                {"book_id": "bk_1", "quantity": -1},
+                answered("Ordered."),
+                passed=False,
+                breaks="minimum",
+                note="Accepted, although quantity is below its minimum of 1.",
+                tool="order_book",
+            ),
+        ],
+    )
+
+
+def _export_catalogue() -> Tool:
+    trace = (
+        "Traceback (most recent call last):\n"
+        '  File "/srv/bookshop/app.py", line 88, in export\n'
+        "    rows = table[format]\n"
+        "KeyError: 'csv'"
+    )
+    return Tool(
+        name="export_catalogue",
+        status="broken",
+        confidence=4.0,
+        error_message_score=0.0,
+        scenarios=[
+            scenario(
+                "minimal",
+                "progressive",
+                {"format": "csv"},
+                answered(trace, is_error=True),
+                passed=False,
+                note="A crash, not an answer.",
+                tool="export_catalogue",
+            ),
+            scenario(
+                "format is not in its enum",
+                "error_case",
+                {"format": "toolvet"},
+                {"code": -32603, "message": "Internal error"},
+                outcome="protocol_error",
+                passed=False,
+                breaks="enum",
+                note="Answered with a protocol error.",
+                tool="export_catalogue",
+            ),
+        ],
+    )
+
+
+def _reserve() -> Tool:
+    return Tool(
+        name="reserve_copy",
+        status="connectivity_only",
+        confidence=30.0,
+        scenarios=[
+            scenario("minimal", "progressive", {"book_id": "bk_1"}, answered(""), passed=False, tool="reserve_copy"),
+            scenario(
+                "all properties",
+                "happy_path",
+                {"book_id": "bk_1", "until": "2026-12-01"},
+                None,
+                outcome="timeout",
+                passed=False,
+                note="No answer within 10 s.",
+                tool="reserve_copy",
+                duration_ms=10_000.0,
+            ),
+            scenario("special characters", "edge_case", {"book_id": "é✓"}, None, outcome="not_run", passed=False),
+        ],
+    )
+
+
+def _findings() -> list[Finding]:
+    undescribed = [
+        Finding(
+            id="parameter-without-description",
+            severity=Severity.WARNING,
+            tool=tool,
+            pointer=f"/inputSchema/properties/{parameter}",
+            message=f"The parameter '{parameter}' has no description.",
+            evidence='{"type": "string"}',
+            why="A model guesses what to put there.",
+            remedy="Say in one sentence what the parameter means, with an example.",
+        )
+        for tool, parameter in [
+            ("find_books", "subject"), ("order_book", "book_id"), ("order_book", "note"),
+            ("reserve_copy", "until"), ("export_catalogue", "format"), ("delete_book", "book_id"),
+        ]
+    ]  # fmt: skip
+    return [
+        Finding(
+            id="error-without-iserror",
+            severity=Severity.ERROR,
+            confidence=95,
+            tool="order_book",
+            pointer="/content/0/text",
+            message="The text reports an error, but `isError` is false.",
+            evidence="Error: no book has the id bk_0",
+            why="A model, and every program in between, takes this for a success.",
+            remedy="Return the same text with isError: true.",
+            reproduce=_reproduce("order_book", '{"book_id":"bk_0"}'),
+        ),
+        Finding(
+            id="crash-text-leaked",
+            severity=Severity.ERROR,
+            tool="export_catalogue",
+            pointer="/content/0/text",
+            message="A stack trace is sent to the model.",
+            evidence="Traceback (most recent call last):\n  File \"/srv/bookshop/app.py\", line 88, in export\nKeyError: 'csv'",
+            why="It says nothing a model can act on, and shows how the server is built.",
+            remedy="Catch the exception and say in a sentence what went wrong and what to try.",
+            reproduce=_reproduce("export_catalogue", '{"format":"csv"}'),
+            occurrences=3,
+        ),
+        Finding(
+            id="call-timed-out",
+            severity=Severity.ERROR,
+            tool="reserve_copy",
+            message="No answer within 10 s.",
+            why="An agent waits, then gives up, and does not know whether the copy is reserved.",
+            remedy="Answer in time, or report progress.",
+            reproduce=_reproduce("reserve_copy", '{"book_id":"bk_1","until":"2026-12-01"}'),
+        ),
+        *undescribed,
+        Finding(
+            id="unknown-tool-answered",
+            severity=Severity.INFO,
+            confidence=80,
+            message="A call of a tool that does not exist was answered with a result.",
+            evidence="Unknown tool",
+            why="The specification asks for a protocol error.",
+            remedy="Answer with the JSON-RPC error -32602.",
+        ),
+    ]
+
+
+def bookshop() -> Report:
+    """A small server with every status, a skipped tool and findings of every severity."""
+    return report(
+        Server(name="bookshop", version="1.4.0", protocol_version="2025-11-25", transport="stdio", command=COMMAND),
+        tools=[
+            _find_books(),
+            _order_book(),
+            _export_catalogue(),
+            _reserve(),
+            Tool(name="catalogue_stats", status="untested", confidence=0.0),
+            Tool(
+                name="delete_book",
+                status="untested",
+                confidence=0.0,
+                skipped="sounds destructive ('delete'); call it with --include-destructive",
+            ),
+        ],
+        findings=_findings(),
+        score=58.0,
+        status="partially_working",
+        stderr="INFO bookshop: 120 books loaded\nWARNING bookshop: cache is cold\n",
+    )
+
+
+def hostile() -> Report:
+    """Every text of the server tries to break out of the page, the terminal or the file."""
+    called = Tool(
+        name=HOSTILE,
+        status="broken",
+        confidence=0.0,
+        description=HOSTILE,
+        scenarios=[
+            msgspec.structs.replace(
+                scenario("minimal", "progressive", {HOSTILE: HOSTILE}, answered(HOSTILE), passed=False, note=HOSTILE),
+                reproduce=HOSTILE,
+                name=HOSTILE,
+            )
+        ],
+    )
+    finding = Finding(
+        id="crash-text-leaked", severity=Severity.ERROR, tool=HOSTILE, pointer=HOSTILE, message=HOSTILE,
+        evidence=HOSTILE, why=HOSTILE, remedy=HOSTILE, reproduce=HOSTILE,
+    )  # fmt: skip
+    return report(
+        Server(name=HOSTILE, version=HOSTILE, protocol_version=HOSTILE, transport="http", command=HOSTILE),
+        tools=[called, Tool(name=f"{HOSTILE} 2", status="untested", confidence=0.0, skipped=HOSTILE)],
+        findings=[finding],
+        score=0.0,
+        status="broken",
+        stderr=HOSTILE,
+        incomplete=HOSTILE,
+    )
+
+
+def empty() -> Report:
+    """A server without tools."""
+    return report(
+        Server(name="bare", transport="http", command="http://127.0.0.1:8000/mcp"),
+        tools=[], findings=[], score=None, status="untested",
+    )  # fmt: skip
+
+
+def clock() -> Report:
+    """A second server, and nothing is wrong with it."""
+    tool = Tool(
+        name="now", status="fully_working", confidence=100.0, error_message_score=100.0,
+        scenarios=[scenario("minimal", "progressive", {}, answered("2026-11-21T12:00:00Z"), tool="now")],
+    )  # fmt: skip
+    return report(
+        Server(name="clock", version="0.1", protocol_version="2026-07-28", command="uvx clock"),
+        tools=[tool], findings=[], score=100.0, status="fully_working",
+    )  # fmt: skip
+
+
+def report(
+    server: Server,
+    *,
+    tools: list[Tool],
+    findings: Sequence[Finding],
+    score: float | None,
+    status: Status,
+    stderr: str = "",
+    incomplete: str | None = None,
+) -> Report:
+    """A report whose summary says what the tools and findings say."""
+    scenarios = [item for tool in tools for item in tool.scenarios]
+    return Report(
+        server=server,
+        score=score,
+        status=status,
+        tools=tools,
+        findings=list(findings),
+        summary=Summary(
+            tools=len(tools),
+            tested=sum(bool(tool.scenarios) for tool in tools),
+            skipped=sum(tool.skipped is not None for tool in tools),
+            scenarios=len(scenarios),
+            passed=sum(item.passed for item in scenarios),
+            findings=count(findings),
+            calls=sum(item.outcome != "not_run" for item in scenarios),
+            overhead_share=0.043 if scenarios else None,
+        ),
+        incomplete=incomplete,
+        stderr=stderr,
+        toolvet_version="0.1.0",
+        started_at="2026-11-21T12:00:00+00:00",
+        duration_ms=sum(item.duration_ms for item in scenarios),
+        seed=7,
+    )
+
+
+CARDS = {
+    card.id: card
+    for card in (
+        Card(
+            id="error-without-iserror",
+            title="Error reported without isError",
+            severity=Severity.ERROR,
+            looks_for="A result whose text reports an error while `isError` is false or missing.",
+            why="A model, and every program in between, takes it for a success.",
+            remedy="Return the same text with `isError: true`.",
+        ),
+        Card(
+            id="parameter-without-description",
+            title="Parameter without description",
+            severity=Severity.WARNING,
+            looks_for="A property of `inputSchema` that has no `description`.",
+            why="A model guesses what to put there.",
+            remedy="Say in one sentence what the parameter means, with an example.",
+        ),
+    )
+}
