@@ -1,0 +1,111 @@
+"""`PatternSet`: many phrases, one pass, the same answer from either engine."""
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from toolvet.text.dialect import Translation, UnsafePattern, translate
+from toolvet.text.engine_re import ReEngine
+
+# Full-width forms are ASCII letters in wide dress (U+FF01 to U+FF5E): one to one, so positions stay.
+_WIDE_TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+# Compiling a small set takes milliseconds; then what the engine itself refuses is refused where the set is built.
+_COMPILED_AT_ONCE = 50
+
+
+class Pattern(msgspec.Struct, frozen=True):
+    """A phrase to look for: `id` comes back with every hit, `regex` is in the dialect of this package.
+
+    `flags` may hold `re.IGNORECASE`, `re.MULTILINE` and `re.DOTALL`.
+    """
+
+    id: str
+    regex: str
+    flags: re.RegexFlag = re.IGNORECASE
+
+
+class Hit(msgspec.Struct, frozen=True, gc=False):
+    """The pattern `id` matched the characters from `start` up to `end` of the text."""
+
+    id: str
+    start: int
+    end: int
+
+
+class Engine(Protocol):
+    """What finds the expressions in a text: (index, start, end) per match, in characters, longest end per start."""
+
+    def find(self, text: str) -> list[tuple[int, int, int]]:
+        """Every match of every expression, in any order."""
+        ...
+
+
+class PatternSet:
+    """Many patterns that are looked for together; immutable, and safe to use from several threads.
+
+    Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled at its first
+    scan, and kept in the user's private cache for the next process.
+    """
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self.patterns: tuple[Pattern, ...] = tuple(patterns)
+        self._ids = tuple(pattern.id for pattern in self.patterns)
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+        if len(self.patterns) < _COMPILED_AT_ONCE:
+            self._build()
+
+    def scan(self, text: str) -> list[Hit]:
+        """Every hit in `text`, sorted by place; hits of one pattern do not overlap, and each is as long as can be."""
+        engine = self._engine or self._build()
+        found = engine.find(text)
+        if not found:
+            return []
+        ids = self._ids
+        return [Hit(ids[index], start, end) for index, start, end in _apart(found)]
+
+    def _build(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                self._engine = _engine([translate(pattern.regex, pattern.flags) for pattern in self.patterns])
+            return self._engine
+
+
+def literal(identifier: str, phrase: str) -> Pattern:
+    """A pattern for these very words, at word boundaries, in upper or lower case."""
+    body = re.escape(phrase.strip())
+    if not body:
+        raise UnsafePattern(phrase, "it has no words")
+    before = r"\b" if re.match(r"\w", phrase.strip(), re.ASCII) else ""
+    after = r"\b" if re.search(r"\w\Z", phrase.strip(), re.ASCII) else ""
+    return Pattern(identifier, f"{before}{body}{after}")
+
+
+def _engine(expressions: list[Translation]) -> Engine:
+    try:
+        # Only who scans pays for the import (13 ms), and some platforms have no wheel.
+        from toolvet.text.engine_hyperscan import HyperscanEngine  # noqa: PLC0415
+    except ImportError:
+        return ReEngine(expressions, _WIDE_TO_ASCII)
+    return HyperscanEngine(expressions, _WIDE_TO_ASCII) if expressions else ReEngine((), {})
+
+
+def _apart(found: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """One hit for matches of the same pattern that overlap: the first start, and its longest end."""
+    if len(found) == 1:
+        return list(found)
+    kept: list[tuple[int, int, int]] = []
+    reached: dict[int, int] = {}
+    for match in sorted(found, key=_by_place):
+        index, start, end = match
+        if start >= reached.get(index, 0):
+            kept.append(match)
+            reached[index] = end
+    return kept
+
+
+def _by_place(match: tuple[int, int, int]) -> tuple[int, int, int]:
+    return (match[1], -match[2], match[0])
