@@ -225,7 +225,7 @@ def _findings() -> list[Finding]:
             tool="export_catalogue",
             pointer="/content/0/text",
             message="A stack trace is sent to the model.",
-            evidence="Traceback (most recent call last):\n  File \"/srv/bookshop/app.py\", line 88, in export\nKeyError: 'csv'",
+            evidence="Traceback (most recent call last):\n  File \"/srv/bookshop/app.py\", line 88\nKeyError: 'csv'",
             why="It says nothing a model can act on, and shows how the server is built.",
             remedy="Catch the exception and say in a sentence what went wrong and what to try.",
             reproduce=_reproduce("export_catalogue", '{"format":"csv"}'),

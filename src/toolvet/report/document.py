@@ -3,15 +3,15 @@
 Within version 1 fields are only added, never renamed or removed.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from toolvet.findings import Finding
 
-SCHEMA_ID = "toolvet-report/1"
-COLLECTION_ID = "toolvet-reports/1"
+SCHEMA_ID: Final = "toolvet-report/1"
+COLLECTION_ID: Final = "toolvet-reports/1"
 
 Status = Literal["fully_working", "partially_working", "connectivity_only", "broken", "untested"]
 Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]

@@ -27,7 +27,7 @@ def schema() -> dict[str, object]:
 
 
 def _polished(name: str, definition: Mapping[str, object]) -> dict[str, object]:
-    """msgspec's definition with its docstring as plain text, and the version always required."""
+    """What msgspec made, with its docstring as plain text, and the version always required."""
     polished = dict(definition)
     description = polished.get("description")
     if isinstance(description, str):

@@ -13,7 +13,19 @@ from toolvet.findings import Finding, Severity
 from toolvet.report.document import Report, Status, Tool
 from toolvet.report.group import Group, grouped
 from toolvet.report.visible import one_line, shortened
-from toolvet.report.wording import STATUS, counted, listed, number, origin, passed, severities, tally
+from toolvet.report.wording import (
+    STATUS,
+    confidence,
+    counted,
+    listed,
+    number,
+    origin,
+    passed,
+    severities,
+    tally,
+    times,
+    title,
+)
 
 _SHOWN_PER_GROUP: Final = 3
 _EVIDENCE: Final = 400
@@ -63,7 +75,7 @@ def _report(report: Report) -> Iterator[RenderableType]:
 
 
 def _header(report: Report) -> Iterator[RenderableType]:
-    name = one_line(" ".join([report.server.name, report.server.version]))
+    name = one_line(title(report))
     yield Rule(Text(f"{name} · {origin(report)}", style="bold"), align="left", style="dim")
     if report.server.command:
         yield Text(one_line(report.server.command), style="dim")
@@ -96,7 +108,7 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Table:
         table.add_row(
             Text(shortened(one_line(tool.name), 80)),
             Text(STATUS[tool.status], style=style),
-            number(tool.confidence) if tool.scenarios else "–",
+            confidence(tool),
             number(tool.error_message_score),
             f"{passed(tool)}/{len(tool.scenarios)}",
             _tool_note(tool, findings),
@@ -139,8 +151,7 @@ def _finding(finding: Finding, group: Group) -> RenderableType:
     sentence = Text(one_line(finding.message))
     if finding.tool is not None:
         sentence = Text.assemble((one_line(finding.tool), "bold"), ": ", sentence)
-    if finding.occurrences > 1:
-        sentence.append(f"  ×{finding.occurrences}", style="dim")
+    sentence.append(f"  {times(finding.occurrences)}", style="dim")
     facts: list[tuple[str, str, str]] = []
     if finding.evidence:
         facts.append(("seen", shortened(one_line(finding.evidence), _EVIDENCE), "italic"))
@@ -191,7 +202,7 @@ def _comparison(reports: Sequence[Report]) -> Table:
     for report in reports:
         style = _STATUS_STYLE[report.status]
         table.add_row(
-            Text(one_line(f"{report.server.name} {report.server.version}")),
+            Text(one_line(title(report))),
             Text(number(report.score), style=f"bold {style}"),
             Text(STATUS[report.status], style=style),
             f"{report.summary.tested}/{report.summary.tools}",

@@ -5,6 +5,8 @@ from typing import Final
 
 from toolvet.report.document import Category, Counts, Outcome, Report, Status, Tool
 
+NONE: Final = "–"  # noqa: RUF001 - a dash where a number would stand
+
 STATUS: Final[dict[Status, str]] = {
     "fully_working": "fully working",
     "partially_working": "partially working",
@@ -65,7 +67,22 @@ def duration(milliseconds: float) -> str:
 
 def number(value: float | None) -> str:
     """A score or a confidence without decimals; a dash where there is none."""
-    return "–" if value is None else f"{value:.0f}"
+    return NONE if value is None else f"{value:.0f}"
+
+
+def times(occurrences: int) -> str:
+    """`×3`; nothing for once."""  # noqa: RUF002 - the multiplication sign
+    return f"×{occurrences}" if occurrences > 1 else ""  # noqa: RUF001 - as above
+
+
+def confidence(tool: Tool) -> str:
+    """The tool's confidence, or a dash when there is nothing it rests on."""
+    return number(tool.confidence) if tool.scenarios else NONE
+
+
+def title(report: Report) -> str:
+    """The server's name and version."""
+    return f"{report.server.name} {report.server.version}".strip()
 
 
 def passed(tool: Tool) -> int:

@@ -1,6 +1,7 @@
 """JSON: one report is the document itself, several (or none) are a collection. The schema is `report.schema()`."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import msgspec
 
@@ -24,9 +25,10 @@ def _encodable(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
+        members = cast("dict[object, object]", value)
+        return {_encodable(key): _encodable(item) for key, item in members.items()}
     if isinstance(value, list):
-        return [_encodable(item) for item in value]
+        return [_encodable(item) for item in cast("list[object]", value)]
     return value
 
 

@@ -1,5 +1,6 @@
 """Markdown for a job summary (GitHub's `GITHUB_STEP_SUMMARY` takes up to 1 MiB), readable in any other place too."""
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -9,19 +10,35 @@ from toolvet.report.document import Report, Status, Tool
 from toolvet.report.format import Format
 from toolvet.report.group import Group, grouped
 from toolvet.report.visible import one_line, shortened, visible
-from toolvet.report.wording import STATUS, counted, listed, number, origin, passed, severities, tally
+from toolvet.report.wording import (
+    NONE,
+    STATUS,
+    confidence,
+    counted,
+    listed,
+    number,
+    origin,
+    passed,
+    severities,
+    tally,
+    times,
+    title,
+)
 
 _LIMIT: Final = 1_000_000  # bytes; GitHub drops a summary of more than 1 MiB altogether
 _SHOWN_PER_GROUP: Final = 20
-_PUNCTUATION: Final = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
+_SHORT_EVIDENCE: Final = 120
 _STATUS_MARK: Final[dict[Status, str]] = {
     "fully_working": "✅",
     "partially_working": "⚠️",
     "connectivity_only": "⚠️",
     "broken": "❌",
-    "untested": "➖",
+    "untested": "⚪",
 }
-_SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "ℹ️"}  # noqa: RUF001 - the information sign
+_SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "💡"}
+
+# What Markdown would read as its own: anywhere, at the edge of a word (an underscore), and at the start of a line.
+_MARKUP: Final = re.compile(r"[\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-]|(?<=^\d)[.)]")
 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
@@ -34,7 +51,8 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     for position, block in enumerate(blocks):
         size += len(block.encode()) + 1
         if size > _LIMIT:
-            kept.append(f"_{len(blocks) - position:,} more sections did not fit: see the HTML or the JSON report._\n")
+            more = counted(len(blocks) - position, "more section")
+            kept.append(f"_{more} would make this too long: see the HTML or the JSON report._\n")
             break
         kept.append(block)
     return "\n".join(kept)
@@ -42,50 +60,56 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
 
 def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     """Blocks, each complete in itself, so that the document can end after any of them."""
-    name = _escaped(" ".join([report.server.name, report.server.version]).strip())
-    yield f"## {_STATUS_MARK[report.status]} {name}: {number(report.score)}/100, {STATUS[report.status]}\n"
+    score = f"{number(report.score)}/100, " if report.score is not None else ""
+    yield f"## {_STATUS_MARK[report.status]} {_escaped(title(report))}: {score}{STATUS[report.status]}\n"
     yield f"{_escaped(origin(report))} · {tally(report)}\n"
     if report.incomplete is not None:
         yield f"> **Incomplete:** {_escaped(report.incomplete)}\n"
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
-        yield _tool_table(called, report.findings)
+        yield from _tool_table(called, report.findings)
     for group in grouped(report.findings):
         yield _group(group, cards)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped:
-        lines = [f"- `{_code(tool.name)}`: {_escaped(tool.skipped or '')}" for tool in skipped]
-        yield _folded(f"{counted(len(skipped), 'tool')} not called", "\n".join(lines))
+        lines = [f"- {_code(tool.name)}: {_escaped(tool.skipped or '')}" for tool in skipped]
+        yield _folded(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
     if report.baseline is not None and report.baseline.stale:
-        lines = [f"- {_escaped(entry.id)}: {_escaped(entry.tool or 'the server')}" for entry in report.baseline.stale]
-        yield _folded(f"{len(lines)} of the baseline no longer found", "\n".join(lines))
+        lines = [f"- {_code(entry.id)} in {_code(entry.tool or 'the server')}" for entry in report.baseline.stale]
+        yield _folded(f"Baseline: {len(lines)} no longer found", "\n".join(lines))
 
 
-def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> str:
-    rows = [
-        "| Tool | Status | Confidence | Error messages | Passed | Findings |",
-        "|:--|:--|--:|--:|--:|--:|",
-    ]
-    for tool in tools:
-        found = sum(finding.tool == tool.name for finding in findings)
-        cells = (
-            f"<code>{_escaped(tool.name)}</code>",
-            f"{_STATUS_MARK[tool.status]} {STATUS[tool.status]}",
-            number(tool.confidence) if tool.scenarios else "–",
-            number(tool.error_message_score),
-            f"{passed(tool)}/{len(tool.scenarios)}",
-            str(found or "–"),
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows) + "\n"
+def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[str]:
+    """The table in blocks of fifty rows, so that a server with ten thousand tools still gets its first ones shown."""
+    found = [finding.tool for finding in findings]
+    for start in range(0, len(tools), 50):
+        rows = [
+            "| Tool | Status | Confidence | Error messages | Passed | Findings |",
+            "|:--|:--|--:|--:|--:|--:|",
+        ]
+        for tool in tools[start : start + 50]:
+            cells = (
+                _code(tool.name).replace("|", "\\|"),
+                f"{_STATUS_MARK[tool.status]} {STATUS[tool.status]}",
+                confidence(tool),
+                number(tool.error_message_score),
+                f"{passed(tool)}/{len(tool.scenarios)}",
+                str(found.count(tool.name) or NONE),
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+        yield "\n".join(rows) + "\n"
 
 
 def _group(group: Group, cards: Mapping[str, Card]) -> str:
     card = cards.get(group.id)
-    title = f"{_SEVERITY_MARK[group.severity]} <b>{_escaped(card.title if card else group.findings[0].message)}</b>"
-    where = f" in {listed([_escaped(name) for name in group.tools], 4)}" if group.tools else ""
-    summary = f"{title} ({counted(len(group.findings), group.severity.value)}{where})"
-    parts = [f"<code>{_escaped(group.id)}</code>" + (f": {_escaped(group.why)}" if group.why else "")]
+    headline = card.title if card is not None else group.findings[0].message
+    word = "note" if group.severity is Severity.INFO else group.severity.value
+    where = f" in {listed(group.tools, 4)}" if group.tools else ""
+    summary = (
+        f"{_SEVERITY_MARK[group.severity]} <b>{_html(headline)}</b>"
+        f" · {counted(len(group.findings), word)}{_html(where)}"
+    )
+    parts = [f"{_code(group.id)}{': ' if group.why else ''}{_escaped(group.why)}"]
     if group.remedy:
         parts.append(f"**Fix:** {_escaped(group.remedy)}")
     parts.extend(_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
@@ -95,12 +119,20 @@ def _group(group: Group, cards: Mapping[str, Card]) -> str:
 
 
 def _finding(finding: Finding, group: Group) -> str:
-    where = f"<code>{_escaped(finding.tool)}</code>: " if finding.tool is not None else ""
-    times = f" (×{finding.occurrences})" if finding.occurrences > 1 else ""
-    at = f" at <code>{_escaped(finding.pointer)}</code>" if finding.pointer else ""
-    lines = [f"{where}{_escaped(finding.message)}{at}{times}"]
-    if finding.evidence:
-        lines.append(_fenced(shortened(visible(finding.evidence), 2_000), "text"))
+    line = _escaped(finding.message)
+    if finding.tool is not None:
+        line = f"{_code(finding.tool)}: {line}"
+    if finding.pointer:
+        line += f" At {_code(finding.pointer)}."
+    if finding.occurrences > 1:
+        line += f" {times(finding.occurrences)}"
+    evidence = visible(finding.evidence).strip()
+    if evidence and "\n" not in evidence and len(evidence) <= _SHORT_EVIDENCE:
+        line += f" Seen: {_code(evidence)}"
+        evidence = ""
+    lines = [line]
+    if evidence:
+        lines.append(_fenced(shortened(evidence, 2_000), "text"))
     if finding.remedy and not group.remedy:
         lines.append(f"**Fix:** {_escaped(finding.remedy)}")
     if finding.reproduce:
@@ -112,7 +144,7 @@ def _comparison(reports: Sequence[Report]) -> str:
     rows = ["| Server | Score | Status | Tools tested | Passed | Findings |", "|:--|--:|:--|--:|--:|:--|"]
     for report in reports:
         cells = (
-            _escaped(f"{report.server.name} {report.server.version}".strip()),
+            _escaped(title(report)),
             number(report.score),
             f"{_STATUS_MARK[report.status]} {STATUS[report.status]}",
             f"{report.summary.tested}/{report.summary.tools}",
@@ -129,21 +161,30 @@ def _folded(summary: str, body: str) -> str:
 
 def _fenced(text: str, language: str) -> str:
     """A fence longer than every run of backticks inside it cannot be closed by what it holds."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _code(text: str) -> str:
+    """A code span, its delimiter longer than every run of backticks inside it."""
+    plain = shortened(one_line(text), 300) or " "
+    delimiter = "`" * (_longest_run(plain) + 1)
+    pad = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{delimiter}{pad}{plain}{pad}{delimiter}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
 def _escaped(text: str) -> str:
     """One line that shows as it is: no HTML, no Markdown, no table cell, no mention of somebody."""
-    plain = shortened(one_line(text), 1_000)
-    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    return _PUNCTUATION.sub(r"\\\1", plain)
+    return _MARKUP.sub(r"\\\g<0>", _html(text)).replace("@", "&#64;")
 
 
-def _code(text: str) -> str:
-    """Inside a code span nothing is escaped, so a backtick in it becomes an apostrophe."""
-    return shortened(one_line(text), 200).replace("`", "'")
+def _html(text: str) -> str:
+    """The same inside an HTML block, where Markdown does not look."""
+    return html.escape(shortened(one_line(text), 1_000), quote=False)
 
 
 FORMAT = Format(name="markdown", suffix=".md", render=render)

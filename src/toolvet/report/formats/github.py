@@ -1,0 +1,67 @@
+"""GitHub annotations: workflow commands that a job prints to its log.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions: data escapes `%`, CR and LF; a property
+also `:` and `,`. GitHub shows ten annotations of a kind per step, so findings of one check are one annotation.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from toolvet.findings import Card, Severity
+from toolvet.report.document import Report
+from toolvet.report.format import Format
+from toolvet.report.group import Group, grouped
+from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.wording import STATUS, listed, number, tally, title
+
+_COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+_SHOWN_PER_GROUP: Final = 5
+_LONGEST: Final = 4_000  # characters; GitHub cuts what is longer in the middle of a line
+
+
+def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
+    """One line per check and severity, worst first, then one per server with its score."""
+    return "".join(f"{line}\n" for report in reports for line in _report(report, cards))
+
+
+def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
+    for group in grouped(report.findings):
+        card = cards.get(group.id)
+        headline = f"{report.server.name}: {card.title if card is not None else group.id}"
+        yield _command(_COMMAND[group.severity], headline, _message(group))
+    if report.baseline is not None and report.baseline.stale:
+        stale = listed([f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale], 10)
+        yield _command("warning", f"{report.server.name}: stale baseline", f"No longer found: {stale}")
+    score = f"score {number(report.score)}/100, " if report.score is not None else ""
+    yield _command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
+
+
+def _message(group: Group) -> str:
+    lines: list[str] = []
+    for finding in group.findings[:_SHOWN_PER_GROUP]:
+        lines.append(f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message)
+        if finding.evidence:
+            lines.append(f"  Seen: {shortened(one_line(finding.evidence), 300)}")
+        if finding.reproduce:
+            lines.append(f"  Run: {one_line(finding.reproduce)}")
+    rest = [finding.tool or "the server" for finding in group.findings[_SHOWN_PER_GROUP:]]
+    if rest:
+        lines.append(f"and {len(rest):,} more: {listed(list(dict.fromkeys(rest)), 10)}")
+    if group.remedy:
+        lines.append(f"Fix: {group.remedy}")
+    return "\n".join([*lines, f"({group.id})"])
+
+
+def _command(name: str, headline: str, message: str) -> str:
+    return f"::{name} title={_property(headline)}::{_data(shortened(visible(message), _LONGEST))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(shortened(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
+
+
+FORMAT = Format(name="github", suffix=".txt", render=render)

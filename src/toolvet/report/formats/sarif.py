@@ -1,0 +1,174 @@
+"""SARIF 2.1.0, as GitHub code scanning and other viewers take it: one run per server.
+
+A tool of an MCP server is no file, but code scanning shows nothing without one. So a result stands at the first line of
+the server's source file, when its command names one by a relative path, else at a name made from the server's; the tool
+and the JSON Pointer are logical locations.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote
+
+import orjson
+
+from toolvet.findings import Card, Finding, Severity
+from toolvet.report.document import Report
+from toolvet.report.format import Format
+from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.wording import origin
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_PROBLEM: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "recommendation"}
+_LONGEST: Final = 8_000  # characters of one text
+_SOURCE: Final = re.compile(
+    r"(?:\./)?(\w[\w.-]*(?:/\w[\w.-]*)*\.(?:py|[cm]?[jt]s|rb|go|php|jar|sh|json|toml))", re.ASCII
+)
+
+
+def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
+    """Findings that a baseline knows are left out, as everywhere."""
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, cards) for report in reports]}
+    return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def _run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
+    firsts = {finding.id: finding for finding in reversed(report.findings)}
+    rules = [_rule(cards[name]) if name in cards else _rule_of(firsts[name]) for name in sorted({*cards, *firsts})]
+    index = {name: position for position, name in enumerate(sorted({*cards, *firsts}))}
+    uri = _uri(report)
+    driver: dict[str, object] = {"name": "toolvet", "rules": rules}
+    if report.toolvet_version:
+        driver["version"] = _text(report.toolvet_version)
+    return {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"toolvet/{_segment(report.server.name)}/"},
+        "invocations": [_invocation(report)],
+        "artifacts": [{"location": {"uri": uri}, "description": {"text": _server_text(report)}}],
+        "results": [_result(finding, report, index[finding.id], uri) for finding in report.findings],
+        "columnKind": "unicodeCodePoints",
+        "properties": {"score": report.score, "status": report.status, "seed": report.seed},
+    }
+
+
+def _rule(card: Card) -> dict[str, object]:
+    return {
+        "id": card.id,
+        "name": "".join(word.capitalize() for word in card.id.split("-")),
+        "shortDescription": {"text": card.title},
+        "fullDescription": {"text": f"{card.looks_for} {card.why}"},
+        "help": {
+            "text": f"{card.looks_for}\n\nWhy it matters: {card.why}\n\nWhat to do: {card.remedy}",
+            "markdown": f"{card.looks_for}\n\n**Why it matters.** {card.why}\n\n**What to do.** {card.remedy}",
+        },
+        "defaultConfiguration": {"level": _LEVEL[card.severity]},
+        "properties": {"tags": ["mcp", "ai-agents"], "problem.severity": _PROBLEM[card.severity]},
+    }
+
+
+def _rule_of(finding: Finding) -> dict[str, object]:
+    """A rule made from one of its findings, for a report whose check this version does not have."""
+    return {
+        "id": _text(finding.id),
+        "shortDescription": {"text": _text(finding.id.replace("-", " "))},
+        "help": {"text": _text(finding.remedy or finding.why or finding.message or finding.id)},
+        "defaultConfiguration": {"level": _LEVEL[finding.severity]},
+    }
+
+
+def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
+    identity = "\0".join([report.server.name, *finding.fingerprint])
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return {
+        "ruleId": _text(finding.id),
+        "ruleIndex": rule_index,
+        "level": _LEVEL[finding.severity],
+        "message": {"text": _message(finding)},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}},
+                "logicalLocations": _logical(finding, report),
+            }
+        ],
+        # GitHub looks at the first only; it names no line here, so that all results of one file stay apart.
+        "partialFingerprints": {"primaryLocationLineHash": f"{digest}:1", "toolvet/v1": digest},
+        "occurrenceCount": max(finding.occurrences, 1),
+        "properties": {
+            "confidence": finding.confidence,
+            "evidence": _text(finding.evidence),
+            "remedy": _text(finding.remedy),
+            "reproduce": _text(finding.reproduce),
+        },
+    }
+
+
+def _message(finding: Finding) -> str:
+    text = f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message
+    if finding.evidence:
+        text += f"\nSeen: {shortened(finding.evidence, 1_000)}"
+    if finding.remedy:
+        text += f"\nFix: {finding.remedy}"
+    # SARIF reads `[text](target)` as a link: words of the server must not become one.
+    return _text(text).replace("](", "] (") or finding.id
+
+
+def _logical(finding: Finding, report: Report) -> list[dict[str, object]]:
+    server = _text(report.server.name)
+    if finding.tool is None:
+        locations: list[dict[str, object]] = [{"name": server, "fullyQualifiedName": server, "kind": "module"}]
+    else:
+        tool = _text(finding.tool)
+        locations = [{"name": tool, "fullyQualifiedName": f"{server}/{tool}", "kind": "function"}]
+    if finding.pointer:
+        pointer = _text(finding.pointer)
+        qualified = f"{locations[0]['fullyQualifiedName']}#{pointer}"
+        locations.append({"name": pointer, "fullyQualifiedName": qualified, "kind": "value"})
+    return locations
+
+
+def _invocation(report: Report) -> dict[str, object]:
+    invocation: dict[str, object] = {"executionSuccessful": report.incomplete is None}
+    started = _utc(report.started_at)
+    if started is not None:
+        invocation["startTimeUtc"] = started
+    if report.incomplete is not None:
+        notification = {"level": "warning", "message": {"text": _text(report.incomplete) or "incomplete"}}
+        invocation["toolExecutionNotifications"] = [notification]
+    return invocation
+
+
+def _server_text(report: Report) -> str:
+    command = f": {report.server.command}" if report.server.command else ""
+    return _text(f"The MCP server {report.server.name}, {origin(report)}{command}")
+
+
+def _uri(report: Report) -> str:
+    """A relative path of a source file in the command (`python examples/shop.py`), or a name for the tool list."""
+    if report.server.transport == "stdio":
+        for word in report.server.command.split():
+            match = _SOURCE.fullmatch(word)
+            if match is not None:
+                return match.group(1)
+    return f"mcp-servers/{_segment(report.server.name)}/tools.json"
+
+
+def _segment(name: str) -> str:
+    return quote(one_line(name), safe="") or "unnamed"
+
+
+def _utc(timestamp: str) -> str | None:
+    try:
+        moment = datetime.fromisoformat(timestamp).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def _text(text: str) -> str:
+    return shortened(visible(text), _LONGEST)
+
+
+FORMAT = Format(name="sarif", suffix=".sarif", render=render)
