@@ -1,1 +1,71 @@
-"""."""
+"""Words in, exit code out.
+
+    0    nothing at or above --fail-on
+    1    findings at or above --fail-on, or a score below --fail-under
+    2    the command line, a configuration file or an input file is wrong
+    3    the server wants credentials
+    4    the server cannot be started or reached, or speaks no MCP
+    5    a bug of ours
+    130  interrupted
+
+Only documents go to stdout; progress, errors and logs go to stderr.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from toolvet.discover import modules
+from toolvet.errors import ToolvetError
+from toolvet.version import __version__
+
+INTERRUPTED = 130
+
+
+def app() -> App:
+    """The command line: every file in `commands/` is a command of that name, its `command` what it does."""
+    root = App(
+        name="toolvet",
+        help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
+        version=__version__,
+        help_format="markdown",
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for module in modules("toolvet.cli.commands"):
+        root.command(module.command, name=module.__name__.rpartition(".")[2])
+    return root
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(sys.argv[1:] if words is None else words))
+
+
+def run(words: Sequence[str]) -> int:
+    """Run the command line; the exit code."""
+    try:
+        code = app()(list(words), exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return _complain(f"{error}".strip(), hint="toolvet --help shows how", code=2)
+    except ToolvetError as error:
+        return _complain(str(error), code=error.exit_code)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader left, as `head` does. Python would complain again when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001 - the last door: what comes here is a bug, and must say so
+        traceback.print_exc()
+        return _complain("this is a bug in toolvet; please report it with the lines above", code=5)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(problem: str, *, code: int, hint: str = "") -> int:
+    sys.stderr.write(f"toolvet: {problem}\n" + (f"({hint})\n" if hint else ""))
+    return code

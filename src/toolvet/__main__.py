@@ -1,0 +1,6 @@
+"""`python -m toolvet`."""
+
+from toolvet.cli import main
+
+if __name__ == "__main__":
+    main()

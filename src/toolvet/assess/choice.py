@@ -1,0 +1,26 @@
+"""What the seed decides: which of several equally good values or places a run looks at."""
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Choice:
+    """Seed 0 takes what comes first; any other seed takes others, and always the same ones for the same `topic`."""
+
+    def __init__(self, seed: int, topic: str) -> None:
+        self._random = random.Random(f"{seed}/{topic}") if seed else None  # noqa: S311 - to vary, not to hide
+
+    def one(self, options: Sequence[T]) -> T:
+        """One of the options, of which there is at least one."""
+        return options[0] if self._random is None else self._random.choice(options)
+
+    def some(self, options: Sequence[T], most: int) -> list[T]:
+        """At most `most` of the options, in their order. Seed 0 spreads evenly over them."""
+        if len(options) <= most:
+            return list(options)
+        if self._random is None:
+            return [options[index * len(options) // most] for index in range(most)]
+        return [options[index] for index in sorted(self._random.sample(range(len(options)), most))]

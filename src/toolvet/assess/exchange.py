@@ -1,0 +1,154 @@
+"""A reply from the wire → the call that rules judge → the scenario that the report shows."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from toolvet.assess.plan import Plan
+from toolvet.checks.result import ResultVerdict, check_result
+from toolvet.redact import redact
+from toolvet.report.document import Scenario, Verdict
+from toolvet.rules import Call, Outcome, ProtocolError, ToolDefinition
+from toolvet.schema import compiled
+from toolvet.transport import Answer, Lost, Malformed, Refusal, Reply, TimedOut
+
+_LONGEST_STRING = 4_000  # Characters of one string in a report; the whole answer was judged.
+_MOST_ITEMS = 200
+
+
+def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: str) -> Call:
+    """What came of a plan. Only an answer that is a tool result gets a verdict."""
+    facts = msgspec.structs.replace(
+        Call(tool=tool, arguments=plan.arguments, outcome=Outcome.INVALID_MESSAGE),
+        category=plan.category,
+        breach=plan.breach,
+        violations=compiled(tool.input_schema).violations(plan.arguments),
+        protocol_version=protocol_version,
+        duration_ms=round(reply.seconds * 1000, 3),
+    )
+    replace = msgspec.structs.replace
+    match reply:
+        case Answer():
+            verdict = None if asks_for_input(reply.result) else check_result(tool.raw, plan.arguments, reply.result, plan.category)
+            return replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
+        case Refusal():
+            error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
+            return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error)
+        case TimedOut():
+            return replace(facts, outcome=Outcome.TIMEOUT)
+        case Lost():
+            return replace(facts, outcome=Outcome.SERVER_DIED, detail=f"{reply.reason}\n{reply.stderr_tail}".strip())
+        case Malformed():
+            return replace(facts, detail=reply.reason)
+
+
+def asks_for_input(result: object) -> bool:
+    """Whether the server wants something from a person first (2026-07-28: multi round-trip requests)."""
+    return isinstance(result, Mapping) and result.get("resultType") == "input_required"
+
+
+def verdict_of(call: Call) -> ResultVerdict | None:
+    """The verdict for status and confidence: a protocol error is read as the error result that it should have been."""
+    if call.verdict is not None or call.error is None:
+        return call.verdict
+    text = f"MCP error {call.error.code}: {call.error.message}"
+    return check_result(call.tool.raw, call.arguments, {"content": [{"type": "text", "text": text}], "isError": True}, call.category)
+
+
+def judged(call: Call) -> tuple[bool, str]:
+    """Whether a scenario passed, and why, in a sentence.
+
+    A call with valid arguments passes when its result is fully working: a success without issues, or an error of the
+    business kind (the tool works, and what was asked for is not there). An error case passes only when the server
+    really refused the arguments; where the schema does not forbid what was sent, accepting it is as good.
+    """
+    missing = _without_answer(call)
+    if missing:
+        return False, missing
+    if call.breach is not None:
+        if call.rejected:
+            return True, "refused, as it should be"
+        if call.accepted and not call.breach.declared:
+            return True, "accepted; the schema does not forbid it"
+        return False, "accepted although invalid" if call.accepted else "the tool failed instead of refusing the arguments"
+    if call.outcome is Outcome.RESULT and call.verdict is None:
+        return True, "asks for input from a person, which an assessment cannot give"
+    verdict = verdict_of(call)
+    if verdict is None:
+        return False, "no verdict"
+    if call.outcome is Outcome.PROTOCOL_ERROR:
+        return False, "a protocol error for a call that its schema allows"
+    if verdict.classification != "fully_working":
+        return False, verdict.issues[0] if verdict.issues else f"the result is {verdict.classification}"
+    return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"
+
+
+def _without_answer(call: Call) -> str | None:
+    match call.outcome:
+        case Outcome.TIMEOUT:
+            return f"no answer within {call.duration_ms / 1000:.0f} s"
+        case Outcome.SERVER_DIED:
+            return f"the server died: {call.detail.splitlines()[0] if call.detail else 'no last words'}"
+        case Outcome.INVALID_MESSAGE:
+            return f"the answer is no JSON-RPC response: {call.detail}"
+        case Outcome.RESULT | Outcome.PROTOCOL_ERROR:
+            return None
+
+
+def scenario_of(plan: Plan, call: Call, reproduce: str) -> Scenario:
+    """The call as the report shows it: secrets masked, long payloads cut."""
+    passed, note = judged(call)
+    verdict = verdict_of(call)
+    shown = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
+    return Scenario(
+        name=plan.name,
+        category=plan.category,
+        arguments=shortened(redact(plan.arguments)),
+        outcome=call.outcome.value,
+        passed=passed,
+        result=shortened(redact(shown)),
+        verdict=_verdict(verdict),
+        duration_ms=call.duration_ms,
+        breaks=plan.breach.keyword if plan.breach else None,
+        note=note,
+        origin=plan.origin,
+        reproduce=reproduce,
+    )
+
+
+def not_run(plan: Plan, reason: str) -> Scenario:
+    """A scenario that was planned and never sent."""
+    return Scenario(
+        name=plan.name, category=plan.category, arguments=shortened(redact(plan.arguments)), outcome="not_run", passed=False,
+        breaks=plan.breach.keyword if plan.breach else None, note=reason, origin=plan.origin,
+    )
+
+
+def _verdict(verdict: ResultVerdict | None) -> Verdict | None:
+    if verdict is None:
+        return None
+    return Verdict(
+        classification=verdict.classification,
+        confidence=verdict.confidence,
+        is_valid=verdict.is_valid,
+        is_error=verdict.is_error,
+        error_kind=verdict.error_kind,
+        state=verdict.state,
+        retry=verdict.retry,
+        issues=list(verdict.issues),
+        evidence=list(verdict.evidence),
+    )
+
+
+def shortened(value: object, depth: int = 0) -> object:
+    """A payload small enough for a report; what was cut says how much it was."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_STRING else f"{value[:_LONGEST_STRING]}… ({len(value) - _LONGEST_STRING} more characters)"
+    if depth > 40 and isinstance(value, Mapping | list | tuple):
+        return "… (nested deeper)"
+    if isinstance(value, Mapping):
+        return {str(key): shortened(entry, depth + 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        kept = [shortened(entry, depth + 1) for entry in value[:_MOST_ITEMS]]
+        return kept if len(value) <= _MOST_ITEMS else [*kept, f"… ({len(value) - _MOST_ITEMS} more items)"]
+    return value

@@ -1,0 +1,102 @@
+"""Results of earlier calls → values for later ones: what a list tool returned feeds the parameter of the same name."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from toolvet.rules import Call
+
+_NAMING = {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"}
+_LOOKING = {"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"}
+_MOST_VALUES = 20  # Of one name: a later call needs a few, not a table.
+_LONGEST_TEXT = 1_000_000  # Of a result that is read for values; longer ones are no listing.
+
+
+class Harvest:
+    """Values by name, in the order they were seen. Names are lower-case words: ("book", "id")."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, ...], list[object]] = {}
+
+    def gather(self, call: Call) -> None:
+        """Take what a successful call returned; anything else is left alone."""
+        if not call.accepted or not isinstance(call.result, Mapping):
+            return
+        nouns = tuple(word for word in words(call.tool.name) if word not in _LOOKING)
+        subject = singular(nouns[-1]) if nouns else ""
+        for value in _payloads(call.result):
+            for name, leaf in _leaves(value, subject, 0):
+                self._add(name, leaf)
+
+    def value(self, parameter: str) -> object | None:
+        """A value that an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
+        values = self._values.get(tuple(singular(word) for word in words(parameter)))
+        return values[0] if values else None
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def _add(self, name: tuple[str, ...], leaf: object) -> None:
+        values = self._values.setdefault(name, [])
+        if len(values) < _MOST_VALUES and leaf not in values:
+            values.append(leaf)
+
+
+def words(name: str) -> tuple[str, ...]:
+    """`bookId`, `book_id`, `BookID` and `book-id` are all ("book", "id")."""
+    return tuple(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name))
+
+
+def singular(word: str) -> str:
+    """Good enough for the plurals of field names: books, entries, boxes, branches; `status` and `address` stay."""
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+
+
+def _payloads(result: Mapping[object, object]) -> Iterator[object]:
+    """The structured content, or else every text block that holds JSON (or a Python literal, as some servers print)."""
+    if result.get("structuredContent") is not None:
+        yield result["structuredContent"]
+        return
+    content = result.get("content")
+    for block in content if isinstance(content, list) else ():
+        text = block.get("text") if isinstance(block, Mapping) else None
+        if isinstance(text, str) and len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in {"{", "["}:
+            try:
+                yield msgspec.json.decode(text)
+            except (msgspec.DecodeError, RecursionError):
+                try:
+                    yield ast.literal_eval(text.strip())
+                except (ValueError, SyntaxError, RecursionError, MemoryError):
+                    continue
+
+
+def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every scalar with the names it goes by: its own key and, for naming keys, what it names (`id` of a book: book_id)."""
+    if depth > 6:
+        return
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            if not isinstance(key, str):
+                continue
+            own = tuple(singular(word) for word in words(key))
+            if isinstance(entry, str | int | float) and not isinstance(entry, bool) and entry != "" and own:
+                yield own, entry
+                if own[-1] in _NAMING and len(own) == 1 and subject:
+                    yield (subject, own[-1]), entry
+                    yield (subject,), entry
+            else:
+                yield from _leaves(entry, own[-1] if own else subject, depth + 1)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        for entry in value[:_MOST_VALUES]:
+            if isinstance(entry, str | int) and not isinstance(entry, bool) and subject:
+                yield (subject,), entry
+                for naming in ("id", "name"):
+                    yield (subject, naming), entry
+            else:
+                yield from _leaves(entry, subject, depth + 1)

@@ -1,0 +1,40 @@
+"""What an assessment may do, and how long."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal
+
+Arguments = Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to assess one server.
+
+    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
+    shell patterns of tool names (`get_*`); no `tools` means all. `fixtures` holds known good arguments per tool.
+    `arguments` replaces all scenarios by one call with exactly these arguments. `plan_only` judges definitions and
+    plans the calls, and makes none of them.
+    """
+
+    timeout: float = 30.0
+    deadline: float | None = None
+    concurrency: int = 1
+    seed: int = 0
+    tools: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    destructive: Literal["skip", "call"] = "skip"
+    era: Literal["auto", "legacy", "modern"] = "auto"
+    fixtures: Mapping[str, Sequence[Arguments]] = field(default_factory=dict[str, Sequence[Arguments]])
+    arguments: Arguments | None = None
+    plan_only: bool = False
+
+    def why_left_out(self, tool: str) -> str | None:
+        """Why the caller's own choice leaves this tool out; None when it does not."""
+        if self.tools and not any(fnmatchcase(tool, pattern) for pattern in self.tools):
+            return "left out by --tool"
+        for pattern in self.exclude:
+            if fnmatchcase(tool, pattern):
+                return f"left out by --exclude {pattern}"
+        return None

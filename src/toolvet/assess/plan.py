@@ -1,0 +1,18 @@
+"""One call to make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolvet.rules import Breach
+from toolvet.rules.subject import Category
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A scenario before it is run: its name (unique within a tool), what to send, and what is wrong with it on purpose."""
+
+    name: str
+    category: Category
+    arguments: Mapping[str, object]
+    origin: str
+    breach: Breach | None = None

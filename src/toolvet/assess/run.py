@@ -1,0 +1,259 @@
+"""One assessment under way: which tools are called, in which order, and what becomes of a server that breaks.
+
+Tools are called in waves. A wave holds the tools whose required arguments need no guessing; what they return feeds the
+next wave. Within a wave at most `concurrency` tools are called at once. A tool that times out or takes the server down
+while others were being called is called again alone, before it is held against it.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Protocol
+
+from toolvet.assess.exchange import call_of, not_run, scenario_of
+from toolvet.assess.harvest import Harvest
+from toolvet.assess.line import Line
+from toolvet.assess.options import Options
+from toolvet.assess.plan import Plan
+from toolvet.assess.reproduce import reproduce
+from toolvet.assess.scenarios import planned
+from toolvet.assess.values import Values, settled
+from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
+from toolvet.report.document import Scenario
+from toolvet.rules import Call, Finding, Outcome, ServerSeen, ToolDefinition, judge_call, judge_tool, tool_definition
+from toolvet.rules.destructive import why_not_called
+from toolvet.schema import compiled
+from toolvet.transport import Listing, Session, Target
+
+UNKNOWN_TOOL = "toolvet_no_such_tool"
+_SILENT = frozenset({Outcome.TIMEOUT, Outcome.SERVER_DIED})
+_MOST_SILENT = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
+
+
+class Watch(Protocol):
+    """Who wants to see an assessment make progress."""
+
+    def planned(self, tools: int) -> None:
+        """So many tools will be called."""
+
+    def began(self, tool: str) -> None:
+        """The calls of this tool begin."""
+
+    def called(self, tool: str, scenario: Scenario) -> None:
+        """One call of this tool is over."""
+
+    def ended(self, tool: str) -> None:
+        """The calls of this tool are over."""
+
+
+class Silent:
+    """Watches nothing."""
+
+    def planned(self, tools: int) -> None: ...
+    def began(self, tool: str) -> None: ...
+    def called(self, tool: str, scenario: Scenario) -> None: ...
+    def ended(self, tool: str) -> None: ...
+
+
+@dataclass
+class ToolRun:
+    """One tool of the list and all that is known of it so far."""
+
+    definition: ToolDefinition
+    skipped: str | None = None
+    scenarios: list[Scenario] = field(default_factory=list[Scenario])
+    calls: list[Call] = field(default_factory=list[Call])
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+
+class _Interrupted(Exception):
+    """A call went silent while others were under way: nobody knows yet whose fault it is."""
+
+
+class Run:
+    """An assessment's state. Whatever stops it, what was seen until then stays here."""
+
+    def __init__(self, target: Target, options: Options, watch: Watch) -> None:
+        self.target = target
+        self.options = options
+        self.line = Line(target, options.era, options.timeout)
+        self.session: Session | None = None
+        self.tools: list[ToolRun] = []
+        self.listing: Listing | None = None
+        self.unknown_tool: Call | None = None
+        self.gave_up: str | None = None
+        self.started_at = datetime.now(UTC)
+        self.began = time.perf_counter()
+        self._watch = watch
+        self._harvest = Harvest()
+        self._under_way = 0
+
+    @property
+    def seen(self) -> ServerSeen:
+        """The server as a whole, for the rules."""
+        return ServerSeen(
+            tools=tuple(run.definition for run in self.tools),
+            protocol_version=self.session.protocol_version if self.session else "",
+            unknown_tool=self.unknown_tool,
+            oddities=self.line.oddities,
+            listing_problems=tuple(self.listing.problems) if self.listing else (),
+        )
+
+    async def go(self) -> None:
+        """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
+        self.session = await self.line.open()
+        self.listing = await self.line.list_tools()
+        self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(self.listing.tools)]
+        self._choose()
+        for run in self.tools:
+            if not run.skipped or not self.options.why_left_out(run.definition.name):
+                run.findings.extend(judge_tool(run.definition))
+        waiting = [run for run in self.tools if run.skipped is None]
+        self._watch.planned(len(waiting))
+        if self.options.plan_only:
+            for run in waiting:
+                self._plan_only(run)
+            return
+        if self.options.arguments is None:
+            await self._ask_for_unknown_tool()
+        while waiting and self.gave_up is None:
+            wave = [run for run in waiting if self._is_settled(run)] or waiting[:1]
+            waiting = [run for run in waiting if run not in wave]
+            await self._call_together(wave)
+            for run in wave:
+                for call in run.calls:
+                    self._harvest.gather(call)
+
+    def _choose(self) -> None:
+        """Decide which tools are called, and say of each other one why not."""
+        options, names = self.options, [run.definition.name for run in self.tools]
+        for pattern in options.tools:
+            if not any(options.why_left_out(name) is None for name in names):
+                close = get_close_matches(pattern, names, n=3, cutoff=0.4)
+                hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(names) or 'no tools'}"
+                raise UsageError(f"--tool {pattern}: the server has no such tool{hint}")
+        met = set[str]()
+        for run in self.tools:
+            tool = run.definition
+            run.skipped = self._why_skipped(tool, met)
+            met.add(tool.name)
+
+    def _why_skipped(self, tool: ToolDefinition, met: set[str]) -> str | None:
+        if not tool.name:
+            return "it has no name, so it cannot be called"
+        left_out = self.options.why_left_out(tool.name)
+        if left_out:
+            return left_out
+        if tool.name in met:
+            return "a second tool of the same name cannot be called"
+        if runs_as_task(tool):
+            return "it runs only as a task (execution.taskSupport: required)"
+        if self.options.arguments is None and self.options.destructive == "skip":
+            reason = why_not_called(tool)
+            if reason:
+                return f"{reason}; --include-destructive calls it"
+        return None
+
+    def _is_settled(self, run: ToolRun) -> bool:
+        return settled(run.definition, self._harvest, self.options.fixtures.get(run.definition.name))
+
+    async def _call_together(self, wave: Sequence[ToolRun]) -> None:
+        """Call the tools of a wave, then those alone that went silent in company."""
+        gate, alone = asyncio.Semaphore(self.options.concurrency), list[ToolRun]()
+
+        async def one(run: ToolRun) -> None:
+            async with gate:
+                try:
+                    await self._call_tool(run)
+                except _Interrupted:
+                    alone.append(run)
+
+        async with asyncio.TaskGroup() as group:
+            for run in wave:
+                group.create_task(one(run))
+        for run in sorted(alone, key=wave.index):
+            await self._call_tool(run)
+
+    async def _call_tool(self, run: ToolRun) -> None:
+        run.scenarios.clear()
+        run.calls.clear()
+        self._watch.began(run.definition.name)
+        self._under_way += 1
+        try:
+            await self._scenarios(run)
+        finally:
+            self._under_way -= 1
+        self._watch.ended(run.definition.name)
+
+    async def _scenarios(self, run: ToolRun) -> None:
+        silent = 0
+        for plan in self._plans(run):
+            if self.gave_up or silent >= _MOST_SILENT:
+                run.scenarios.append(not_run(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer"))
+                continue
+            call = await self._send(run.definition, plan)
+            if call.outcome in _SILENT:
+                if self._under_way > 1:
+                    await self._recover(call)
+                    raise _Interrupted
+                silent += 1
+                call = await self._recover(call)
+            else:
+                silent = 0
+            scenario = scenario_of(plan, call, reproduce(self.target, run.definition.name, plan.arguments))
+            run.calls.append(call)
+            run.scenarios.append(scenario)
+            self._watch.called(run.definition.name, scenario)
+
+    async def _send(self, tool: ToolDefinition, plan: Plan) -> Call:
+        session = self.line.session
+        reply = await self.line.call(tool.name, plan.arguments)
+        return call_of(tool, plan, reply, session.protocol_version)
+
+    async def _recover(self, call: Call) -> Call:
+        """After a silent call: see whether the server still lives, and replace it if not. Says so in the call."""
+        session = self.line.session
+        if call.outcome is Outcome.TIMEOUT and await self.line.responsive():
+            return call
+        if not await self.line.renew(session):
+            self.gave_up = "not sent: the server did not come back"
+        if call.outcome is Outcome.TIMEOUT:
+            return Call(**{name: getattr(call, name) for name in call.__struct_fields__ if name != "detail"}, detail="meanwhile the server answered nothing else")
+        return call
+
+    def _plans(self, run: ToolRun) -> Sequence[Plan]:
+        tool, options = run.definition, self.options
+        if options.arguments is not None:
+            return (Plan(name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"),)
+        fixtures = options.fixtures.get(tool.name, ())
+        schema = compiled(tool.input_schema)
+        if schema.problem is not None:
+            run.skipped = f"its inputSchema does not compile: {schema.problem.message}"
+            return ()
+        try:
+            plans = list(planned(Values(tool, self._harvest, fixtures[0] if fixtures else None), options.seed))
+        except Unsatisfiable as error:
+            run.skipped = f"no arguments satisfy its inputSchema: {error}"
+            return ()
+        for number, fixture in enumerate(fixtures[1:], start=2):
+            plans.insert(number, Plan(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture"))
+        return plans
+
+    def _plan_only(self, run: ToolRun) -> None:
+        run.scenarios = [not_run(plan, "not sent: --plan-only") for plan in self._plans(run)]
+
+    async def _ask_for_unknown_tool(self) -> None:
+        plan = Plan(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
+        call = await self._send(ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL), plan)
+        if call.outcome in _SILENT:
+            call = await self._recover(call)
+        self.unknown_tool = call
+
+
+def runs_as_task(tool: ToolDefinition) -> bool:
+    """2025-11-25: `execution.taskSupport: "required"` tools refuse a plain call."""
+    execution = tool.raw.get("execution") if isinstance(tool.raw, dict) else None
+    return isinstance(execution, dict) and execution.get("taskSupport") == "required"

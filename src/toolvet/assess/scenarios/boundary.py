@@ -1,0 +1,25 @@
+"""Each declared bound, met exactly and just inside."""
+
+from collections.abc import Iterator
+
+from toolvet.assess.choice import Choice
+from toolvet.assess.plan import Plan
+from toolvet.assess.values import Values
+from toolvet.schema import boundary_examples, compiled
+
+ORDER = 4
+CATEGORY = "boundary"
+MOST = 24  # Calls per tool: a schema may declare hundreds of bounds.
+
+
+def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
+    """A call per bound. Where there are more than `MOST`, the seed chooses which."""
+    base = values.all_properties().arguments
+    schema = compiled(values.tool.input_schema)
+    plans: list[Plan] = []
+    for example in boundary_examples(values.tool.input_schema):
+        arguments = values.transplanted(example.instance, base)
+        if arguments is not None and arguments != base and schema.is_valid(arguments):
+            place = example.pointer.lstrip("/").replace("/", ".")
+            plans.append(Plan(name=f"{place}: {example.detail}", category=CATEGORY, arguments=arguments, origin="generator"))
+    yield from choose.some(plans, MOST)

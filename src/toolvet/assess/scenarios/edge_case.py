@@ -1,0 +1,58 @@
+"""Valid, but unusual: empty, as large as declared, and full of characters that break careless code."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from toolvet.assess.choice import Choice
+from toolvet.assess.plan import Plan
+from toolvet.assess.values import Values
+from toolvet.schema import compiled
+
+ORDER = 3
+CATEGORY = "edge_case"
+
+# Each holds what breaks something real: quoting in SQL and shells, templates, line-based protocols, UTF-16, bidi.
+SPECIAL = (
+    "O'Brien \"quoted\" \\ & <b>; -- ${x} {{y}} %s",
+    "naïve Ωmega 日本語 🚀 café",
+    "line one\nline two\tand a tab",
+    "مرحبا שלום Здравствуйте",
+)
+LONG = 1000  # Characters of a string whose schema declares no maxLength: long for a field, small for a wire.
+
+
+def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
+    """One call per kind, with every property that can take it; kinds that no property can take are left out."""
+    sample = values.all_properties()
+    special = choose.one(SPECIAL)
+    for name, change in (("empty values", _empty), ("maximum values", _maximum), ("special characters", lambda old, _rules: special if isinstance(old, str) else old)):
+        arguments = _changed(values, sample.arguments, change)
+        if arguments != sample.arguments:
+            yield Plan(name=name, category=CATEGORY, arguments=arguments, origin="generator")
+
+
+def _changed(values: Values, arguments: Mapping[str, object], change: Callable[[object, Mapping[str, object]], object]) -> dict[str, object]:
+    """The arguments with each top-level value changed where the schema still allows it."""
+    schema, result = compiled(values.tool.input_schema), dict(arguments)
+    for name, old in arguments.items():
+        declared = values.tool.properties.get(name)
+        candidate = {**result, name: change(old, declared if isinstance(declared, Mapping) else {})}
+        if schema.is_valid(candidate):
+            result = candidate
+    return result
+
+
+def _empty(old: object, _rules: Mapping[str, object]) -> object:
+    if isinstance(old, str):
+        return ""
+    if isinstance(old, list):
+        return []
+    return {} if isinstance(old, dict) else old
+
+
+def _maximum(old: object, rules: Mapping[str, object]) -> object:
+    """Only bounds that are declared: a duration or a count without one may cost the server hours."""
+    if isinstance(old, str):
+        limit = rules.get("maxLength")
+        return (old or "x").ljust(min(limit, 100_000) if isinstance(limit, int) else LONG, "x")
+    limit = rules.get("maximum")
+    return limit if isinstance(old, int | float) and not isinstance(old, bool) and isinstance(limit, int | float) else old

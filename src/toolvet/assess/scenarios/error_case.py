@@ -1,0 +1,42 @@
+"""One thing wrong at a time: a call for each kind of violation that the schema can express."""
+
+from collections.abc import Iterator, Mapping
+
+from toolvet.assess.choice import Choice
+from toolvet.assess.plan import Plan
+from toolvet.assess.values import Values
+from toolvet.rules import Breach
+from toolvet.schema import InvalidExample, compiled, invalid_examples
+
+ORDER = 5
+CATEGORY = "error_case"
+UNKNOWN = "toolvet_unknown_argument"
+
+
+def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
+    """One per keyword (the seed chooses which place), and an unknown argument even where the schema is silent about it."""
+    schema = compiled(values.tool.input_schema)
+    base = values.all_properties().arguments
+    groups: dict[str, list[tuple[InvalidExample, Mapping[str, object]]]] = {}
+    for example in invalid_examples(values.tool.input_schema):
+        arguments = values.transplanted(example.instance, base)
+        if arguments is not None and [violation.keyword for violation in schema.violations(arguments)] == [example.keyword]:
+            groups.setdefault(example.keyword, []).append((example, arguments))
+    for keyword, examples in groups.items():
+        example, arguments = choose.one(examples)  # The first is nearest to the root and says most.
+        yield Plan(
+            name=f"{keyword}: {example.detail}",
+            category=CATEGORY,
+            arguments=arguments,
+            origin="generator",
+            breach=Breach(keyword=keyword, pointer=example.pointer, property=example.property, detail=example.detail),
+        )
+    silent = {**values.required_only().arguments, UNKNOWN: "toolvet"}
+    if not {"additionalProperties", "unevaluatedProperties"} & set(groups) and schema.is_valid(silent):
+        yield Plan(
+            name=f"unknown argument: {UNKNOWN}",
+            category=CATEGORY,
+            arguments=silent,
+            origin="generator",
+            breach=Breach(keyword="additionalProperties", property=UNKNOWN, detail=f"unknown argument '{UNKNOWN}'", declared=False),
+        )

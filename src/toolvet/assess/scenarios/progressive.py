@@ -1,0 +1,17 @@
+"""Minimal, then simple: the first calls show whether the tool answers at all."""
+
+from collections.abc import Iterator
+
+from toolvet.assess.choice import Choice
+from toolvet.assess.plan import Plan
+from toolvet.assess.values import Values
+
+ORDER = 1
+CATEGORY = "progressive"
+
+
+def scenarios(values: Values, _choose: Choice) -> Iterator[Plan]:
+    """Only what is required; then the plain optional ones as well."""
+    minimal, simple = values.required_only(), values.simple()
+    yield Plan(name="minimal", category=CATEGORY, arguments=minimal.arguments, origin=minimal.origin)
+    yield Plan(name="simple", category=CATEGORY, arguments=simple.arguments, origin=simple.origin)

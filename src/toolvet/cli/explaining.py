@@ -1,0 +1,54 @@
+"""The heavy half of `toolvet explain`."""
+
+import sys
+from difflib import get_close_matches
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import msgspec
+
+from toolvet.errors import UsageError
+from toolvet.findings import Card
+from toolvet.rules import cards
+
+_STYLE = {"error": "red", "warning": "yellow", "info": "cyan"}
+
+
+def explain(check_id: str | None, *, as_json: bool) -> int:
+    """Print one card, or all of them in short."""
+    known = cards()
+    if check_id is not None and check_id not in known:
+        close = get_close_matches(check_id, known, n=3, cutoff=0.5)
+        raise UsageError(f"no check is named '{check_id}'" + (f"; did you mean {' or '.join(close)}?" if close else "; `toolvet explain` lists them all"))
+    chosen = list(known.values()) if check_id is None else [known[check_id]]
+    if as_json:
+        builtins: object = msgspec.to_builtins(chosen if check_id is None else chosen[0])
+        sys.stdout.write(orjson.dumps(builtins, option=orjson.OPT_INDENT_2).decode() + "\n")
+    elif check_id is None:
+        _list(chosen)
+    else:
+        _card(chosen[0])
+    return 0
+
+
+def _list(chosen: list[Card]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("check", "severity", "what"):
+        table.add_column(heading)
+    for card in sorted(chosen, key=lambda card: (-card.severity.rank, card.id)):
+        table.add_row(card.id, Text(card.severity.value, style=_STYLE[card.severity.value]), card.title)
+    console = Console()
+    console.print(table)
+    console.print("\ntoolvet explain CHECK says more about one of them.", style="dim")
+
+
+def _card(card: Card) -> None:
+    console = Console()
+    console.print(Text.assemble((card.id, "bold"), "  ", (card.severity.value, _STYLE[card.severity.value]), "  ", card.title))
+    for heading, words in (("Looks for", card.looks_for), ("Why it matters", card.why), ("What to do", card.remedy)):
+        console.print()
+        console.print(heading, style="bold")
+        console.print(words, markup=False, highlight=False)

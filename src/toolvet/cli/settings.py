@@ -1,0 +1,113 @@
+"""`toolvet.toml` (or `[tool.toolvet]` of a pyproject.toml) → settings.
+
+    [assess]
+    timeout = 5
+    exclude = ["debug_*"]
+
+    [[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
+    isbn = "978-0141439518"
+"""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from toolvet.errors import ConfigError, UsageError
+
+
+class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of `toolvet assess`, by the names of its flags. None: not set."""
+
+    timeout: float | None = None
+    deadline: float | None = None
+    concurrency: int | None = None
+    seed: int | None = None
+    tool: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    include_destructive: bool | None = None
+    era: Literal["auto", "legacy", "modern"] | None = None
+    header: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    report: tuple[str, ...] = ()
+    baseline: str | None = None
+    fail_on: Literal["error", "warning", "info", "never"] | None = None
+    fail_under: float | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything a settings file may hold."""
+
+    assess: AssessSettings = AssessSettings()
+    fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
+
+
+def load_settings(path: Path | None) -> Settings:
+    """The settings of this file, or of the folder we are in. Raises ConfigError with file, line and key."""
+    if path is not None:
+        if not path.is_file():
+            raise UsageError(f"--settings {path}: no such file")
+        return _read(path)
+    for candidate in (Path("toolvet.toml"), Path("pyproject.toml")):
+        if candidate.is_file():
+            return _read(candidate)
+    return Settings()
+
+
+def _read(path: Path) -> Settings:
+    try:
+        text = path.read_text(encoding="utf-8")
+        document: object = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"not UTF-8: {error.reason} at byte {error.start}", file=str(path)) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        problem = str(error).partition(" (at ")[0]
+        raise ConfigError(f"not TOML: {problem}", file=str(path), line=int(line[1]) if line else len(text.splitlines())) from error
+    prefix: list[str] = []
+    if path.name == "pyproject.toml":
+        prefix = ["tool", "toolvet"]
+        for key in prefix:
+            document = document.get(key, {}) if isinstance(document, dict) else {}
+    try:
+        return msgspec.convert(document, Settings)
+    except msgspec.ValidationError as error:
+        problem, keys = _place(str(error))
+        raise ConfigError(problem, file=str(path), line=line_of(text, [*prefix, *keys]), key=".".join(keys) or None) from error
+
+
+def _place(words: str) -> tuple[str, list[str]]:
+    """msgspec's "Expected `float`, got `str` - at `$.assess.timeout`" → the problem and the keys that lead to it."""
+    problem, _, path = words.partition(" - at ")
+    keys = [key for key in re.split(r"[.\[\]]+", path.strip("`")) if key and key not in {"$", "..."} and not key.isdigit()]
+    unknown = re.search(r"unknown field `([^`]+)`", problem)
+    if unknown:
+        return "unknown key; see `toolvet assess --help` for the options there are", [*keys, unknown[1]]
+    return problem.replace("`", "'"), keys
+
+
+def line_of(text: str, keys: list[str]) -> int | None:
+    """The line on which a key stands: under its table's header, or the header itself. None when it is not found."""
+    if not keys:
+        return None
+    table: list[str] = []
+    best: int | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?", line)
+        if header:
+            table = [part.strip().strip("\"'") for part in header[1].split(".")]
+            if table == keys[: len(table)]:
+                best = number
+            if table == keys:
+                return number
+            continue
+        name = re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line)
+        if name:
+            path = [*table, *(part.strip("\"'") for part in name[1].split("."))]
+            if path == keys[: len(path)]:
+                return number
+    return best
