@@ -1,0 +1,79 @@
+"""Why no session could be opened: what happened, where, and what to do now, in one sentence and the server's words."""
+
+from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
+from toolvet.transport.listing import in_words
+from toolvet.transport.peer import Peer
+from toolvet.transport.quote import last_lines, printable
+from toolvet.transport.reply import Lost, Malformed, Refusal, Reply, TimedOut
+from toolvet.transport.target import HttpTarget, StdioTarget, Target, mask_url
+
+
+def opening_error(target: Target, peer: Peer, reply: Reply, timeout: float) -> ToolvetError:
+    """The error to raise for the reply that stood in the way."""
+    if isinstance(target, HttpTarget):
+        return _http_error(target, reply, timeout)
+    return UnreachableError(_stdio_reason(target, peer, reply, timeout))
+
+
+def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float) -> str:
+    command = f"`{target.describe()}`"
+    noise = [oddity.evidence for oddity in peer.oddities if oddity.kind == "noise"]
+    stderr = last_lines(peer.stderr)
+    said = f"; its stderr ends with:\n{stderr}" if stderr else ""
+    if noise and not peer.messages:
+        printed = printable(" | ".join(noise), 200)
+        end = _ending(reply, timeout)
+        return f'{command} is no MCP server: it printed "{printed}", which is no JSON-RPC, and {end}{said}'
+    match reply:
+        case Lost():
+            return f"{command} {_ending(reply, timeout)} before it spoke MCP{said or '; it wrote nothing to stderr'}"
+        case TimedOut():
+            return f"{command} did not answer within {timeout:g} s; if it is slow to start, allow it more time{said}"
+        case _:
+            return f"{command} opens no MCP session: it {in_words(reply)}{said}"
+
+
+def _ending(reply: Reply, timeout: float) -> str:
+    match reply:
+        case Lost(exit_code=None):
+            return reply.reason.removeprefix("the process ")
+        case Lost(exit_code=code) if code is not None and code < 0:
+            return f"was ended by signal {-code}"
+        case Lost(exit_code=code):
+            return f"ended with exit code {code}"
+        case TimedOut():
+            return f"answered nothing within {timeout:g} s"
+        case _:
+            return f"then {in_words(reply)}"
+
+
+def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetError:
+    url = mask_url(target.url)
+    if isinstance(reply, Malformed | Refusal) and reply.status in (401, 403):
+        return AuthenticationError(_credentials_wanted(target, url, reply))
+    match reply:
+        case Lost():
+            return UnreachableError(
+                f"nothing answers at {url}: {reply.reason}; is the server running, at this address?"
+            )
+        case TimedOut():
+            return UnreachableError(
+                f"{url} did not answer within {timeout:g} s; if it is slow to start, allow more time"
+            )
+        case Malformed():
+            hint = "; many servers listen at the path /mcp" if reply.status in (None, 200, 404, 405) else ""
+            return UnreachableError(f"{url} is no MCP endpoint: {reply.reason}{hint}")
+        case _:
+            return UnreachableError(f"{url} opens no MCP session: it {in_words(reply)}")
+
+
+def _credentials_wanted(target: HttpTarget, url: str, reply: Malformed | Refusal) -> str:
+    challenge = printable(reply.challenge, 200) if isinstance(reply, Malformed) else ""
+    asks = f" (it asks for {challenge})" if challenge else ""
+    sent = any(name.lower() == "authorization" for name in target.headers or {})
+    if sent:
+        return f"{url} does not accept these credentials: HTTP {reply.status}{asks}; check the Authorization header"
+    return (
+        f"{url} wants credentials: HTTP {reply.status}{asks}; "
+        'pass them with --header "Authorization: Bearer …" or in the configuration file'
+    )

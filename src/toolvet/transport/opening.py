@@ -1,0 +1,168 @@
+"""Opening a session: which era does the server speak, and if none, why not (specification, basic/versioning).
+
+`server/discover` goes first. A DiscoverResult or an error that only modern servers know means modern; any other
+answer means legacy, and `initialize` follows on the same channel. Some servers die of an unknown first message, hang
+on it, or tie the channel to the era of the first request: they get a fresh process that hears `initialize` only.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Literal, TypeAlias, cast
+
+from toolvet.transport.connect import MESSAGE_LIMIT, connect
+from toolvet.transport.failure import opening_error
+from toolvet.transport.introduction import (
+    LEGACY_VERSIONS,
+    MODERN_ERRORS,
+    MODERN_VERSION,
+    Introduction,
+    from_discover,
+    from_initialize,
+    initialize_params,
+    request_meta,
+    strings,
+)
+from toolvet.transport.listing import in_words
+from toolvet.transport.peer import Peer
+from toolvet.transport.reply import Answer, Lost, Malformed, Refusal, Reply
+from toolvet.transport.session import Session
+from toolvet.transport.target import Target
+from toolvet.wire.header import request_headers
+
+# A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets `initialize` too,
+# and whichever is answered first counts.
+_PATIENCE = 3.0
+
+
+@asynccontextmanager
+async def open_session(
+    target: Target,
+    *,
+    era: Literal["auto", "legacy", "modern"] = "auto",
+    timeout: float = 30.0,  # noqa: ASYNC109 - it ends in an UnreachableError that says what the server did.
+    capabilities: Mapping[str, object] | None = None,
+    roots: tuple[str, ...] | None = None,
+    limit: int | None = MESSAGE_LIMIT,
+    grace: float = 2.0,
+) -> AsyncIterator[Session]:
+    """Connect to `target` and open a session, for the length of the block.
+
+    `capabilities` are those we announce; `roots` (URIs) announces the capability of that name as well. `timeout`
+    (seconds) holds for each attempt at opening, `limit` and `grace` as in `connect`. Raises UnreachableError when
+    there is no MCP server to be had, AuthenticationError when it wants credentials (HTTP 401 and 403).
+    """
+    announced: dict[str, object] = dict(capabilities or {})
+    if roots is not None:
+        announced.setdefault("roots", {})
+    async with AsyncExitStack() as first:
+        peer = await first.enter_async_context(connect(target, roots=roots, limit=limit, grace=grace))
+        opening = _Opening(peer, announced, timeout)
+        outcome = await opening.open(era)
+        if isinstance(outcome, Introduction):
+            yield Session(peer, outcome, announced)
+            return
+        if era != "auto" or peer.transport == "http":
+            raise opening_error(target, peer, outcome, timeout)
+        peer.note("opening_refused", f"server/discover first, then initialize: {in_words(outcome)}")
+    async with connect(target, roots=roots, limit=limit, grace=grace) as again:
+        outcome = await _Opening(again, announced, timeout).open("legacy")
+        if not isinstance(outcome, Introduction):
+            raise opening_error(target, again, outcome, timeout)
+        yield Session(
+            again,
+            outcome,
+            announced,
+            waited_before=peer.wait_seconds,
+            oddities_before=tuple(peer.oddities),
+        )
+
+
+_Outcome: TypeAlias = Introduction | Reply
+
+
+class _Opening:
+    """One attempt on one channel."""
+
+    def __init__(self, peer: Peer, capabilities: Mapping[str, object], timeout: float) -> None:
+        self._peer = peer
+        self._capabilities = capabilities
+        self._timeout = timeout
+
+    async def open(self, era: Literal["auto", "legacy", "modern"]) -> _Outcome:
+        """The introduction, or the reply that stood in its way."""
+        if era == "modern":
+            outcome = self._discovered(await self._discover())
+        elif era == "legacy":
+            outcome = self._initialized(await self._initialize())
+        else:
+            outcome = await self._either()
+        if isinstance(outcome, Introduction):
+            self._peer.settle(outcome.era, outcome.protocol_version)
+            if outcome.era == "legacy":
+                await self._peer.notify("notifications/initialized")
+        return outcome
+
+    async def _either(self) -> _Outcome:
+        discovery = asyncio.ensure_future(self._discover())
+        handshake: asyncio.Future[Reply] | None = None
+        try:
+            await asyncio.wait([discovery], timeout=min(_PATIENCE, self._timeout / 2))
+            if discovery.done():
+                outcome = self._discovered(discovery.result())
+                if isinstance(outcome, Introduction) or _hopeless(outcome):
+                    return outcome
+            handshake = asyncio.ensure_future(self._initialize())
+            await asyncio.wait([discovery, handshake], return_when=asyncio.FIRST_COMPLETED)
+            if not handshake.done():
+                outcome = self._discovered(discovery.result())
+                if isinstance(outcome, Introduction):
+                    return outcome
+            initialized = self._initialized(await handshake)
+            if isinstance(initialized, Introduction) or discovery.done():
+                return initialized
+            outcome = self._discovered(await discovery)
+            return outcome if isinstance(outcome, Introduction) else initialized
+        finally:
+            for task in (discovery, handshake):
+                if task is not None:
+                    task.cancel()
+            await asyncio.wait([task for task in (discovery, handshake) if task is not None])
+
+    async def _discover(self) -> Reply:
+        params = {"_meta": request_meta(self._capabilities)}
+        headers = request_headers(MODERN_VERSION, "server/discover", params)
+        return await self._peer.request("server/discover", params, timeout=self._timeout, headers=headers)
+
+    async def _initialize(self) -> Reply:
+        return await self._peer.request("initialize", initialize_params(self._capabilities), timeout=self._timeout)
+
+    def _discovered(self, reply: Reply) -> _Outcome:
+        if isinstance(reply, Answer) and (found := from_discover(reply.result)) is not None:
+            return found if MODERN_VERSION in found.supported_versions else reply
+        if isinstance(reply, Refusal) and reply.code in MODERN_ERRORS:
+            data = cast("Mapping[str, object]", reply.data) if isinstance(reply.data, Mapping) else {}
+            supported = strings(data.get("supported"))
+            if not supported or MODERN_VERSION in supported:
+                self._peer.note("illegal_opening", f"server/discover: {in_words(reply)}")
+                return Introduction("modern", MODERN_VERSION, supported_versions=supported)
+        return reply
+
+    def _initialized(self, reply: Reply) -> _Outcome:
+        found = from_initialize(reply.result) if isinstance(reply, Answer) else None
+        if found is None:
+            return reply
+        if not found.protocol_version:
+            self._peer.note("illegal_opening", f"initialize without protocolVersion: {in_words(reply)}")
+        elif found.protocol_version not in LEGACY_VERSIONS:
+            self._peer.note("protocol_version", f"initialize answered protocolVersion {found.protocol_version}")
+        return found
+
+
+def _hopeless(reply: Reply) -> bool:
+    """Whether asking again on this channel is in vain."""
+    return (isinstance(reply, Lost) and reply.exit_code is not None) or _wants_credentials(reply)
+
+
+def _wants_credentials(reply: Reply) -> bool:
+    return isinstance(reply, Malformed | Refusal) and reply.status in (401, 403)

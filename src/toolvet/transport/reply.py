@@ -1,0 +1,87 @@
+"""What comes of a request, and what else a peer did. All durations are seconds."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A result. `result` is any JSON value, `raw` the whole message as it came."""
+
+    result: object
+    raw: bytes
+    duration: float
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """A JSON-RPC error. `data` is None when absent; `status` is the HTTP status it came with, None on stdio."""
+
+    code: int
+    message: str
+    data: object = None
+    raw: bytes = b""
+    duration: float
+    status: int | None = None
+
+
+class TimedOut(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing came in time. The peer was told that we no longer wait."""
+
+    duration: float
+
+
+class Lost(msgspec.Struct, frozen=True, kw_only=True):
+    """The channel is gone: the process ended or closed its stdout, the connection broke or was refused.
+
+    `exit_code` is negative for a signal, None while the process lives and over HTTP. `stderr_tail` holds the last lines.
+    """
+
+    reason: str
+    exit_code: int | None = None
+    stderr_tail: str = ""
+    duration: float
+
+
+class Malformed(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that is no legal JSON-RPC response to this request.
+
+    Over HTTP also every status without a JSON-RPC body: `status` is then set, and `challenge` is the
+    `WWW-Authenticate` header.
+    """
+
+    reason: str
+    raw: bytes
+    duration: float
+    status: int | None = None
+    challenge: str = ""
+
+
+Reply: TypeAlias = Answer | Refusal | TimedOut | Lost | Malformed
+
+OddityKind: TypeAlias = Literal[
+    "noise",  # something on the channel that is no message
+    "duplicate_answer",  # a second answer to the same request
+    "late_answer",  # an answer after we said that we no longer wait
+    "unknown_id",  # an answer to a request that was never made
+    "null_id",  # an error without id, taken as the answer to the only open request
+    "unexpected_request",  # a request to us that nothing we announced allows
+    "bad_notification",  # the params of a notification are no JSON
+    "notification_refused",  # HTTP: a notification of ours was answered with an error
+    "opening_refused",  # the first attempt to open a session spoiled the channel
+    "protocol_version",  # the server answered a version that does not exist
+    "illegal_opening",  # initialize or server/discover was answered with something of another shape
+    "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
+    "cursor_cycle",  # tools/list: a cursor came twice
+    "too_many_pages",  # tools/list: we stopped reading
+    "bad_cursor",  # tools/list: nextCursor is no string
+    "bad_page",  # tools/list: a page without a `tools` array
+    "page_failed",  # tools/list: a page was refused, lost, malformed or late
+    "bad_parameter_header",  # an x-mcp-header annotation that the specification forbids
+]
+
+
+class Oddity(msgspec.Struct, frozen=True):
+    """Something a well-behaved peer does not do. `evidence` quotes it, cut and safe to print."""
+
+    kind: OddityKind
+    evidence: str

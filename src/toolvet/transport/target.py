@@ -1,0 +1,103 @@
+"""What to connect to: a command to start, or a URL."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import urlsplit, urlunsplit
+
+_MASK = "***"
+_SECRET = re.compile(
+    r"(?i)(?:^|[^a-z])(?:pass(?:word|wd|phrase)?|pwd|secret|token|auth(?:orization)?|cookie|session|sig(?:nature)?"
+    r"|credentials?|bearer|jwt|pat|dsn|(?:api|access|private|client|account|auth)?[-_]?keys?)(?:$|[^a-z])"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SAFE_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class StdioTarget:
+    """A server that is started as a child process and spoken to over its stdin and stdout.
+
+    `env` is added to a minimal environment (see `environment.child_environment`); `cwd` None means ours.
+    """
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] | None = field(default=None, repr=False)
+    cwd: str | None = None
+
+    def describe(self) -> str:
+        """A command line that is safe to print and can be pasted after `toolvet assess -- `.
+
+        Values of `env` are written as `NAME="$NAME"`, arguments that look secret as `***`.
+        """
+        words = [shlex.quote(word) for word in (self.command, *_masked_args(self.args))]
+        prefix: list[str] = []
+        if self.cwd is not None:
+            prefix += ["-C", shlex.quote(self.cwd)]
+        for name in self.env or {}:
+            prefix.append(f'{name}="${name}"' if _NAME.fullmatch(name) else f"{shlex.quote(name)}={_MASK}")
+        return " ".join([*(["env", *prefix] if prefix else []), *words])
+
+
+@dataclass(frozen=True)
+class HttpTarget:
+    """A server at a URL, spoken to over Streamable HTTP. `headers` go with every request."""
+
+    url: str
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
+
+    def describe(self) -> str:
+        """A URL that is safe to print and can be pasted after `toolvet assess `, followed by the headers, masked."""
+        words = [shlex.quote(mask_url(self.url))]
+        for name, value in (self.headers or {}).items():
+            shown = value if name.lower() in _SAFE_HEADERS else _MASK
+            words += ["--header", shlex.quote(f"{name}: {shown}")]
+        return " ".join(words)
+
+
+Target: TypeAlias = StdioTarget | HttpTarget
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a parameter, option or variable of this name holds what must not be printed."""
+    return _SECRET.search(_CAMEL.sub("-", name)) is not None
+
+
+def mask_url(url: str) -> str:
+    """`url` without its user information and without the values of query parameters that look secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.split("?")[0].rpartition("@")[2]
+    host = parts.netloc.rpartition("@")
+    query = "&".join(_masked_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
+    netloc = f"{_MASK}@{host[2]}" if host[1] else host[2]
+    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
+
+
+def _masked_pair(pair: str) -> str:
+    name, equals, _ = pair.partition("=")
+    return f"{name}={_MASK}" if equals and looks_secret(name) else pair
+
+
+def _masked_args(args: tuple[str, ...]) -> list[str]:
+    shown: list[str] = []
+    after_secret = False
+    for arg in args:
+        option, equals, _ = arg.partition("=")
+        if after_secret and not arg.startswith("--"):
+            shown.append(_MASK)
+            after_secret = False
+            continue
+        after_secret = arg.startswith("-") and not equals and looks_secret(arg)
+        if equals and looks_secret(option):
+            shown.append(f"{option}={_MASK}")
+        elif looks_secret(arg.partition(":")[0]) and ":" in arg and "://" not in arg:
+            shown.append(f"{arg.partition(':')[0]}: {_MASK}")
+        else:
+            shown.append(mask_url(arg) if "://" in arg else arg)
+    return shown

@@ -1,0 +1,122 @@
+"""The HTTP headers in which MCP 2026-07-28 mirrors parts of a request (basic/transports, SEP-2243)."""
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import msgspec
+
+_PLAIN = re.compile(r"[\x20-\x7e]*")
+_WRAPPED = re.compile(r"=\?base64\?.*\?=")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_ANNOTATION = "x-mcp-header"
+_MIRRORED_TYPES = frozenset({"string", "integer", "boolean"})
+# Which member of `params` the header Mcp-Name repeats.
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# Where JSON Schema 2020-12 holds sub-schemas besides `properties`; an annotation down there is never reachable.
+_ONE = (
+    "items",
+    "contains",
+    "unevaluatedItems",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contentSchema",
+)
+_MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
+_NAMED_MANY = ("patternProperties", "dependentSchemas", "$defs", "definitions")
+
+
+class ParameterHeaders(msgspec.Struct, frozen=True):
+    """What the `x-mcp-header` annotations of one input schema ask for: paths with header names, and what is illegal."""
+
+    headers: tuple[tuple[tuple[str, ...], str], ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def encode_header(value: str) -> str:
+    """`value` as a header value: verbatim where that survives the journey, else wrapped as `=?base64?…?=`."""
+    if _PLAIN.fullmatch(value) and value == value.strip() and not _WRAPPED.fullmatch(value):
+        return value
+    return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
+
+
+def request_headers(version: str, method: str, params: object) -> dict[str, str]:
+    """The headers of every modern request: version, method and, where the method has one, the name."""
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": encode_header(method)}
+    if (member := _NAMED.get(method)) and isinstance(params, Mapping):
+        name = cast("Mapping[str, object]", params).get(member)
+        if isinstance(name, str):
+            headers["Mcp-Name"] = encode_header(name)
+    return headers
+
+
+def parameter_headers(schema: object) -> ParameterHeaders:
+    """Read the annotations of an input schema. Legal ones sit on string, integer or boolean properties that only
+    `properties` lead to, and name a header token that no other property names (in any case). Total.
+    """
+    headers: list[tuple[tuple[str, ...], str]] = []
+    problems: list[str] = []
+    seen: dict[str, str] = {}
+    for path, node in _schemas(schema):
+        if _ANNOTATION not in node:
+            continue
+        where = "/".join(path) if path else "a place that `properties` alone do not lead to"
+        token = node[_ANNOTATION]
+        if not path:
+            problems.append(f"{_ANNOTATION} at {where}")
+        elif not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            problems.append(f"{where}: {_ANNOTATION} is not a header name")
+        elif node.get("type") not in _MIRRORED_TYPES:
+            problems.append(f"{where}: {_ANNOTATION} needs the type string, integer or boolean")
+        elif token.lower() in seen:
+            problems.append(f"{where}: {_ANNOTATION} {token} is also on {seen[token.lower()]}")
+        else:
+            seen[token.lower()] = where
+            headers.append((path, token))
+    return ParameterHeaders(tuple(headers), tuple(problems))
+
+
+def mirror(headers: ParameterHeaders, arguments: object) -> dict[str, str]:
+    """The `Mcp-Param-*` headers of one call; a parameter that is absent, null or no scalar has none."""
+    out: dict[str, str] = {}
+    for path, token in headers.headers:
+        value = arguments
+        for step in path:
+            value = cast("Mapping[str, object]", value).get(step) if isinstance(value, Mapping) else None
+        if isinstance(value, bool):
+            out[f"Mcp-Param-{token}"] = "true" if value else "false"
+        # Beyond 64 bits an integer is spelled differently from language to language (and str() of a huge one raises).
+        elif isinstance(value, str) or (isinstance(value, int) and value.bit_length() <= 64):
+            out[f"Mcp-Param-{token}"] = encode_header(str(value))
+    return out
+
+
+def _schemas(root: object) -> Iterator[tuple[tuple[str, ...], Mapping[str, object]]]:
+    """Every sub-schema with the property names that lead to it; () for the root and where other keywords lead.
+
+    A stack instead of recursion: a hostile schema is as deep as it likes.
+    """
+    stack: list[tuple[tuple[str, ...] | None, object]] = [((), root)]
+    while stack:
+        path, value = stack.pop()
+        if not isinstance(value, Mapping):
+            continue
+        node = cast("Mapping[str, object]", value)
+        yield path or (), node
+        properties = node.get("properties")
+        if isinstance(properties, Mapping):
+            for name, child in reversed(list(cast("Mapping[str, object]", properties).items())):
+                stack.append((None if path is None else (*path, name), child))
+        stack.extend((None, node[key]) for key in _ONE if key in node)
+        for key in _MANY:
+            if isinstance(items := node.get(key), list):
+                stack.extend((None, item) for item in cast("list[object]", items))
+        for key in _NAMED_MANY:
+            if isinstance(items := node.get(key), Mapping):
+                stack.extend((None, item) for item in cast("Mapping[str, object]", items).values())
