@@ -24,7 +24,7 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
         breach=plan.breach,
         violations=compiled(tool.input_schema).violations(plan.arguments),
         protocol_version=protocol_version,
-        duration_ms=round(reply.seconds * 1000, 3),
+        duration_ms=round(reply.duration * 1000, 3),
     )
     replace = msgspec.structs.replace
     match reply:

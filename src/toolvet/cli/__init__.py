@@ -35,9 +35,20 @@ def app() -> App:
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
-    for module in modules("toolvet.cli.commands"):
-        root.command(module.command, name=module.__name__.rpartition(".")[2])
+    _add(root, "toolvet.cli.commands")
     return root
+
+
+def _add(parent: App, package: str) -> None:
+    for module in modules(package):
+        name = module.__name__.rpartition(".")[2].replace("_", "-")
+        if hasattr(module, "__path__"):
+            # A folder of commands is a command with sub-commands.
+            group = App(name=name, help=module.__doc__, help_format="markdown", result_action="return_value")
+            _add(group, module.__name__)
+            parent.command(group)
+        else:
+            parent.command(module.command, name=name)
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -37,7 +37,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     """Assess, print, write; the exit code. Everything that can be wrong with the words is said before a server starts."""
     settings = load_settings(flags.settings)
     options = _options(flags, settings)
-    writers = _writers([*settings.assess.report, *flags.report])
+    writers = _writers([*settings.assess.report, *(flags.report or ())])
     known = _baseline(flags.baseline or settings.assess.baseline)
     targets = _targets(words, flags, settings.assess)
     fail_on, fail_under = _thresholds(flags, settings.assess)
@@ -77,7 +77,7 @@ async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progr
 def _options(flags: AssessFlags, settings: Settings) -> Options:
     defaults, file = Options(), settings.assess
     arguments = _json_object(flags.arguments) if flags.arguments is not None else None
-    if arguments is not None and (len(flags.tool) != 1 or any(letter in flags.tool[0] for letter in "*?[")):
+    if arguments is not None and (len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")):
         raise UsageError("--arguments needs exactly one --tool NAME to call with them")
     timeout = _given(flags.timeout, file.timeout, defaults.timeout)
     deadline = _given(flags.deadline, file.deadline, None)
@@ -91,7 +91,7 @@ def _options(flags: AssessFlags, settings: Settings) -> Options:
         concurrency=concurrency,
         seed=_given(flags.seed, file.seed, defaults.seed),
         tools=flags.tool or file.tool,
-        exclude=(*file.exclude, *flags.exclude),
+        exclude=(*file.exclude, *(flags.exclude or ())),
         destructive="call" if _given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
         era=_given(flags.era, file.era, defaults.era),
         fixtures=settings.fixtures,
@@ -116,12 +116,12 @@ def _json_object(text: str) -> dict[str, object]:
 
 
 def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> tuple[NamedTarget, ...]:
-    headers = dict(_header(text) for text in (*file.header, *flags.header))
-    environment = dict(_variable(text) for text in (*file.env, *flags.env))
+    headers = dict(_header(text) for text in (*file.header, *(flags.header or ())))
+    environment = dict(_variable(text) for text in (*file.env, *(flags.env or ())))
     if flags.config is not None:
         if words:
             raise UsageError("--config already names the servers: leave the command or URL away")
-        return _configured(flags.config, flags.server)
+        return _configured(flags.config, flags.server or ())
     if flags.server:
         raise UsageError("--server chooses from a --config FILE, which is missing")
     if not words:

@@ -1,0 +1,56 @@
+# Everything a newcomer needs sets itself up: a virtual environment in .venv, nothing outside this folder.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The newest Python that is new enough.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+.PHONY: help assess test lint format bench live clean
+
+help:
+	@echo "make assess   assess the example server: prints the report and writes report.html"
+	@echo "make test     run all tests"
+	@echo "make lint     linters, type checkers, import rules"
+	@echo "make format   let the formatter have its way"
+	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
+	@echo "make bench    benchmarks, each beside its peer in one run"
+	@echo "make clean    remove what these made"
+
+assess: $(VENV)/.assess
+	$(BIN)/toolvet assess --timeout 2 --fail-on never --report html=report.html -- $(BIN)/python examples/bookshop_server.py
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -n auto
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/basedpyright
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+live: $(VENV)/.dev
+	$(BIN)/pytest -m live --override-ini testpaths=tests/live -p no:xdist
+
+bench: $(VENV)/.dev
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) .live build dist report.html report.json
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.assess: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.assess
