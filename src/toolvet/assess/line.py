@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 from toolvet.errors import ToolvetError
 from toolvet.rules import Oddity
-from toolvet.transport import Era, Listing, Lost, Refusal, Answer, Reply, Session, Target, TimedOut, open_session
+from toolvet.transport import Era, Listing, Lost, Reply, Session, Target, TimedOut, open_session
 
 _MOST_RESTARTS = 25
 _PATIENCE = 3.0  # Seconds for a sign of life after a call timed out.
@@ -82,8 +82,8 @@ class Line:
 
     def _keep(self, session: Session) -> None:
         self._stderr.append(session.peer.stderr)
-        self._oddities.extend(Oddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in session.peer.oddities)
-        self._waited += session.peer.wait_seconds
+        self._oddities.extend(_oddities(session))
+        self._waited += session.wait_seconds
 
     @property
     def stderr(self) -> str:
@@ -94,10 +94,13 @@ class Line:
     @property
     def oddities(self) -> tuple[Oddity, ...]:
         """What was odd on the wire, over all its lives."""
-        now = self._session.peer.oddities if self._session else ()
-        return (*self._oddities, *(Oddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in now))
+        return (*self._oddities, *(_oddities(self._session) if self._session else ()))
 
     @property
     def waited(self) -> float:
         """Seconds during which at least one request was waiting for the server."""
-        return self._waited + (self._session.peer.wait_seconds if self._session else 0.0)
+        return self._waited + (self._session.wait_seconds if self._session else 0.0)
+
+
+def _oddities(session: Session) -> tuple[Oddity, ...]:
+    return tuple(Oddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in session.oddities)

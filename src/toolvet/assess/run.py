@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Protocol
 
+import msgspec
+
 from toolvet.assess.exchange import call_of, not_run, scenario_of
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
@@ -21,9 +23,10 @@ from toolvet.assess.plan import Plan
 from toolvet.assess.reproduce import reproduce
 from toolvet.assess.scenarios import planned
 from toolvet.assess.values import Values, settled
-from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
+from toolvet.errors import Unsatisfiable, UsageError
+from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import Call, Finding, Outcome, ServerSeen, ToolDefinition, judge_call, judge_tool, tool_definition
+from toolvet.rules import Call, Outcome, ServerSeen, ToolDefinition, judge_tool, tool_definition
 from toolvet.rules.destructive import why_not_called
 from toolvet.schema import compiled
 from toolvet.transport import Listing, Session, Target
@@ -99,7 +102,7 @@ class Run:
             protocol_version=self.session.protocol_version if self.session else "",
             unknown_tool=self.unknown_tool,
             oddities=self.line.oddities,
-            listing_problems=tuple(self.listing.problems) if self.listing else (),
+            listing_problems=tuple(f"{problem.kind}: {problem.evidence}" for problem in self.listing.problems) if self.listing else (),
         )
 
     async def go(self) -> None:
@@ -221,7 +224,7 @@ class Run:
         if not await self.line.renew(session):
             self.gave_up = "not sent: the server did not come back"
         if call.outcome is Outcome.TIMEOUT:
-            return Call(**{name: getattr(call, name) for name in call.__struct_fields__ if name != "detail"}, detail="meanwhile the server answered nothing else")
+            return msgspec.structs.replace(call, detail="meanwhile the server answered nothing else")
         return call
 
     def _plans(self, run: ToolRun) -> Sequence[Plan]:

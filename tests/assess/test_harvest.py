@@ -1,0 +1,68 @@
+import pytest
+
+from toolvet.assess.harvest import Harvest, singular, words
+from toolvet.checks.result import check_result
+from toolvet.rules import Call, Outcome, tool_definition
+
+
+def call(tool: str, result: dict[str, object]) -> Call:
+    definition = tool_definition({"name": tool, "inputSchema": {"type": "object"}})
+    return Call(
+        tool=definition,
+        arguments={},
+        outcome=Outcome.RESULT,
+        result=result,
+        verdict=check_result(definition.raw, {}, result),
+    )
+
+
+def text(words: str) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": words}]}
+
+
+@pytest.mark.parametrize("name", ["book_id", "bookId", "BookID", "book-id", "book.id"])
+def test_a_name_has_the_same_words_in_every_spelling(name: str) -> None:
+    assert words(name) == ("book", "id")
+
+
+@pytest.mark.parametrize(
+    ("plural", "expected"),
+    [("books", "book"), ("entries", "entry"), ("boxes", "box"), ("branches", "branch"), ("status", "status"), ("address", "address"), ("ids", "id")],
+)
+def test_plurals_of_field_names_become_singular(plural: str, expected: str) -> None:
+    assert singular(plural) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "parameter", "expected"),
+    [
+        ("list_books", {"content": [], "structuredContent": {"books": [{"id": "b-1"}]}}, "book_id", "b-1"),
+        ("list_books", text('[{"isbn": "978-1"}]'), "isbn", "978-1"),
+        ("list_tables", text("[{'name': 'orders'}]"), "table_name", "orders"),
+        ("list_branches", text('{"branches": ["main", "next"]}'), "branch", "main"),
+        ("search_users", text('{"users": [{"userId": 7}]}'), "user_id", 7),
+    ],
+)
+def test_what_a_listing_returned_feeds_the_parameter_of_that_name(tool: str, result: dict[str, object], parameter: str, expected: object) -> None:
+    harvest = Harvest()
+    harvest.gather(call(tool, result))
+    assert harvest.value(parameter) == expected
+
+
+def test_errors_are_not_harvested() -> None:
+    harvest = Harvest()
+    harvest.gather(call("list_books", {**text('{"error": "no database", "book_id": "x"}'), "isError": True}))
+    assert harvest.value("book_id") is None
+
+
+def test_values_of_other_names_are_not_taken() -> None:
+    harvest = Harvest()
+    harvest.gather(call("list_books", text('{"books": [{"id": "b-1"}]}')))
+    assert harvest.value("order_id") is None
+
+
+def test_deep_and_huge_results_end_the_search_not_the_process() -> None:
+    harvest = Harvest()
+    harvest.gather(call("list_books", text("[" * 5000 + "]" * 5000)))
+    harvest.gather(call("list_books", text('{"books": ' + "[" * 30 + '{"id": 1}' + "]" * 30 + "}")))
+    assert harvest.value("book_id") is None

@@ -1,0 +1,19 @@
+"""Every Python example in the documentation is run, and gives what the documentation says."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_examples_of_a_page_do_what_it_says(page: Path) -> None:
+    failures, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.REPORT_NDIFF)
+    assert failures == 0
+
+
+def test_the_readme_has_examples() -> None:
+    assert doctest.DocTestParser().get_examples((ROOT / "README.md").read_text(encoding="utf-8"))
