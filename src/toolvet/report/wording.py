@@ -75,6 +75,13 @@ def times(occurrences: int) -> str:
     return f"×{occurrences}" if occurrences > 1 else ""  # noqa: RUF001 - as above
 
 
+def grade(percent: float | None) -> str:
+    """`good`, `fair`, `poor` or `none`: how a score is coloured."""
+    if percent is None:
+        return "none"
+    return "good" if percent >= 85 else "fair" if percent >= 50 else "poor"
+
+
 def confidence(tool: Tool) -> str:
     """The tool's confidence, or a dash when there is nothing it rests on."""
     return number(tool.confidence) if tool.scenarios else NONE

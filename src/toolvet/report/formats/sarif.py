@@ -7,6 +7,7 @@ and the JSON Pointer are logical locations.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -48,7 +49,7 @@ def _run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         "automationDetails": {"id": f"toolvet/{_segment(report.server.name)}/"},
         "invocations": [_invocation(report)],
         "artifacts": [{"location": {"uri": uri}, "description": {"text": _server_text(report)}}],
-        "results": [_result(finding, report, index[finding.id], uri) for finding in report.findings],
+        "results": _results(report, index, uri),
         "columnKind": "unicodeCodePoints",
         "properties": {"score": report.score, "status": report.status, "seed": report.seed},
     }
@@ -79,9 +80,20 @@ def _rule_of(finding: Finding) -> dict[str, object]:
     }
 
 
+def _results(report: Report, index: Mapping[str, int], uri: str) -> list[dict[str, object]]:
+    results: list[dict[str, object]] = []
+    seen: Counter[str] = Counter()
+    for finding in report.findings:
+        identity = "\0".join([report.server.name, *finding.fingerprint])
+        digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        seen[digest] += 1
+        # GitHub compares the first only. The number keeps findings apart that say the same of the same place.
+        prints = {"primaryLocationLineHash": f"{digest}:{seen[digest]}", "toolvet/v1": digest}
+        results.append({**_result(finding, report, index[finding.id], uri), "partialFingerprints": prints})
+    return results
+
+
 def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
-    identity = "\0".join([report.server.name, *finding.fingerprint])
-    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return {
         "ruleId": _text(finding.id),
         "ruleIndex": rule_index,
@@ -93,8 +105,6 @@ def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict
                 "logicalLocations": _logical(finding, report),
             }
         ],
-        # GitHub looks at the first only; it names no line here, so that all results of one file stay apart.
-        "partialFingerprints": {"primaryLocationLineHash": f"{digest}:1", "toolvet/v1": digest},
         "occurrenceCount": max(finding.occurrences, 1),
         "properties": {
             "confidence": finding.confidence,

@@ -1,0 +1,67 @@
+"""HTML: one file that opens offline and holds everything, script and style included.
+
+The server under test writes most of its text, so the page trusts nothing: every value is made visible and escaped, and
+a Content-Security-Policy allows this style sheet and this script by their hashes, and nothing else.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from toolvet import discover
+from toolvet.findings import Card
+from toolvet.report import wording
+from toolvet.report.document import Report
+from toolvet.report.format import Format
+from toolvet.report.page.view import block, log, views
+from toolvet.report.visible import visible
+
+
+def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
+    """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has all that was recorded."""
+    return _environment().get_template("page.html.jinja").render(servers=views(reports, cards))
+
+
+@cache
+def _environment() -> Environment:
+    sources = {name: _text(content) for name, content in discover.data_files("toolvet.report.page", ".jinja")}
+    environment = Environment(
+        loader=DictLoader(sources),
+        autoescape=True,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    style, script = _asset(".css"), _asset(".js")
+    environment.globals.update(
+        style=style, style_hash=_hash(style), script=script, script_hash=_hash(script), w=wording
+    )
+    environment.filters.update(block=block, log=log)
+    return environment
+
+
+def _visible(value: object) -> object:
+    """Whatever the template writes passes here, so no control character of a server slips through."""
+    return visible(value) if type(value) is str else value
+
+
+def _asset(suffix: str) -> Markup:
+    texts = [_text(content) for _, content in discover.data_files("toolvet.report.page", suffix)]
+    return Markup("\n".join(texts))  # noqa: S704 - our own files
+
+
+def _text(content: bytes) -> str:
+    """Line feeds only: the hash in the policy must fit on Windows too, where a checkout may have changed them."""
+    return content.decode().replace("\r\n", "\n")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+FORMAT = Format(name="html", suffix=".html", render=render)

@@ -1,0 +1,195 @@
+"""What the page shows, in the order it shows it: reports made ready for the template, which only writes them down."""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+import orjson
+from markupsafe import Markup
+
+from toolvet.findings import Card, Finding
+from toolvet.report.document import Report, Scenario, Tool
+from toolvet.report.group import Group, grouped
+from toolvet.report.payload import pretty
+from toolvet.report.visible import shortened, visible
+
+_PAYLOADS: Final = 1_400_000  # characters of all requests and responses together: the page stays below 3 MB
+_LONGEST_PAYLOAD: Final = 6_000
+_SHORTEST_PAYLOAD: Final = 300
+_LONGEST_TEXT: Final = 4_000
+_LONGEST_LOG: Final = 60_000
+_STRIP: Final = 60  # calls that a tool's strip shows
+
+_KEY: Final = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(: ?)', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a response: `label` says what it is (text, structured content), `body` is escaped."""
+
+    label: str
+    body: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    """One call, its request and its response ready to show."""
+
+    anchor: str
+    scenario: Scenario
+    mark: str
+    request: Markup
+    response: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """One tool. `strip` holds a mark per call, cut after the first ones."""
+
+    anchor: str
+    tool: Tool
+    passed: int
+    counts: Counter[str]
+    calls: tuple[CallView, ...]
+
+    @property
+    def strip(self) -> tuple[str, ...]:
+        """A mark per call: `pass`, `fail` or `none`."""
+        return tuple(call.mark for call in self.calls[:_STRIP])
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """Findings of one check, with the card of the check when there is one."""
+
+    group: Group
+    title: str
+    findings: tuple[tuple[Finding, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerView:
+    """One server. `choices` are the tools a reader can filter by: (key, name)."""
+
+    anchor: str
+    report: Report
+    tools: tuple[ToolView, ...]
+    skipped: tuple[ToolView, ...]
+    groups: tuple[GroupView, ...]
+    choices: tuple[tuple[str, str], ...]
+
+
+def views(reports: Sequence[Report], cards: Mapping[str, Card]) -> tuple[ServerView, ...]:
+    """One view per report. Long payloads are cut so that all of them together stay within a budget."""
+    payloads = 2 * sum(len(tool.scenarios) for report in reports for tool in report.tools)
+    limit = min(max(_PAYLOADS // max(payloads, 1), _SHORTEST_PAYLOAD), _LONGEST_PAYLOAD)
+    return tuple(_server(f"s{number}", report, cards, limit) for number, report in enumerate(reports, 1))
+
+
+def _server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) -> ServerView:
+    names = dict.fromkeys([tool.name for tool in report.tools])
+    names.update(dict.fromkeys(finding.tool for finding in report.findings if finding.tool is not None))
+    keys = {name: f"{anchor}-t{number}" for number, name in enumerate(names, 1)}
+    tools = [_tool(keys[tool.name], tool, report.findings, limit) for tool in report.tools]
+    return ServerView(
+        anchor=anchor,
+        report=report,
+        tools=tuple(view for view in tools if view.tool.skipped is None),
+        skipped=tuple(view for view in tools if view.tool.skipped is not None),
+        groups=tuple(_group(group, cards, keys) for group in grouped(report.findings)),
+        choices=tuple((key, name) for name, key in keys.items()),
+    )
+
+
+def _tool(anchor: str, tool: Tool, findings: Sequence[Finding], limit: int) -> ToolView:
+    return ToolView(
+        anchor=anchor,
+        tool=tool,
+        passed=sum(scenario.passed for scenario in tool.scenarios),
+        counts=Counter(finding.severity.value for finding in findings if finding.tool == tool.name),
+        calls=tuple(_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(tool.scenarios, 1)),
+    )
+
+
+def _call(anchor: str, scenario: Scenario, limit: int) -> CallView:
+    mark = "none" if scenario.outcome == "not_run" else "pass" if scenario.passed else "fail"
+    parts = tuple(_parts(scenario.result, limit)) if scenario.result is not None else ()
+    return CallView(anchor, scenario, mark, _json(scenario.arguments, limit), parts)
+
+
+def _parts(result: object, limit: int) -> Iterator[Part]:
+    """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
+    if not isinstance(result, Mapping):
+        yield Part("response", _json(result, limit))
+        return
+    rest = dict(cast("Mapping[object, object]", result))
+    content = rest.get("content")
+    if isinstance(content, list) and content:
+        blocks = cast("list[object]", content)
+        del rest["content"]
+        share = max(limit // min(len(blocks) + 1, 4), _SHORTEST_PAYLOAD)
+        shown = blocks[: max(limit // share, 1)]
+        for block in shown:
+            yield _block(block, share)
+        if len(blocks) > len(shown):
+            yield Part("content", Markup(f"… ({len(blocks) - len(shown):,} more blocks)"))  # noqa: S704 - our words
+        limit = share
+    # It is shown beside the heading.
+    rest.pop("isError", None)
+    if rest:
+        labels = {"structuredContent": "structured content", "code": "error"}
+        label = next((text for key, text in labels.items() if key in rest), "response")
+        yield Part(label, _json(rest["structuredContent"] if len(rest) == 1 and label[0] == "s" else rest, limit))
+
+
+def _block(block: object, limit: int) -> Part:
+    if isinstance(block, Mapping):
+        members = cast("Mapping[object, object]", block)
+        text = members.get("text")
+        if members.get("type") == "text" and isinstance(text, str) and len(members) == 2:
+            return _text_block(text, limit)
+    return Part("content", _json(block, limit))
+
+
+def _text_block(text: str, limit: int) -> Part:
+    """Text that is a JSON object or array is indented: many servers send nothing else."""
+    if text[:1] in ("{", "[") and len(text) < 10 * _LONGEST_PAYLOAD:
+        try:
+            return Part("text, JSON", _json(orjson.loads(text), limit))
+        except ValueError:
+            pass
+    return Part("text", _escaped(shortened(visible(text), limit)))
+
+
+def _json(value: object, limit: int) -> Markup:
+    escaped = html.escape(pretty(value, limit), quote=False)
+    return Markup(_KEY.sub(r"\1<b>\2</b>\3", escaped))  # noqa: S704 - escaped in the line above
+
+
+def _escaped(text: str) -> Markup:
+    """Quotation marks stay as they are: between tags they are harmless, and escaping them doubles a JSON payload."""
+    return Markup(html.escape(text, quote=False))  # noqa: S704 - escaped here
+
+
+def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str]) -> GroupView:
+    card = cards.get(group.id)
+    return GroupView(
+        group=group,
+        title=card.title if card is not None else group.id.replace("-", " ").capitalize(),
+        findings=tuple((finding, keys.get(finding.tool or "", "")) for finding in group.findings),
+    )
+
+
+def block(text: str) -> Markup:
+    """Words of the server for a `<pre>`: visible, cut when long, escaped."""
+    return _escaped(shortened(visible(text), _LONGEST_TEXT))
+
+
+def log(text: str) -> Markup:
+    """The same for the server's stderr, of which the end says most."""
+    shown = visible(text)
+    cut = len(shown) - _LONGEST_LOG
+    return _escaped(f"({cut:,} characters before this)\n{shown[cut:]}" if cut > 0 else shown)
