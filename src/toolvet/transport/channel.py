@@ -26,6 +26,10 @@ class Inbox(Protocol):
         """No answer can come any more: to request `id_`, or to any when None."""
         ...
 
+    def awaits(self, id_: int) -> bool:
+        """Whether request `id_` is still open."""
+        ...
+
     def note(self, kind: OddityKind, evidence: bytes | str) -> None:
         """Something odd."""
         ...

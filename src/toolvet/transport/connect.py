@@ -1,12 +1,15 @@
 """From a target to a peer, and back to nothing running."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-from toolvet.transport.channel import Channel
 from toolvet.transport.peer import Peer
 from toolvet.transport.stdio import StdioChannel
 from toolvet.transport.target import StdioTarget, Target
+
+if TYPE_CHECKING:
+    from toolvet.transport.channel import Channel
 
 # Far over the 50 MB that real servers reach, and far under what would take a machine down.
 MESSAGE_LIMIT = 512 * 1024 * 1024
@@ -19,15 +22,14 @@ async def connect(
     roots: tuple[str, ...] | None = None,
     limit: int | None = MESSAGE_LIMIT,
     grace: float = 2.0,
-) -> AsyncIterator[Peer]:
+) -> AsyncGenerator[Peer]:
     """A raw peer for the length of the block. A message over `limit` bytes is dropped and reported.
 
     On leaving, also by cancellation, a process has `grace` seconds after its stdin closed before it is ended together
     with everything it started. Raises UnreachableError when the process cannot be started.
     """
-    channel: Channel
     if isinstance(target, StdioTarget):
-        channel = StdioChannel(target, limit=limit, grace=grace)
+        channel: Channel = StdioChannel(target, limit=limit, grace=grace)
     else:
         # Importing httpx2 takes 42 ms, as long as all the rest of a run that only speaks stdio.
         from toolvet.transport.streamable import HttpChannel  # noqa: PLC0415

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from toolvet.transport.peer import Era
+from toolvet.transport.shape import fields, mapping, strings, text
 from toolvet.version import __version__
 
 MODERN_VERSION: Final = "2026-07-28"
@@ -47,9 +48,9 @@ def request_meta(capabilities: Mapping[str, object]) -> dict[str, object]:
 
 def from_initialize(result: object) -> Introduction | None:
     """Read an InitializeResult; None for what is no object."""
+    answer = fields(result)
     if not isinstance(result, Mapping):
         return None
-    answer = cast("Mapping[str, object]", result)
     info, capabilities = mapping(answer, "serverInfo"), mapping(answer, "capabilities")
     return Introduction(
         era="legacy",
@@ -64,9 +65,9 @@ def from_initialize(result: object) -> Introduction | None:
 
 def from_discover(result: object) -> Introduction | None:
     """Read a DiscoverResult; None for what is none (an object with a `supportedVersions` array of strings)."""
+    answer = fields(result)
     if not isinstance(result, Mapping):
         return None
-    answer = cast("Mapping[str, object]", result)
     versions = strings(answer.get("supportedVersions"))
     if not versions:
         return None
@@ -81,21 +82,3 @@ def from_discover(result: object) -> Introduction | None:
         extensions=mapping(capabilities, "extensions"),
         supported_versions=versions,
     )
-
-
-def mapping(source: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """The object at `key`, or an empty one."""
-    value = source.get(key)
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-
-
-def text(source: Mapping[str, object], key: str) -> str:
-    """The string at `key`, or an empty one."""
-    value = source.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def strings(value: object) -> tuple[str, ...]:
-    """The strings of an array; () for anything else."""
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    return tuple(item for item in items if isinstance(item, str))

@@ -1,12 +1,12 @@
 """All pages of `tools/list`, and what was wrong with them. One illegal tool hides no other."""
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
-from toolvet.transport.introduction import text
 from toolvet.transport.quote import printable
 from toolvet.transport.reply import Answer, Lost, Malformed, Oddity, Refusal, Reply, TimedOut
+from toolvet.transport.shape import fields
 
 MAX_PAGES = 1000
 
@@ -37,7 +37,7 @@ class Ask(Protocol):
 
 
 async def read_tools(ask: Ask, *, timeout: float | None = None) -> Listing:  # noqa: ASYNC109 - see Session.request.
-    """Follow `nextCursor` until it is missing: an empty string is a cursor (specification, server/utilities/pagination)."""
+    """Follow `nextCursor` until it is missing: an empty string is a cursor (server/utilities/pagination)."""
     tools: list[object] = []
     problems: list[Oddity] = []
     cursors: set[str] = set()
@@ -47,7 +47,7 @@ async def read_tools(ask: Ask, *, timeout: float | None = None) -> Listing:  # n
         if not isinstance(reply, Answer):
             problems.append(Oddity("page_failed", f"page {page + 1}: {in_words(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
-        result = cast("Mapping[str, object]", reply.result) if isinstance(reply.result, Mapping) else {}
+        result = fields(reply.result)
         found = result.get("tools")
         if isinstance(found, list):
             tools += cast("list[object]", found)

@@ -6,9 +6,9 @@ on it, or tie the channel to the era of the first request: they get a fresh proc
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from toolvet.transport.connect import MESSAGE_LIMIT, connect
 from toolvet.transport.failure import opening_error
@@ -21,12 +21,12 @@ from toolvet.transport.introduction import (
     from_initialize,
     initialize_params,
     request_meta,
-    strings,
 )
 from toolvet.transport.listing import in_words
 from toolvet.transport.peer import Peer
 from toolvet.transport.reply import Answer, Lost, Malformed, Refusal, Reply
 from toolvet.transport.session import Session
+from toolvet.transport.shape import fields, strings
 from toolvet.transport.target import Target
 from toolvet.wire.header import request_headers
 
@@ -45,7 +45,7 @@ async def open_session(
     roots: tuple[str, ...] | None = None,
     limit: int | None = MESSAGE_LIMIT,
     grace: float = 2.0,
-) -> AsyncIterator[Session]:
+) -> AsyncGenerator[Session]:
     """Connect to `target` and open a session, for the length of the block.
 
     `capabilities` are those we announce; `roots` (URIs) announces the capability of that name as well. `timeout`
@@ -141,8 +141,7 @@ class _Opening:
         if isinstance(reply, Answer) and (found := from_discover(reply.result)) is not None:
             return found if MODERN_VERSION in found.supported_versions else reply
         if isinstance(reply, Refusal) and reply.code in MODERN_ERRORS:
-            data = cast("Mapping[str, object]", reply.data) if isinstance(reply.data, Mapping) else {}
-            supported = strings(data.get("supported"))
+            supported = strings(fields(reply.data).get("supported"))
             if not supported or MODERN_VERSION in supported:
                 self._peer.note("illegal_opening", f"server/discover: {in_words(reply)}")
                 return Introduction("modern", MODERN_VERSION, supported_versions=supported)

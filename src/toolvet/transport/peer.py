@@ -193,6 +193,10 @@ class Peer:
             if pending := self._pop(key):
                 pending.settle(self._lost_reply(reason, pending.started))
 
+    def awaits(self, id_: int) -> bool:
+        """Whether request `id_` is still open."""
+        return id_ in self._pending
+
     def note(self, kind: OddityKind, evidence: bytes | str) -> None:
         """Remember something odd."""
         self.odd[kind] += 1
@@ -247,6 +251,10 @@ class Peer:
         self.notifications.append(message)
 
     def _asked(self, message: Request) -> None:
+        if message.id in self._pending and message.method in _OPENERS:
+            # `cat` and shells with echo do this; no server initializes its client.
+            self._heard(Noise("ambiguous", "it sent our own request back", message.raw, message.id), None, None)
+            return
         self.messages += 1
         roots = self._roots if message.method == "roots/list" and self.era != "modern" else None
         if roots is not None:

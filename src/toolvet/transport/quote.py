@@ -8,7 +8,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 
 def printable(foreign: bytes | str, limit: int | None = None) -> str:
-    """Decoded leniently, without escape sequences and control characters, cut to `limit` characters with an ellipsis."""
+    """Decoded leniently, without escape sequences and control characters, cut to `limit` characters."""
     if limit is not None:
         # UTF-8 has at most four bytes a character: more than this cannot be shown, so it need not be decoded.
         foreign = foreign[: 4 * limit + 4]

@@ -33,7 +33,8 @@ class TimedOut(msgspec.Struct, frozen=True, kw_only=True):
 class Lost(msgspec.Struct, frozen=True, kw_only=True):
     """The channel is gone: the process ended or closed its stdout, the connection broke or was refused.
 
-    `exit_code` is negative for a signal, None while the process lives and over HTTP. `stderr_tail` holds the last lines.
+    `exit_code` is negative for a signal, None while the process lives and over HTTP. `stderr_tail` holds the last
+    lines that the process wrote to stderr.
     """
 
     reason: str

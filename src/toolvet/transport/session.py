@@ -14,6 +14,7 @@ from toolvet.transport.introduction import (
 from toolvet.transport.listing import Listing, read_tools
 from toolvet.transport.peer import Era, Peer
 from toolvet.transport.reply import Answer, Malformed, Oddity, Refusal, Reply
+from toolvet.transport.shape import fields
 from toolvet.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
 _NO_HEADERS = ParameterHeaders()
@@ -137,7 +138,7 @@ class Session:
             return listing
         problems: list[Oddity] = []
         for tool in listing.tools:
-            definition = cast("Mapping[str, object]", tool) if isinstance(tool, Mapping) else {}
+            definition = fields(tool)
             name = definition.get("name")
             if isinstance(name, str):
                 found = parameter_headers(definition.get("inputSchema"))

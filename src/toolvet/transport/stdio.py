@@ -156,7 +156,7 @@ class StdioChannel:
     async def _group_ends_within(self, seconds: float) -> None:
         """Poll, because nobody is told when a grandchild ends."""
         deadline = perf_counter() + seconds
-        while _signal_group(self._pid, 0) and perf_counter() < deadline:
+        while _signal_group(self._pid, 0) and perf_counter() < deadline:  # noqa: ASYNC110 - see above.
             await asyncio.sleep(_POLL_SECONDS)
 
     def _end_group(self) -> None:
@@ -226,7 +226,7 @@ class _Process(asyncio.SubprocessProtocol):
             self._inbox.receive(line)
 
     def _consider(self) -> None:
-        """Once the process ended or its stdout closed: is there anything left to wait for?"""
+        """Once the process ended or its stdout closed: settle what is left to wait for."""
         if self.gone:
             return
         if self.exited.done() and not self._open_pipes:

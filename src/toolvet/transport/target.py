@@ -72,7 +72,7 @@ def mask_url(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return url.split("?")[0].rpartition("@")[2]
+        return url.partition("?")[0].rpartition("@")[2]
     host = parts.netloc.rpartition("@")
     query = "&".join(_masked_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
     netloc = f"{_MASK}@{host[2]}" if host[1] else host[2]

@@ -57,8 +57,10 @@ def request_headers(version: str, method: str, params: object) -> dict[str, str]
 
 
 def parameter_headers(schema: object) -> ParameterHeaders:
-    """Read the annotations of an input schema. Legal ones sit on string, integer or boolean properties that only
-    `properties` lead to, and name a header token that no other property names (in any case). Total.
+    """Read the annotations of an input schema. Total.
+
+    Legal ones sit on string, integer or boolean properties that only `properties` lead to, and name a header token
+    that no other property names (in any case).
     """
     headers: list[tuple[tuple[str, ...], str]] = []
     problems: list[str] = []

@@ -26,6 +26,12 @@ class SseFramer:
         self._at_start = True
         self._data: list[bytes] = []
         self._event = ""
+        self._held = 0
+
+    @property
+    def pending_bytes(self) -> int:
+        """How much of an unfinished event is held."""
+        return self._held
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that `chunk` completes, oldest first. An unfinished event at the end of a stream is dropped."""
@@ -40,6 +46,7 @@ class SseFramer:
         self._after_cr = lines[-1].endswith(b"\r")
         for line in lines:
             self._partial.append(line)
+            self._held += len(line)
             if not line.endswith((b"\n", b"\r")):
                 continue
             whole = (line if len(self._partial) == 1 else b"".join(self._partial)).rstrip(b"\r\n")
@@ -68,5 +75,5 @@ class SseFramer:
 
     def _dispatch(self) -> SseEvent | None:
         data, event = self._data, self._event or "message"
-        self._data, self._event = [], ""
+        self._data, self._event, self._held = [], "", 0
         return SseEvent(b"\n".join(data), event, self.last_event_id) if data else None
