@@ -30,15 +30,16 @@ class Schema:
 
     With a `problem` it judges nothing: every instance is valid (a broken schema is a finding about the schema, and must
     not fail the values). `notes` names parts that were left out, such as a regular expression that no engine accepts.
-    `document` is the schema itself, a private copy: do not change it.
+    `document` is the schema itself, a private copy: do not change it; `usable` is what of it is in force.
     """
 
-    __slots__ = ("_backtracks", "_validator", "dialect", "document", "notes", "problem")
+    __slots__ = ("_backtracks", "_parts", "_validator", "dialect", "document", "notes", "problem", "usable")
 
     def __init__(
         self,
         document: object,
         *,
+        usable: object = None,
         dialect: Dialect = DIALECTS[-1],
         validator: jsonschema_rs.Validator | None = None,
         backtracks: bool = False,
@@ -46,11 +47,13 @@ class Schema:
         problem: SchemaProblem | None = None,
     ) -> None:
         self.document = document
+        self.usable = document if usable is None else usable
         self.dialect = dialect
         self.problem = problem
         self.notes = notes
         self._validator = validator
         self._backtracks = backtracks
+        self._parts: jsonschema_rs.ValidatorMap | None = None
 
     def is_valid(self, instance: object) -> bool:
         """Whether `instance` satisfies the schema, formats included. Total: what is no JSON value is not valid."""
@@ -72,6 +75,18 @@ class Schema:
             return violations_of(self._validator.iter_errors(instance), instance)
         except (ValueError, TypeError, RecursionError) as problem:
             return (not_json(instance, problem),)
+
+    def parts(self) -> jsonschema_rs.ValidatorMap | None:
+        """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`); compiled when first asked for."""
+        if self._parts is None and isinstance(self.usable, dict):
+            own = {**members(self.usable), "$schema": self.dialect.schema_uri}
+            try:
+                self._parts = jsonschema_rs.validator_map_for(
+                    own, validate_formats=True, offline=True, pattern_options=_BACKTRACKING
+                )
+            except ValueError:
+                return None
+        return self._parts
 
 
 def compiled(schema: object) -> Schema:
@@ -129,7 +144,7 @@ def _compile(key: bytes) -> Schema:
         validator = _validator(dialect, usable, _BACKTRACKING)
     except jsonschema_rs.ValidationError as error:
         return Schema(document, dialect=dialect, problem=_problem(error))
-    return Schema(document, dialect=dialect, validator=validator, backtracks=True, notes=notes)
+    return Schema(document, dialect=dialect, usable=usable, validator=validator, backtracks=True, notes=notes)
 
 
 def _parsed(key: bytes) -> object:

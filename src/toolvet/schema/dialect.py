@@ -7,12 +7,17 @@ from toolvet.schema.json_value import members
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """A supported draft: its `$schema`, and the validator that speaks it."""
+    """A supported draft: its `$schema`, the validator that speaks it, and the number by which the library knows it."""
 
     name: str
     uri: str
     validator: type[jsonschema_rs.Validator]
     number: int
+
+    @property
+    def schema_uri(self) -> str:
+        """The `$schema` as the draft itself writes it."""
+        return f"https://{self.uri}" if self.number > 7 else f"http://{self.uri}#"
 
     @property
     def refs_stand_alone(self) -> bool:
@@ -22,15 +27,15 @@ class Dialect(msgspec.Struct, frozen=True):
     @property
     def has_prefix_items(self) -> bool:
         """Since 2020-12 a tuple is `prefixItems`, before it was an array under `items`."""
-        return self.number == 2020
+        return self.number == 20
 
 
 DIALECTS = (
     Dialect("draft 4", "json-schema.org/draft-04/schema", jsonschema_rs.Draft4Validator, 4),
     Dialect("draft 6", "json-schema.org/draft-06/schema", jsonschema_rs.Draft6Validator, 6),
     Dialect("draft 7", "json-schema.org/draft-07/schema", jsonschema_rs.Draft7Validator, 7),
-    Dialect("2019-09", "json-schema.org/draft/2019-09/schema", jsonschema_rs.Draft201909Validator, 2019),
-    Dialect("2020-12", "json-schema.org/draft/2020-12/schema", jsonschema_rs.Draft202012Validator, 2020),
+    Dialect("2019-09", "json-schema.org/draft/2019-09/schema", jsonschema_rs.Draft201909Validator, 19),
+    Dialect("2020-12", "json-schema.org/draft/2020-12/schema", jsonschema_rs.Draft202012Validator, 20),
 )
 
 _BY_URI = {dialect.uri: dialect for dialect in DIALECTS}

@@ -1,9 +1,11 @@
 """The parts of a schema that no value can satisfy."""
 
+from typing import cast
+
 import jsonschema_rs
 
-from toolvet.schema.compiled import compiled
-from toolvet.schema.json_value import members
+from toolvet.schema.compiled import Schema, compiled
+from toolvet.schema.json_value import elements, members
 from toolvet.schema.walk import subschemas
 
 
@@ -14,12 +16,11 @@ def unsatisfiable_parts(schema: object) -> tuple[str, ...]:
     larger than the budget allows, reports nothing: silence is no proof that every part can be satisfied.
     """
     ready = compiled(schema)
-    if ready.problem is not None or not canonicalizable(ready.document):
+    if ready.problem is not None or not _affordable(ready.usable):
         return ()
-    document = ready.document
     try:
         found = jsonschema_rs.canonical.find_unsatisfiable(
-            members(document) if isinstance(document, dict) else bool(document),  # type: ignore[arg-type]
+            cast("dict[str, object] | bool", ready.usable),
             draft=ready.dialect.number,
             validate_formats=True,
             offline=True,
@@ -30,6 +31,30 @@ def unsatisfiable_parts(schema: object) -> tuple[str, ...]:
     return tuple(place for place, reason in found.items() if place == "" or not isinstance(reason, literal))
 
 
-def canonicalizable(document: object) -> bool:
-    """Whether canonicalising may be afforded; it cannot be interrupted."""
-    return sum(1 for _ in subschemas(document)) <= 600
+def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
+    """The canonical form of a schema, or None where there is none or it might take too long."""
+    if ready.problem is not None or not _affordable(ready.usable):
+        return None
+    try:
+        return jsonschema_rs.canonicalize(
+            cast("dict[str, object] | bool", ready.usable),
+            draft=ready.dialect.number,
+            validate_formats=True,
+            offline=True,
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _affordable(document: object) -> bool:
+    """Canonicalising cannot be interrupted, so it is decided by size beforehand: schemas, and the branches among them."""
+    schemas = branches = 0
+    for _, found in subschemas(document):
+        schemas += 1
+        branches += sum(len(elements(members(found).get(keyword))) for keyword in ("anyOf", "oneOf"))
+        branches += "not" in found or "if" in found
+    return schemas <= _SCHEMAS and branches <= _BRANCHES
+
+
+_SCHEMAS = 1500
+_BRANCHES = 200

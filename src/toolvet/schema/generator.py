@@ -1,0 +1,521 @@
+"""Values written from a schema, place by place: the preferred ones first, others where the preferred contradict."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from toolvet.schema.json_value import Path, count, elements, members, names, same, type_name
+from toolvet.schema.judge import Judge
+from toolvet.schema.naming import ValueType, hints, words_of
+from toolvet.schema.numbers import exact, interval, plain
+from toolvet.schema.pattern import texts
+from toolvet.schema.place import Dead, Demands, Option, fixed_items
+from toolvet.schema.reference import Part
+from toolvet.schema.text import text_rules
+
+Extent = Literal["all", "required"]
+
+
+class Exhausted(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """The search took more steps than it may."""
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """Where we are: the path, the name that stands for it, how much more may be written, and which references led here."""
+
+    path: Path = ()
+    name: str = ""
+    room: float = 1500.0
+    trail: tuple[int, ...] = ()
+
+
+class Variation(msgspec.Struct, frozen=True):
+    """Another value for the same place: another branch, other content, or fewer optional members."""
+
+    branch: int = 0
+    content: int = 0
+    extent: Extent | None = None
+
+
+FIRST = Variation()
+_DEEPEST = 48
+_STEPS = 12_000
+_ITEMS = 5_000
+# What is tried at a place whose value, once written, turns out wrong.
+_OTHERS = (
+    Variation(extent="required"),
+    Variation(branch=1),
+    Variation(branch=1, extent="required"),
+    Variation(content=1),
+    Variation(branch=2),
+    Variation(branch=2, extent="required"),
+    Variation(branch=3),
+    Variation(content=2),
+    Variation(content=3),
+    Variation(branch=4),
+    Variation(branch=1, content=1),
+    Variation(branch=5),
+    Variation(branch=6),
+)
+
+
+class Generator:
+    """Writes one value for a schema. With a `judge`, every intricate place is checked as soon as it is written.
+
+    `places` remembers what was demanded at each path of the value.
+    """
+
+    def __init__(self, extent: Extent, judge: Judge | None = None, *, barred: frozenset[Path] = frozenset()) -> None:
+        self.extent: Extent = extent
+        self.judge = judge
+        self.barred = barred
+        self.places: dict[Path, Demands] = {}
+        self.steps = 0
+
+    def value(self, parts: list[Part], spot: Spot, variation: Variation = FIRST) -> object:
+        """A value that satisfies all `parts`, as far as this search sees. Raises `Dead` or `Exhausted`."""
+        self.steps += 1
+        if self.steps > _STEPS:
+            raise Exhausted
+        if len(spot.path) > _DEEPEST:
+            raise Dead
+        demands = Demands()
+        for part in parts:
+            demands.add(part)
+        for target in demands.entered:
+            if spot.trail.count(target) > 3:
+                raise Dead
+        if self.judge is None or not demands.intricate:
+            return self._decide(demands, 0, spot, variation)
+        return self._judged(parts, demands, spot, variation)
+
+    def _judged(self, parts: list[Part], demands: Demands, spot: Spot, variation: Variation) -> object:
+        for other in (variation, *_OTHERS):
+            try:
+                value = self._decide(demands.copy(), 0, spot, other)
+            except Dead:
+                continue
+            if self.judge is None or all(self.judge.accepts(part, value) for part in parts):
+                return value
+        raise Dead
+
+    def _decide(self, demands: Demands, made: int, spot: Spot, variation: Variation) -> object:
+        """Make the choices that are left, one after the other, and write the value."""
+        if made == len(demands.choices):
+            return self._write(demands, spot, variation)
+        options = self._ordered(demands.choices[made], spot, variation)
+        start = variation.branch % len(options)
+        for option in (*options[start:], *options[:start]):
+            branch = demands.copy()
+            try:
+                branch.take(option)
+                if any(spot.trail.count(target) > 3 for target in branch.entered):
+                    continue
+                return self._decide(branch, made + 1, spot, variation)
+            except Dead:
+                continue
+        raise Dead
+
+    def _ordered(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
+        """Null and what leads back to where we come from last; for the rest, the author's order."""
+        if len(options) == 2 and options[1].excluded and (variation.extent or self.extent) == "required":
+            return [options[1], options[0]]
+        return sorted(options, key=lambda option: _reluctance(option, spot))
+
+    def _write(self, demands: Demands, spot: Spot, variation: Variation) -> object:
+        self.places[spot.path] = demands
+        types = demands.types()
+        if not types:
+            raise Dead
+        listed = demands.listed()
+        if listed is not None:
+            fitting = [value for value in listed if self._fits(demands, types, value)]
+            if not fitting:
+                raise Dead
+            preferred = [value for value in demands.suggested() if any(same(value, other) for other in fitting)]
+            fitting = [*preferred, *(value for value in fitting if not any(same(value, p) for p in preferred))]
+            return fitting[variation.content % len(fitting)]
+        kind = _chosen_type(demands, types, spot)
+        suggested = [value for value in demands.suggested() if self._welcome(demands, types, kind, value)]
+        if len(suggested) > variation.content:
+            return suggested[variation.content]
+        match kind:
+            case "object":
+                return self._object(demands, spot, variation)
+            case "array":
+                return self._array(demands, spot, variation)
+            case "string":
+                return self._string(demands, spot, variation)
+            case "integer" | "number":
+                return self._number(demands, kind, spot, variation)
+            case "boolean":
+                return self._allowed(demands, (True, False), variation)
+            case _:
+                return self._allowed(demands, (None,), variation)
+
+    def _welcome(self, demands: Demands, types: set[str], kind: str, value: object) -> bool:
+        """Whether a suggestion may stand for the whole value: it fits, and says at least as much as we would."""
+        if not self._fits(demands, types, value):
+            return False
+        if isinstance(value, dict):
+            if kind != "object" or not value or self.extent == "required":
+                return False
+            declared = [name for name in demands.declared() if members(value).get(name) is None]
+            return not declared and self._whole(demands, value)
+        if isinstance(value, list):
+            return kind == "array" and bool(value) and self._whole(demands, value)
+        return value is not None or kind == "null"
+
+    def _whole(self, demands: Demands, value: object) -> bool:
+        judge = self.judge or Judge()
+        return all(judge.accepts(Part(located.schema, located.scope), value) for located in demands.schemas)
+
+    def _fits(self, demands: Demands, types: set[str], value: object) -> bool:
+        kind = type_name(value)
+        if kind not in types or any(same(value, other) for other in demands.excluded_values):
+            return False
+        if isinstance(value, str):
+            return text_rules(demands.plain()).hold(value)
+        found = exact(value)
+        return found is None or interval(demands.plain()).holds(found)
+
+    def _allowed(self, demands: Demands, values: tuple[object, ...], variation: Variation) -> object:
+        left = [value for value in values if not any(same(value, other) for other in demands.excluded_values)]
+        if not left:
+            raise Dead
+        return left[variation.content % len(left)]
+
+    def _string(self, demands: Demands, spot: Spot, variation: Variation) -> str:
+        rules = text_rules(demands.plain())
+        wishes = () if rules.formats and not rules.patterns else hints(spot.name, demands.description(), "string")
+        found = rules.meeting(wishes, variation.content)
+        for text in islice(found, variation.content, variation.content + 20):
+            if text not in demands.excluded_values:
+                return text
+        for text in rules.meeting((), variation.content):
+            if text not in demands.excluded_values:
+                return text
+        raise Dead
+
+    def _number(self, demands: Demands, kind: ValueType, spot: Spot, variation: Variation) -> int | float:
+        wanted = interval(demands.plain())
+        if kind == "integer":
+            wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
+        wishes = [exact(wish) for wish in hints(spot.name, demands.description(), kind)]
+        inside = [wish for wish in wishes if wish is not None and wanted.holds(wish)]
+        usual = Fraction(1) if kind == "integer" or wanted.step is not None else Fraction(3, 2)
+        candidates = (plain(value) for value in (*inside, *wanted.nearest(inside[0] if inside else usual)))
+        fitting = (
+            value
+            for value in candidates
+            if value is not None and not any(same(value, other) for other in demands.excluded_values)
+        )
+        distinct = list(islice(dict.fromkeys(fitting), variation.content + 1))
+        if not distinct:
+            raise Dead
+        return distinct[variation.content % len(distinct)]
+
+    def _array(self, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
+        schemas = demands.plain()
+        least = max((count(schema.get("minItems")) or 0 for schema in schemas), default=0)
+        limits = [limit for schema in schemas if (limit := count(schema.get("maxItems"))) is not None]
+        most = min(limits, default=_ITEMS)
+        if least > min(most, _ITEMS):
+            raise Dead
+        distinct = any(schema.get("uniqueItems") is True for schema in schemas)
+        front = max((len(fixed_items(schema)) for schema in schemas), default=0)
+        target = min(most, max(least, front or 1) if spot.room >= 1 else least)
+        items: list[object] = []
+        while len(items) < target:
+            within = self._within(spot, len(items), target)
+            try:
+                items.append(self._item(demands.item(len(items)), within, variation, items if distinct else []))
+            except Dead:
+                if len(items) < least:
+                    raise
+                break
+        for schema in demands.schemas:
+            if "contains" in schema.schema and schema.scope.dialect.number > 4:
+                self._contain(demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, most, spot)
+        return items
+
+    def _item(self, parts: list[Part], spot: Spot, variation: Variation, taken: list[object]) -> object:
+        """An item that is none of `taken`."""
+        for turn in range(12):
+            for other in (
+                Variation(variation.branch, variation.content + len(taken) + turn, variation.extent),
+                Variation(variation.branch + len(taken) + turn, variation.content, variation.extent),
+            ):
+                value = self.value(parts, spot, other)
+                if not any(same(value, earlier) for earlier in taken):
+                    return value
+        raise Dead
+
+    def _contain(
+        self, demands: Demands, part: Part, schema: object, items: list[object], most: int, spot: Spot
+    ) -> None:
+        """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
+        judge = self.judge or Judge()
+        wanted = count(members(schema).get("minContains"))
+        missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)
+        distinct = any(found.get("uniqueItems") is True for found in demands.plain())
+        if missing > _ITEMS:
+            raise Dead
+        position = len(items) - 1
+        while missing > 0:
+            index = len(items) if len(items) < most else position
+            if index < 0:
+                raise Dead
+            others = [*items[:index], *items[index + 1 :]]
+            try:
+                value = self._item(
+                    [*demands.item(index, contained=True), part],
+                    self._within(spot, index, len(items) + 1),
+                    FIRST,
+                    others if distinct else [],
+                )
+            except Dead:
+                if index == len(items):
+                    most = len(items)
+                else:
+                    position -= 1
+                continue
+            if index == len(items):
+                items.append(value)
+            else:
+                items[index] = value
+                position -= 1
+            missing -= 1
+
+    def _object(self, demands: Demands, spot: Spot, variation: Variation) -> dict[str, object]:
+        extent = variation.extent or self.extent
+        required = _with_dependents(demands, demands.required())
+        needed = set(required)
+        barred = {path[-1] for path in self.barred if path[:-1] == spot.path}
+        wanted = [
+            name
+            for name in demands.declared()
+            if name in needed or (extent == "all" and name not in demands.avoid and name not in barred)
+        ]
+        if spot.room < len(wanted):
+            wanted = [name for name in wanted if name in needed]
+        wanted.extend(name for name in required if name not in wanted)
+        waiting = self._triggered(demands, wanted)
+        if waiting:
+            # Members ask for further schemas, which may bring choices of their own.
+            made = len(demands.choices)
+            branch = demands.copy()
+            try:
+                for part in waiting:
+                    branch.add(part)
+                return _as_object(self._decide(branch, made, spot, variation))
+            except Dead:
+                wanted = [name for name in wanted if name in needed]
+                if self._triggered(demands, wanted):
+                    raise
+        found: dict[str, object] = {}
+        for name in wanted:
+            if name not in needed and name in found:
+                continue
+            self._put(demands, found, name, spot, len(wanted), variation, is_needed=name in needed)
+        self._fill(demands, found, spot, extent)
+        return self._bounded(demands, found, needed)
+
+    def _put(
+        self,
+        demands: Demands,
+        found: dict[str, object],
+        name: str,
+        spot: Spot,
+        siblings: int,
+        variation: Variation,
+        *,
+        is_needed: bool,
+    ) -> None:
+        parts = demands.member(name)
+        within = self._within(spot, name, siblings)
+        if not is_needed and _leads_back(parts, within):
+            return
+        try:
+            if not self._named_well(demands, name):
+                raise Dead
+            found[name] = self.value(parts, within, Variation(content=variation.content))
+        except Dead:
+            if is_needed:
+                raise
+
+    def _named_well(self, demands: Demands, name: str) -> bool:
+        judge = self.judge or Judge()
+        return all(
+            judge.accepts(Part(located.schema["propertyNames"], located.scope), name)
+            for located in demands.schemas
+            if "propertyNames" in located.schema
+        )
+
+    def _fill(self, demands: Demands, found: dict[str, object], spot: Spot, extent: Extent) -> None:
+        """Add members up to `minProperties`, and one to an object that only says what its members look like."""
+        schemas = demands.plain()
+        least = max((count(schema.get("minProperties")) or 0 for schema in schemas), default=0)
+        open_ended = any(
+            members(schema.get("additionalProperties")) or members(schema.get("patternProperties")) for schema in schemas
+        )
+        if not found and extent == "all" and open_ended and not demands.declared() and spot.room >= 1:
+            self._grow(demands, found, spot, 1)
+        if len(found) < least:
+            if least > _ITEMS:
+                raise Dead
+            self._grow(demands, found, spot, least)
+            if len(found) < least:
+                raise Dead
+
+    def _grow(self, demands: Demands, found: dict[str, object], spot: Spot, size: int) -> None:
+        for name in self._new_names(demands, size):
+            if len(found) >= size:
+                return
+            if name in found or name in demands.avoid:
+                continue
+            try:
+                self._put(demands, found, name, spot, size, Variation(content=len(found)), is_needed=True)
+            except Dead:
+                continue
+
+    def _new_names(self, demands: Demands, size: int) -> Iterator[str]:
+        yield from demands.declared()
+        for located in demands.schemas:
+            for pattern in members(located.schema.get("patternProperties")):
+                yield from islice(texts(pattern), size + 8)
+        for located in demands.schemas:
+            if "propertyNames" in located.schema:
+                part = Part(located.schema["propertyNames"], located.scope)
+                for content in range(size + 8):
+                    try:
+                        name = Generator(self.extent).value([part], Spot(name="key"), Variation(content=content))
+                    except (Dead, Exhausted):
+                        break
+                    if isinstance(name, str):
+                        yield name
+        yield "example"
+        yield from (f"example{number}" for number in range(2, size + 8))
+        yield from (chr(97 + number % 26) * (number // 26 + 1) for number in range(min(size + 26, 52)))
+
+    def _bounded(self, demands: Demands, found: dict[str, object], needed: set[str]) -> dict[str, object]:
+        """At most `maxProperties` members: the last optional ones go first."""
+        limits = [limit for schema in demands.plain() if (limit := count(schema.get("maxProperties"))) is not None]
+        most = min(limits, default=len(found))
+        for name in reversed(list(found)):
+            if len(found) <= most:
+                return found
+            if name not in needed:
+                del found[name]
+        if len(found) > most:
+            raise Dead
+        return found
+
+    def _triggered(self, demands: Demands, wanted: list[str]) -> list[Part]:
+        """The schemas that the presence of these members calls for and that are not demanded yet."""
+        found: list[Part] = []
+        for located in demands.schemas:
+            for keyword in ("dependentSchemas", "dependencies"):
+                for name, sub in members(located.schema.get(keyword)).items():
+                    if name in wanted and (sub is False or (sub and isinstance(sub, dict) and not demands.has_seen(sub))):
+                        found.append(Part(sub, located.scope))
+        return found
+
+    def _within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
+        name = step if isinstance(step, str) else spot.name
+        trail = (*spot.trail, *self.places[spot.path].entered) if spot.path in self.places else spot.trail
+        return Spot((*spot.path, step), name, (spot.room - siblings) / max(siblings, 1), trail)
+
+
+def _as_object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise Dead
+    return dict(members(value))
+
+
+def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
+    """`required` and what its members require in turn."""
+    pending = list(required)
+    found = dict.fromkeys(required)
+    while pending:
+        name = pending.pop()
+        for schema in demands.plain():
+            for keyword in ("dependentRequired", "dependencies"):
+                for other in names(members(schema.get(keyword)).get(name)):
+                    if other not in found:
+                        found[other] = None
+                        pending.append(other)
+    return list(found)
+
+
+def _leads_back(parts: list[Part], spot: Spot) -> bool:
+    """Whether an optional member would begin another round of a recursive schema; one round is shown."""
+    for part in parts:
+        schema = members(part.schema)
+        for sub in (part.schema, schema.get("items"), schema.get("additionalProperties")):
+            reference = members(sub).get("$ref")
+            target = part.scope.target(reference) if isinstance(reference, str) else None
+            if target is not None and spot.trail.count(id(target.schema)) >= 2:
+                return True
+    return len(spot.path) > 12
+
+
+def _reluctance(option: Option, spot: Spot) -> tuple[int, int]:
+    schema = members(option.parts[0].schema)
+    reference = schema.get("$ref")
+    target = option.parts[0].scope.target(reference) if isinstance(reference, str) else None
+    rounds = spot.trail.count(id(target.schema)) if target is not None else 0
+    return (rounds, int(schema.get("type") == "null" or option.parts[0].schema is False))
+
+
+def _chosen_type(demands: Demands, types: set[str], spot: Spot) -> str:
+    """The type to write: what the other keywords speak of, the first that is listed, or what the name suggests."""
+    if len(types) == 1:
+        return next(iter(types))
+    if types == {"integer", "number"}:
+        return "number"
+    for schema in demands.plain():
+        for keyword, kind in _EVIDENCE.items():
+            if keyword in schema and kind in types:
+                return kind
+    for schema in demands.plain():
+        if "type" in schema:
+            own = schema["type"]
+            for kind in (own,) if isinstance(own, str) else names(own):
+                if kind in types and kind != "null":
+                    return kind
+    if not spot.path:
+        order = ("object", "string", "array", "number", "integer", "boolean", "null")
+    else:
+        order = ("string", "object", "number", "integer", "array", "boolean", "null")
+    return next(kind for kind in order if kind in types)
+
+
+_EVIDENCE = {
+    "properties": "object",
+    "required": "object",
+    "patternProperties": "object",
+    "additionalProperties": "object",
+    "unevaluatedProperties": "object",
+    "minProperties": "object",
+    "dependentRequired": "object",
+    "dependentSchemas": "object",
+    "propertyNames": "object",
+    "items": "array",
+    "prefixItems": "array",
+    "contains": "array",
+    "minItems": "array",
+    "unevaluatedItems": "array",
+    "pattern": "string",
+    "format": "string",
+    "minLength": "string",
+    "maxLength": "string",
+    "minimum": "number",
+    "maximum": "number",
+    "exclusiveMinimum": "number",
+    "exclusiveMaximum": "number",
+    "multipleOf": "number",
+}

@@ -1,0 +1,288 @@
+"""Everything that one place of an instance has to satisfy: references followed, `allOf` joined, choices left open."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from toolvet.schema.json_value import elements, members, names, same, unique
+from toolvet.schema.reference import Part, Scope
+from toolvet.schema.text import matches
+
+TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+
+
+class Dead(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """What is demanded here cannot be met in this way."""
+
+
+class Located(msgspec.Struct, frozen=True):
+    """A schema object, and the scope that its members' references are read in."""
+
+    schema: Mapping[str, object]
+    scope: Scope
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One way to go at a choice: schemas to add, and optional members that would make another way true as well."""
+
+    parts: tuple[Part, ...]
+    avoid: frozenset[str] = frozenset()
+    excluded: tuple[Part, ...] = ()
+
+
+class Demands:
+    """What all schemas that apply at one place demand together. Branches are `choices`, to be made one after the other."""
+
+    __slots__ = ("_seen", "avoid", "choices", "entered", "excluded_types", "excluded_values", "intricate", "schemas")
+
+    def __init__(self) -> None:
+        self.schemas: list[Located] = []
+        self.choices: list[tuple[Option, ...]] = []
+        self.avoid: set[str] = set()
+        self.excluded_values: list[object] = []
+        self.excluded_types: set[str] = set()
+        self.entered: list[int] = []
+        self.intricate = False
+        self._seen: set[int] = set()
+
+    def copy(self) -> "Demands":
+        """One to try something with."""
+        other = Demands()
+        other.schemas = [*self.schemas]
+        other.choices = [*self.choices]
+        other.avoid = {*self.avoid}
+        other.excluded_values = [*self.excluded_values]
+        other.excluded_types = {*self.excluded_types}
+        other.entered = [*self.entered]
+        other.intricate = self.intricate
+        other._seen = {*self._seen}
+        return other
+
+    def take(self, option: Option) -> None:
+        """Go one way at a choice."""
+        for part in option.parts:
+            self.add(part)
+        self.avoid |= option.avoid
+        for part in option.excluded:
+            self._exclude(part)
+
+    def add(self, part: Part) -> None:
+        """Demand this schema, too. Raises `Dead` for `false`."""
+        if part.schema is False:
+            raise Dead
+        schema = members(part.schema)
+        if not schema or id(schema) in self._seen:
+            return
+        self._seen.add(id(schema))
+        scope = part.scope.inside(schema)
+        alone = scope.dialect.refs_stand_alone and isinstance(schema.get("$ref"), str)
+        if not alone:
+            self.schemas.append(Located(schema, scope))
+        for target in references(schema, scope):
+            self.entered.append(id(target.schema))
+            self.add(target)
+        if alone:
+            return
+        if not _BRANCHING.isdisjoint(schema):
+            self._branch(schema, scope)
+
+    def has_seen(self, schema: object) -> bool:
+        """Whether this schema object is demanded already."""
+        return id(schema) in self._seen
+
+    def _branch(self, schema: Mapping[str, object], scope: Scope) -> None:
+        for sub in elements(schema.get("allOf")):
+            self.add(Part(sub, scope))
+        for keyword in ("anyOf", "oneOf"):
+            options = [Part(sub, scope) for sub in elements(schema.get(keyword))]
+            if options:
+                self.intricate = True
+                self.choices.append(tuple(_exclusive(options) if keyword == "oneOf" else (Option((o,)) for o in options)))
+        if "not" in schema:
+            self.intricate = True
+            self._exclude(Part(schema["not"], scope))
+        if "if" in schema and ("then" in schema or "else" in schema):
+            self.intricate = True
+            test, true, false = Part(schema["if"], scope), schema.get("then", True), schema.get("else", True)
+            self.choices.append(
+                (Option((test, Part(true, scope))), Option((Part(false, scope),), excluded=(test,))),
+            )
+        self.intricate = self.intricate or not _INTRICATE.isdisjoint(schema)
+
+    def _exclude(self, part: Part) -> None:
+        """What a negated schema says in its simplest forms; the rest is found out by validating."""
+        if part.schema is True:
+            raise Dead
+        schema = members(part.schema)
+        if isinstance(part.schema, dict) and not schema:
+            raise Dead
+        said = [key for key in schema if key in _SIMPLE]
+        if any(key not in _SIMPLE and key not in _SILENT for key in schema):
+            return
+        wanted = names(schema.get("required"))
+        if wanted and set(said) <= {"required", "type"}:
+            self.avoid.add(wanted[-1])
+        elif said == ["const"]:
+            self.excluded_values.append(schema["const"])
+        elif said == ["enum"]:
+            self.excluded_values.extend(elements(schema["enum"]))
+        elif said == ["type"]:
+            self.excluded_types |= type_names(schema["type"])
+        elif said == ["anyOf"]:
+            for sub in elements(schema["anyOf"]):
+                self._exclude(Part(sub, part.scope))
+
+    # What follows reads the demands once the choices are made.
+
+    def types(self) -> set[str]:
+        """The JSON types that are left; `number` stands for numbers with a fraction."""
+        left = set(TYPES)
+        for located in self.schemas:
+            if "type" in located.schema:
+                left &= type_names(located.schema["type"])
+        if "number" in self.excluded_types:
+            left.discard("integer")
+        return left - self.excluded_types
+
+    def listed(self) -> list[object] | None:
+        """The values that `const` and `enum` leave, or None if no schema lists any."""
+        left: list[object] | None = None
+        for located in self.schemas:
+            schema = located.schema
+            lists = [elements(schema["enum"])] if "enum" in schema else []
+            if "const" in schema and located.scope.dialect.number != 4:
+                lists.append([schema["const"]])
+            for values in lists:
+                left = list(values) if left is None else [v for v in left if any(same(v, other) for other in values)]
+        return left
+
+    def suggested(self) -> list[object]:
+        """The values that the schemas' own `examples` and `default` suggest, each once."""
+        found: list[object] = []
+        for located in self.schemas:
+            found.extend(elements(located.schema.get("examples")))
+            if "example" in located.schema:
+                found.append(located.schema["example"])
+        for located in self.schemas:
+            if "default" in located.schema:
+                found.append(located.schema["default"])
+        return unique(found) if len(found) > 1 else found
+
+    def description(self) -> str:
+        """The first description or title that is given."""
+        for located in self.schemas:
+            text = located.schema.get("description")
+            if isinstance(text, str):
+                return text
+        return ""
+
+    def plain(self) -> list[Mapping[str, object]]:
+        """The schema objects alone."""
+        return [located.schema for located in self.schemas]
+
+    def required(self) -> list[str]:
+        """The members that must be there, each once, in order."""
+        found: dict[str, None] = {}
+        for located in self.schemas:
+            found.update(dict.fromkeys(names(located.schema.get("required"))))
+        return list(found)
+
+    def declared(self) -> list[str]:
+        """The members that `properties` name, each once, in order."""
+        found: dict[str, None] = {}
+        for located in self.schemas:
+            found.update(dict.fromkeys(members(located.schema.get("properties"))))
+        return list(found)
+
+    def member(self, name: str) -> list[Part]:
+        """The schemas that a member of this name has to satisfy."""
+        parts: list[Part] = []
+        evaluated = False
+        for schema, scope in self._pairs():
+            properties = members(schema.get("properties"))
+            hit = name in properties
+            if hit:
+                parts.append(Part(properties[name], scope))
+            for pattern, sub in members(schema.get("patternProperties")).items():
+                if matches(pattern, name):
+                    hit = True
+                    parts.append(Part(sub, scope))
+            if not hit and "additionalProperties" in schema:
+                hit = True
+                parts.append(Part(schema["additionalProperties"], scope))
+            evaluated = evaluated or hit
+        if not evaluated:
+            parts.extend(
+                Part(schema["unevaluatedProperties"], scope)
+                for schema, scope in self._pairs()
+                if "unevaluatedProperties" in schema
+            )
+        return parts
+
+    def item(self, index: int, *, contained: bool = False) -> list[Part]:
+        """The schemas that an array's item at `index` has to satisfy; one that `contains` asks for counts as evaluated."""
+        parts: list[Part] = []
+        evaluated = contained
+        for schema, scope in self._pairs():
+            front = fixed_items(schema)
+            if index < len(front):
+                evaluated = True
+                parts.append(Part(front[index], scope))
+                continue
+            rest = "additionalItems" if isinstance(schema.get("items"), list) else "items"
+            if rest in schema:
+                evaluated = True
+                parts.append(Part(schema[rest], scope))
+        if not evaluated:
+            parts.extend(
+                Part(schema["unevaluatedItems"], scope) for schema, scope in self._pairs() if "unevaluatedItems" in schema
+            )
+        return parts
+
+    def _pairs(self) -> Iterator[tuple[Mapping[str, object], Scope]]:
+        return ((located.schema, located.scope) for located in self.schemas)
+
+
+def references(schema: Mapping[str, object], scope: Scope) -> Iterator[Part]:
+    """Where the references of `schema` itself lead. A dynamic one is followed as if it were static."""
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        reference = schema.get(keyword)
+        if isinstance(reference, str):
+            target = scope.target(reference)
+            if target is not None:
+                yield target
+
+
+def fixed_items(schema: Mapping[str, object]) -> tuple[object, ...]:
+    """The schemas of an array's first items."""
+    own = schema.get("prefixItems")
+    return tuple(elements(own if isinstance(own, list) else schema.get("items")))
+
+
+def type_names(value: object) -> set[str]:
+    """What the keyword `type` names; a number may be an integer."""
+    found = {value} if isinstance(value, str) else set(names(value))
+    return found | {"integer"} if "number" in found else found
+
+
+_BRANCHING = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "contains", "dependencies", "dependentSchemas", "$dynamicRef"}
+    | {"propertyNames", "unevaluatedProperties", "unevaluatedItems", "$recursiveRef", "patternProperties"}
+)
+_INTRICATE = frozenset(
+    {"contains", "dependencies", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "propertyNames"}
+    | {"$dynamicRef", "$recursiveRef", "patternProperties"}
+)
+_SIMPLE = frozenset({"required", "const", "enum", "type", "anyOf"})
+_SILENT = frozenset({"$comment", "description", "title"})
+
+
+def _exclusive(options: list[Part]) -> Iterator[Option]:
+    """The ways of a `oneOf`: members that only another way requires would make that one true as well."""
+    required = [set(names(members(option.schema).get("required"))) for option in options]
+    for index, option in enumerate(options):
+        others: set[str] = set()
+        for position, wanted in enumerate(required):
+            if position != index and wanted - required[index]:
+                others |= wanted
+        yield Option((option,), avoid=frozenset(others - required[index]))
