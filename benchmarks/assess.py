@@ -18,7 +18,8 @@ def main() -> None:
         share = report.summary.overhead_share or 0.0
         shares.append(share)
         ours = share * report.duration_ms / report.summary.calls
-        print(f"{report.summary.calls} calls in {report.duration_ms:.0f} ms, outside waiting {share:.1%} ({ours:.2f} ms a call)")
+        calls = f"{report.summary.calls} calls in {report.duration_ms:.0f} ms"
+        print(f"{calls}, outside waiting {share:.1%} ({ours:.2f} ms a call)")
     print(f"median share outside waiting for the server: {median(shares):.1%} (target: under 10 %)")
 
 

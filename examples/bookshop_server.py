@@ -1,7 +1,7 @@
 """A small bookshop as an MCP server, with faults planted on purpose.
 
-Two tools are fine (`search_books`, `get_book`), one is fine but changes the world (`order_book`), and each of the others
-has the fault that its entry in TOOLS names. `toolvet assess -- python examples/bookshop_server.py` finds them all.
+Two tools are fine (`search_books`, `get_book`), one is fine but changes the world (`order_book`), and each of the
+others has the fault that its entry in TOOLS names. `toolvet assess -- python examples/bookshop_server.py` finds them all.
 
 It is written with the official SDK's low-level server, which checks nothing by itself: every fault here is one that
 real servers have. `--http PORT` serves Streamable HTTP on 127.0.0.1 instead of stdio.
@@ -26,14 +26,42 @@ Arguments = dict[str, Any]
 Answer = Callable[[Arguments], Awaitable[mcp.CallToolResult]]
 
 BOOKS: list[dict[str, Any]] = [
-    {"isbn": "978-0141439518", "title": "Pride and Prejudice", "author": "Jane Austen", "genre": "novel", "price": 8.99},
-    {"isbn": "978-0262510875", "title": "Structure and Interpretation", "author": "Abelson", "genre": "science", "price": 49.0},
-    {"isbn": "978-0747532699", "title": "The Philosopher's Stone", "author": "J. K. Rowling", "genre": "children", "price": 12.5},
+    {
+        "isbn": "978-0141439518",
+        "title": "Pride and Prejudice",
+        "author": "Jane Austen",
+        "genre": "novel",
+        "price": 8.99,
+    },
+    {
+        "isbn": "978-0262510875",
+        "title": "Structure and Interpretation",
+        "author": "Abelson",
+        "genre": "science",
+        "price": 49.0,
+    },
+    {
+        "isbn": "978-0747532699",
+        "title": "The Philosopher's Stone",
+        "author": "J. K. Rowling",
+        "genre": "children",
+        "price": 12.5,
+    },
 ]
-ISBN = {"type": "string", "pattern": "^97[89]-[0-9]{10}$", "description": "ISBN-13 as search_books returns it, e.g. '978-0141439518'."}
+ISBN = {
+    "type": "string",
+    "pattern": "^97[89]-[0-9]{10}$",
+    "description": "ISBN-13 as search_books returns it, e.g. '978-0141439518'.",
+}
 BOOK = {
     "type": "object",
-    "properties": {"isbn": {"type": "string"}, "title": {"type": "string"}, "author": {"type": "string"}, "genre": {"type": "string"}, "price": {"type": "number"}},
+    "properties": {
+        "isbn": {"type": "string"},
+        "title": {"type": "string"},
+        "author": {"type": "string"},
+        "genre": {"type": "string"},
+        "price": {"type": "number"},
+    },
     "required": ["isbn", "title", "author", "genre", "price"],
 }
 
@@ -136,7 +164,10 @@ async def find_author(arguments: Arguments) -> mcp.CallToolResult:
     """Refuses bad arguments without a word of help."""
     if not isinstance(arguments.get("name"), str) or not arguments["name"] or set(arguments) != {"name"}:
         return text("Invalid input", is_error=True)
-    return text(", ".join(b["author"] for b in BOOKS if arguments["name"].lower() in b["author"].lower()) or "No author of that name.")
+    return text(
+        ", ".join(b["author"] for b in BOOKS if arguments["name"].lower() in b["author"].lower())
+        or "No author of that name."
+    )
 
 
 async def gift_card(arguments: Arguments) -> mcp.CallToolResult:
@@ -166,27 +197,72 @@ TOOLS = [
             description="Finds books by words of their title or author.",
             input_schema=shape(
                 ["query"],
-                query={"type": "string", "minLength": 1, "maxLength": 100, "description": "Words to look for, e.g. 'pride'.", "examples": ["pride", "the"]},
-                genre={"type": "string", "enum": ["novel", "science", "children"], "description": "Only books of this genre."},
+                query={
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 100,
+                    "description": "Words to look for, e.g. 'pride'.",
+                    "examples": ["pride", "the"],
+                },
+                genre={
+                    "type": "string",
+                    "enum": ["novel", "science", "children"],
+                    "description": "Only books of this genre.",
+                },
                 limit={"type": "integer", "minimum": 1, "maximum": 50, "description": "At most this many books."},
             ),
-            output_schema={"type": "object", "properties": {"books": {"type": "array", "items": BOOK}, "total": {"type": "integer"}}, "required": ["books", "total"]},
+            output_schema={
+                "type": "object",
+                "properties": {"books": {"type": "array", "items": BOOK}, "total": {"type": "integer"}},
+                "required": ["books", "total"],
+            },
             annotations=READS,
         ),
         search_books,
     ),
-    Entry(mcp.Tool(name="get_book", description="Returns one book.", input_schema=shape(["isbn"], isbn=ISBN), output_schema=BOOK, annotations=READS), get_book),
+    Entry(
+        mcp.Tool(
+            name="get_book",
+            description="Returns one book.",
+            input_schema=shape(["isbn"], isbn=ISBN),
+            output_schema=BOOK,
+            annotations=READS,
+        ),
+        get_book,
+    ),
     Entry(
         mcp.Tool(
             name="order_book",
             description="Orders a book and charges the customer.",
-            input_schema=shape(["isbn", "quantity"], isbn=ISBN, quantity={"type": "integer", "minimum": 1, "description": "How many copies."}),
+            input_schema=shape(
+                ["isbn", "quantity"],
+                isbn=ISBN,
+                quantity={"type": "integer", "minimum": 1, "description": "How many copies."},
+            ),
             annotations=BUYS,
         ),
         order_book,
     ),
-    Entry(mcp.Tool(name="recommend_books", description="Recommends books to a reader.", input_schema=shape(["reader"], reader=PERSON), annotations=READS), recommend_books, "it crashes"),
-    Entry(mcp.Tool(name="check_stock", description="Says how many copies are in stock.", input_schema=shape(["isbn"], isbn=ISBN), annotations=READS), check_stock, "it fails with isError: false"),
+    Entry(
+        mcp.Tool(
+            name="recommend_books",
+            description="Recommends books to a reader.",
+            input_schema=shape(["reader"], reader=PERSON),
+            annotations=READS,
+        ),
+        recommend_books,
+        "it crashes",
+    ),
+    Entry(
+        mcp.Tool(
+            name="check_stock",
+            description="Says how many copies are in stock.",
+            input_schema=shape(["isbn"], isbn=ISBN),
+            annotations=READS,
+        ),
+        check_stock,
+        "it fails with isError: false",
+    ),
     Entry(
         mcp.Tool(
             name="quote_shipping",
@@ -194,7 +270,12 @@ TOOLS = [
             input_schema=shape(
                 ["country", "weight_kg"],
                 country={"type": "string", "enum": ["DE", "FR", "GB"], "description": "Where the parcel goes."},
-                weight_kg={"type": "number", "exclusiveMinimum": 0, "maximum": 30, "description": "Weight in kilograms."},
+                weight_kg={
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "maximum": 30,
+                    "description": "Weight in kilograms.",
+                },
             ),
             annotations=READS,
         ),
@@ -206,7 +287,11 @@ TOOLS = [
             name="get_price",
             description="Returns the price of a book.",
             input_schema=shape(["isbn"], isbn=ISBN),
-            output_schema={"type": "object", "properties": {"isbn": {"type": "string"}, "price": {"type": "number"}}, "required": ["isbn", "price"]},
+            output_schema={
+                "type": "object",
+                "properties": {"isbn": {"type": "string"}, "price": {"type": "number"}},
+                "required": ["isbn", "price"],
+            },
             annotations=READS,
         ),
         get_price,
@@ -217,13 +302,26 @@ TOOLS = [
             name="opening_hours",
             description="Says when the shop is open.",
             input_schema=shape(["day"], day=DAY),
-            output_schema={"type": "object", "properties": {"opens": {"type": "string"}, "closes": {"type": "string"}}, "required": ["opens", "closes"]},
+            output_schema={
+                "type": "object",
+                "properties": {"opens": {"type": "string"}, "closes": {"type": "string"}},
+                "required": ["opens", "closes"],
+            },
             annotations=READS,
         ),
         opening_hours,
         "it declares an outputSchema and sends no structured content",
     ),
-    Entry(mcp.Tool(name="read_reviews", description="Returns what readers wrote about a book.", input_schema=shape(["isbn"], isbn=ISBN), annotations=READS), read_reviews, "it hangs"),
+    Entry(
+        mcp.Tool(
+            name="read_reviews",
+            description="Returns what readers wrote about a book.",
+            input_schema=shape(["isbn"], isbn=ISBN),
+            annotations=READS,
+        ),
+        read_reviews,
+        "it hangs",
+    ),
     Entry(
         mcp.Tool(
             name="export_catalog",
@@ -235,24 +333,55 @@ TOOLS = [
         "it takes the server down",
     ),
     Entry(
-        mcp.Tool(name="convert_price", input_schema=shape(["amount", "currency"], amount={"examples": [10]}, currency={"examples": ["USD"]}), annotations=READS),
+        mcp.Tool(
+            name="convert_price",
+            input_schema=shape(["amount", "currency"], amount={"examples": [10]}, currency={"examples": ["USD"]}),
+            annotations=READS,
+        ),
         convert_price,
         "it has no description, its parameters have no type, and it answers bad arguments with a protocol error",
     ),
-    Entry(mcp.Tool(name="find_author", description="Finds authors by name.", input_schema=shape(["name"], name=PERSON), annotations=READS), find_author, "its error messages help nobody"),
+    Entry(
+        mcp.Tool(
+            name="find_author",
+            description="Finds authors by name.",
+            input_schema=shape(["name"], name=PERSON),
+            annotations=READS,
+        ),
+        find_author,
+        "its error messages help nobody",
+    ),
     Entry(
         mcp.Tool(
             name="gift_card",
             description="Shows a gift card.",
-            input_schema=shape(["amount"], amount={"type": "integer", "minimum": 100, "maximum": 10, "description": "Worth in EUR."}),
+            input_schema=shape(
+                ["amount"], amount={"type": "integer", "minimum": 100, "maximum": 10, "description": "Worth in EUR."}
+            ),
             annotations=READS,
         ),
         gift_card,
         "nothing satisfies its schema",
     ),
-    Entry(mcp.Tool(name="loyalty_points", description="Returns a customer's points.", input_schema=shape(["customer"], customer=PERSON), annotations=READS), loyalty_points, "it claims success and says nothing"),
     Entry(
-        mcp.Tool(name="clear_shelf", description="Deletes every book on a shelf.", input_schema=shape(["shelf"], shelf={"type": "integer", "minimum": 1, "description": "Number of the shelf."}), annotations=READS),
+        mcp.Tool(
+            name="loyalty_points",
+            description="Returns a customer's points.",
+            input_schema=shape(["customer"], customer=PERSON),
+            annotations=READS,
+        ),
+        loyalty_points,
+        "it claims success and says nothing",
+    ),
+    Entry(
+        mcp.Tool(
+            name="clear_shelf",
+            description="Deletes every book on a shelf.",
+            input_schema=shape(
+                ["shelf"], shelf={"type": "integer", "minimum": 1, "description": "Number of the shelf."}
+            ),
+            annotations=READS,
+        ),
         clear_shelf,
         "it says readOnlyHint and deletes",
     ),
@@ -273,17 +402,41 @@ def refusal(schema: dict[str, Any], arguments: Arguments) -> str | None:
 def explain(error: jsonschema_rs.ValidationError, schema: dict[str, Any]) -> str:
     """One violation: the field, what is expected, what was received, and what to do."""
     facts = error.kind.as_dict()
-    field = str(error.instance_path[0]) if error.instance_path else ""
-    rules = schema["properties"].get(field, {})
-    expected = ", ".join(f"{key} {json.dumps(rules[key])}" for key in rules if key not in ("description", "examples"))
     match error.kind.name:
         case "required":
-            return f"'{facts['property']}' is required, but missing. Provide it: {schema['properties'][facts['property']]['description']}"
+            name = facts["property"]
+            rules = schema["properties"][name]
+            return f"'{name}' is required, but missing. Provide {wanted(rules)}. {rules['description']}"
         case "additionalProperties":
             unknown = ", ".join(f"'{name}'" for name in facts["unexpected"])
-            return f"{unknown} is not an argument of this tool. Expected only: {', '.join(schema['properties'])}. Remove it."
+            known = ", ".join(schema["properties"])
+            return f"{unknown} is not an argument of this tool. Expected only: {known}. Remove it."
         case _:
-            return f"'{field}' must satisfy {expected}; received {json.dumps(error.instance)}. Use a value like that: {rules.get('description', '')}"
+            name = str(error.instance_path[0])
+            rules = schema["properties"][name]
+            received = json.dumps(error.instance)
+            return (
+                f"'{name}' must be {wanted(rules)}; received {received}. Provide such a value. {rules['description']}"
+            )
+
+
+def wanted(rules: dict[str, Any]) -> str:
+    """A property's rules in words: "an integer, at least 1, at most 50"."""
+    if "enum" in rules:
+        return f"one of {', '.join(json.dumps(value) for value in rules['enum'])}"
+    bounds = {
+        "minimum": "at least",
+        "exclusiveMinimum": "more than",
+        "maximum": "at most",
+        "minLength": "no shorter than",
+        "maxLength": "no longer than",
+        "pattern": "matching",
+    }
+    words = [
+        f"{'an' if rules['type'] == 'integer' else 'a'} {rules['type']}",
+        *(f"{bounds[key]} {rules[key]}" for key in rules if key in bounds),
+    ]
+    return ", ".join(words)
 
 
 async def list_tools(_context: Any, _parameters: Any) -> mcp.ListToolsResult:
@@ -292,7 +445,7 @@ async def list_tools(_context: Any, _parameters: Any) -> mcp.ListToolsResult:
 
 
 async def call_tool(_context: Any, parameters: mcp.CallToolRequestParams) -> mcp.CallToolResult:
-    """Checks the arguments (where the tool does) and answers. A tool that does not exist is answered with a shrug: a fault."""
+    """Checks the arguments (where the tool does) and answers. An unknown tool is answered with a shrug: a fault."""
     entry = BY_NAME.get(parameters.name)
     if entry is None:
         return text("OK")

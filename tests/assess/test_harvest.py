@@ -27,7 +27,15 @@ def test_a_name_has_the_same_words_in_every_spelling(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("plural", "expected"),
-    [("books", "book"), ("entries", "entry"), ("boxes", "box"), ("branches", "branch"), ("status", "status"), ("address", "address"), ("ids", "id")],
+    [
+        ("books", "book"),
+        ("entries", "entry"),
+        ("boxes", "box"),
+        ("branches", "branch"),
+        ("status", "status"),
+        ("address", "address"),
+        ("ids", "id"),
+    ],
 )
 def test_plurals_of_field_names_become_singular(plural: str, expected: str) -> None:
     assert singular(plural) == expected
@@ -43,7 +51,9 @@ def test_plurals_of_field_names_become_singular(plural: str, expected: str) -> N
         ("search_users", text('{"users": [{"userId": 7}]}'), "user_id", 7),
     ],
 )
-def test_what_a_listing_returned_feeds_the_parameter_of_that_name(tool: str, result: dict[str, object], parameter: str, expected: object) -> None:
+def test_what_a_listing_returned_feeds_the_parameter_of_that_name(
+    tool: str, result: dict[str, object], parameter: str, expected: object
+) -> None:
     harvest = Harvest()
     harvest.gather(call(tool, result))
     assert harvest.value(parameter) == expected

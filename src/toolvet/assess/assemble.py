@@ -50,7 +50,9 @@ def assembled(run: Run, incomplete: str | None) -> Report:
             skipped=sum(tool.skipped is not None for tool in tools),
             scenarios=len(scenarios),
             passed=sum(scenario.passed for scenario in scenarios),
-            findings=Counts(**{level.value: sum(finding.severity is level for finding in findings) for level in Severity}),
+            findings=Counts(
+                **{level.value: sum(finding.severity is level for finding in findings) for level in Severity}
+            ),
             calls=run.line.calls,
             overhead_share=round(max(0.0, 1 - waited / wall), 4) if wall else None,
         ),
@@ -81,12 +83,14 @@ def _sent(tool: ToolRun) -> list[str]:
 
 
 def _reproducible(finding: Finding, command: str) -> Finding:
-    return msgspec.structs.replace(finding, reproduce=command, evidence=redact_text(finding.evidence), message=redact_text(finding.message))
+    return msgspec.structs.replace(
+        finding, reproduce=command, evidence=redact_text(finding.evidence), message=redact_text(finding.message)
+    )
 
 
 def _tool(tool: ToolRun) -> Tool:
     """Status and confidence over the scenarios; a call without any answer counts as a broken one in the confidence."""
-    planned = [scenario for scenario in tool.scenarios]
+    planned = list(tool.scenarios)
     sent = [scenario for scenario in planned if scenario.outcome != "not_run"]
     verdicts = [scenario.verdict for scenario in sent if scenario.verdict is not None]
     silent = sum(scenario.outcome not in _ANSWERED for scenario in sent)

@@ -29,7 +29,11 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
     replace = msgspec.structs.replace
     match reply:
         case Answer():
-            verdict = None if asks_for_input(reply.result) else check_result(tool.raw, plan.arguments, reply.result, plan.category)
+            verdict = (
+                None
+                if asks_for_input(reply.result)
+                else check_result(tool.raw, plan.arguments, reply.result, plan.category)
+            )
             return replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
         case Refusal():
             error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
@@ -52,7 +56,9 @@ def verdict_of(call: Call) -> ResultVerdict | None:
     if call.verdict is not None or call.error is None:
         return call.verdict
     text = f"MCP error {call.error.code}: {call.error.message}"
-    return check_result(call.tool.raw, call.arguments, {"content": [{"type": "text", "text": text}], "isError": True}, call.category)
+    return check_result(
+        call.tool.raw, call.arguments, {"content": [{"type": "text", "text": text}], "isError": True}, call.category
+    )
 
 
 def judged(call: Call) -> tuple[bool, str]:
@@ -70,7 +76,10 @@ def judged(call: Call) -> tuple[bool, str]:
             return True, "refused, as it should be"
         if call.accepted and not call.breach.declared:
             return True, "accepted; the schema does not forbid it"
-        return False, "accepted although invalid" if call.accepted else "the tool failed instead of refusing the arguments"
+        return (
+            False,
+            "accepted although invalid" if call.accepted else "the tool failed instead of refusing the arguments",
+        )
     if call.outcome is Outcome.RESULT and call.verdict is None:
         return True, "asks for input from a person, which an assessment cannot give"
     verdict = verdict_of(call)
@@ -119,8 +128,14 @@ def scenario_of(plan: Plan, call: Call, reproduce: str) -> Scenario:
 def not_run(plan: Plan, reason: str) -> Scenario:
     """A scenario that was planned and never sent."""
     return Scenario(
-        name=plan.name, category=plan.category, arguments=shortened(redact(plan.arguments)), outcome="not_run", passed=False,
-        breaks=plan.breach.keyword if plan.breach else None, note=reason, origin=plan.origin,
+        name=plan.name,
+        category=plan.category,
+        arguments=shortened(redact(plan.arguments)),
+        outcome="not_run",
+        passed=False,
+        breaks=plan.breach.keyword if plan.breach else None,
+        note=reason,
+        origin=plan.origin,
     )
 
 
@@ -143,7 +158,11 @@ def _verdict(verdict: ResultVerdict | None) -> Verdict | None:
 def shortened(value: object, depth: int = 0) -> object:
     """A payload small enough for a report; what was cut says how much it was."""
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST_STRING else f"{value[:_LONGEST_STRING]}… ({len(value) - _LONGEST_STRING} more characters)"
+        return (
+            value
+            if len(value) <= _LONGEST_STRING
+            else f"{value[:_LONGEST_STRING]}… ({len(value) - _LONGEST_STRING} more characters)"
+        )
     if depth > 40 and isinstance(value, Mapping | list | tuple):
         return "… (nested deeper)"
     if isinstance(value, Mapping):

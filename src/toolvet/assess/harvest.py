@@ -31,7 +31,7 @@ class Harvest:
                 self._add(name, leaf)
 
     def value(self, parameter: str) -> object | None:
-        """A value that an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
+        """What an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
         values = self._values.get(tuple(singular(word) for word in words(parameter)))
         return values[0] if values else None
 
@@ -77,7 +77,7 @@ def _payloads(result: Mapping[object, object]) -> Iterator[object]:
 
 
 def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every scalar with the names it goes by: its own key and, for naming keys, what it names (`id` of a book: book_id)."""
+    """Every scalar with the names it goes by: its key and, for naming keys, what it names (`id` of a book: book_id)."""
     if depth > 6:
         return
     if isinstance(value, Mapping):

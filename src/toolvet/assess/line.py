@@ -30,7 +30,9 @@ class Line:
 
     async def open(self) -> Session:
         """Connect. Raises UnreachableError or AuthenticationError when that is not possible."""
-        self._session = await self._stack.enter_async_context(open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0)))
+        self._session = await self._stack.enter_async_context(
+            open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0))
+        )
         # A restarted server is spoken to as it was met: no second detection.
         self._era = self._session.era
         return self._session
@@ -58,7 +60,7 @@ class Line:
         return not isinstance(reply, TimedOut | Lost)
 
     async def renew(self, broken: Session) -> bool:
-        """Replace the session `broken`, unless another call did so already. False when the server does not come back."""
+        """Replace the session `broken`, unless another call did so already. False when the server stays away."""
         async with self._renewing:
             if self._session is not broken:
                 return True

@@ -9,7 +9,7 @@ from toolvet.rules.subject import Category
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A scenario before it is run: its name (unique within a tool), what to send, and what is wrong with it on purpose."""
+    """A scenario before it is run: its name, what to send, and what is wrong with that on purpose."""
 
     name: str
     category: Category

@@ -55,10 +55,17 @@ class Watch(Protocol):
 class Silent:
     """Watches nothing."""
 
-    def planned(self, tools: int) -> None: ...
-    def began(self, tool: str) -> None: ...
-    def called(self, tool: str, scenario: Scenario) -> None: ...
-    def ended(self, tool: str) -> None: ...
+    def planned(self, tools: int) -> None:
+        """Nothing."""
+
+    def began(self, tool: str) -> None:
+        """Nothing."""
+
+    def called(self, tool: str, scenario: Scenario) -> None:
+        """Nothing."""
+
+    def ended(self, tool: str) -> None:
+        """Nothing."""
 
 
 @dataclass
@@ -72,7 +79,7 @@ class ToolRun:
     findings: list[Finding] = field(default_factory=list[Finding])
 
 
-class _Interrupted(Exception):
+class _WentSilentError(Exception):
     """A call went silent while others were under way: nobody knows yet whose fault it is."""
 
 
@@ -102,7 +109,9 @@ class Run:
             protocol_version=self.session.protocol_version if self.session else "",
             unknown_tool=self.unknown_tool,
             oddities=self.line.oddities,
-            listing_problems=tuple(f"{problem.kind}: {problem.evidence}" for problem in self.listing.problems) if self.listing else (),
+            listing_problems=tuple(f"{problem.kind}: {problem.evidence}" for problem in self.listing.problems)
+            if self.listing
+            else (),
         )
 
     async def go(self) -> None:
@@ -136,7 +145,9 @@ class Run:
         for pattern in options.tools:
             if not any(options.why_left_out(name) is None for name in names):
                 close = get_close_matches(pattern, names, n=3, cutoff=0.4)
-                hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(names) or 'no tools'}"
+                hint = (
+                    f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(names) or 'no tools'}"
+                )
                 raise UsageError(f"--tool {pattern}: the server has no such tool{hint}")
         met = set[str]()
         for run in self.tools:
@@ -171,7 +182,7 @@ class Run:
             async with gate:
                 try:
                     await self._call_tool(run)
-                except _Interrupted:
+                except _WentSilentError:
                     alone.append(run)
 
         async with asyncio.TaskGroup() as group:
@@ -195,13 +206,15 @@ class Run:
         silent = 0
         for plan in self._plans(run):
             if self.gave_up or silent >= _MOST_SILENT:
-                run.scenarios.append(not_run(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer"))
+                run.scenarios.append(
+                    not_run(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer")
+                )
                 continue
             call = await self._send(run.definition, plan)
             if call.outcome in _SILENT:
                 if self._under_way > 1:
                     await self._recover(call)
-                    raise _Interrupted
+                    raise _WentSilentError
                 silent += 1
                 call = await self._recover(call)
             else:
@@ -230,7 +243,11 @@ class Run:
     def _plans(self, run: ToolRun) -> Sequence[Plan]:
         tool, options = run.definition, self.options
         if options.arguments is not None:
-            return (Plan(name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"),)
+            return (
+                Plan(
+                    name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"
+                ),
+            )
         fixtures = options.fixtures.get(tool.name, ())
         schema = compiled(tool.input_schema)
         if schema.problem is not None:
@@ -242,7 +259,9 @@ class Run:
             run.skipped = f"no arguments satisfy its inputSchema: {error}"
             return ()
         for number, fixture in enumerate(fixtures[1:], start=2):
-            plans.insert(number, Plan(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture"))
+            plans.insert(
+                number, Plan(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture")
+            )
         return plans
 
     def _plan_only(self, run: ToolRun) -> None:

@@ -1,5 +1,7 @@
-"""Arguments for a tool, best first: the user's fixtures, the schema's own examples and defaults, results of earlier
-calls, the generator. What is returned satisfies the tool's inputSchema wherever that schema compiles.
+"""Arguments for a tool, from the best source there is.
+
+In this order: the user's fixtures, the schema's own examples and defaults, results of earlier calls, the generator.
+What is returned satisfies the tool's inputSchema wherever that schema compiles.
 """
 
 from collections.abc import Mapping
@@ -68,7 +70,7 @@ class Values:
         return needed
 
     def transplanted(self, instance: object, base: Mapping[str, object]) -> dict[str, object] | None:
-        """What `instance` changed against the generated example, done to `base` instead; None when that is not possible.
+        """What `instance` changed against the generated example, done to `base`; None when that is not possible.
 
         So an error case differs from a call that is known to be good in one place, and nothing else explains its error.
         """
@@ -78,7 +80,11 @@ class Values:
         for name in {**self._all, **instance}:
             if name not in instance:
                 result.pop(name, None)
-            elif name not in self._all or instance[name] != self._all[name] or type(instance[name]) is not type(self._all[name]):
+            elif (
+                name not in self._all
+                or instance[name] != self._all[name]
+                or type(instance[name]) is not type(self._all[name])
+            ):
                 result[name] = instance[name]
         return result
 

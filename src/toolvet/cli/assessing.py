@@ -34,7 +34,7 @@ class _Outcome:
 
 
 def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
-    """Assess, print, write; the exit code. Everything that can be wrong with the words is said before a server starts."""
+    """Assess, print, write; the exit code. What is wrong with the words is said before a server starts."""
     settings = load_settings(flags.settings)
     options = _options(flags, settings)
     writers = _writers([*settings.assess.report, *(flags.report or ())])
@@ -77,7 +77,9 @@ async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progr
 def _options(flags: AssessFlags, settings: Settings) -> Options:
     defaults, file = Options(), settings.assess
     arguments = _json_object(flags.arguments) if flags.arguments is not None else None
-    if arguments is not None and (len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")):
+    if arguments is not None and (
+        len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")
+    ):
         raise UsageError("--arguments needs exactly one --tool NAME to call with them")
     timeout = _given(flags.timeout, file.timeout, defaults.timeout)
     deadline = _given(flags.deadline, file.deadline, None)
@@ -109,7 +111,7 @@ def _json_object(text: str) -> dict[str, object]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise UsageError(f"--arguments is not JSON: {error}; example: --arguments '{{\"query\": \"pride\"}}'") from error
+        raise UsageError(f'--arguments is not JSON: {error}; example: --arguments \'{{"query": "pride"}}\'') from error
     if not isinstance(value, dict):
         raise UsageError(f"--arguments must be a JSON object, not {type(value).__name__}")
     return value
@@ -125,7 +127,9 @@ def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> 
     if flags.server:
         raise UsageError("--server chooses from a --config FILE, which is missing")
     if not words:
-        raise UsageError("which server? Give a command (toolvet assess -- uvx mcp-server-time), a URL, or --config mcp.json")
+        raise UsageError(
+            "which server? Give a command (toolvet assess -- uvx mcp-server-time), a URL, or --config mcp.json"
+        )
     target: Target
     if words[0].startswith(("http://", "https://")):
         if len(words) > 1:
@@ -134,7 +138,9 @@ def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> 
     else:
         if headers:
             raise UsageError("--header is for a URL; a command gets its secrets through --env NAME")
-        target = StdioTarget(command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else None)
+        target = StdioTarget(
+            command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else None
+        )
     return (NamedTarget(name=target.describe(), target=target),)
 
 

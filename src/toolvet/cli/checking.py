@@ -14,7 +14,13 @@ from toolvet.errors import UsageError
 
 # From good to bad, as `--fail-on` counts.
 _LADDER = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
-_STYLE = {"fully_working": "green", "partially_working": "yellow", "connectivity_only": "yellow", "error": "red", "broken": "red"}
+_STYLE = {
+    "fully_working": "green",
+    "partially_working": "yellow",
+    "connectivity_only": "yellow",
+    "error": "red",
+    "broken": "red",
+}
 
 
 def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
@@ -37,7 +43,13 @@ def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
             identity = {"id": record["id"]} if "id" in record else {}
             sys.stdout.buffer.write(orjson.dumps({**identity, **verdict.to_dict()}) + b"\n")
         else:
-            table.add_row(str(number), _tool_name(tool), Text(verdict.classification, style=_STYLE[verdict.classification]), verdict.state or "", Text(_why(verdict)))
+            table.add_row(
+                str(number),
+                _tool_name(tool),
+                Text(verdict.classification, style=_STYLE[verdict.classification]),
+                verdict.state or "",
+                Text(_why(verdict)),
+            )
     if not as_json:
         Console().print(table)
     return int(fail_on != "never" and worst >= _LADDER.index(fail_on))
@@ -53,7 +65,7 @@ def _why(verdict: ResultVerdict) -> str:
 
 
 def _records(file: str) -> Iterator[Mapping[str, object]]:
-    """The JSON objects of a file: one (over as many lines as it likes), or one per line. Raises UsageError with the line."""
+    """The JSON objects of a file: one, a list of them, or one per line. Raises UsageError with the line."""
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:

@@ -3,12 +3,11 @@
 import sys
 from difflib import get_close_matches
 
+import msgspec
 import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-import msgspec
 
 from toolvet.errors import UsageError
 from toolvet.findings import Card
@@ -22,7 +21,10 @@ def explain(check_id: str | None, *, as_json: bool) -> int:
     known = cards()
     if check_id is not None and check_id not in known:
         close = get_close_matches(check_id, known, n=3, cutoff=0.5)
-        raise UsageError(f"no check is named '{check_id}'" + (f"; did you mean {' or '.join(close)}?" if close else "; `toolvet explain` lists them all"))
+        raise UsageError(
+            f"no check is named '{check_id}'"
+            + (f"; did you mean {' or '.join(close)}?" if close else "; `toolvet explain` lists them all")
+        )
     chosen = list(known.values()) if check_id is None else [known[check_id]]
     if as_json:
         builtins: object = msgspec.to_builtins(chosen if check_id is None else chosen[0])
@@ -47,7 +49,9 @@ def _list(chosen: list[Card]) -> None:
 
 def _card(card: Card) -> None:
     console = Console()
-    console.print(Text.assemble((card.id, "bold"), "  ", (card.severity.value, _STYLE[card.severity.value]), "  ", card.title))
+    console.print(
+        Text.assemble((card.id, "bold"), "  ", (card.severity.value, _STYLE[card.severity.value]), "  ", card.title)
+    )
     for heading, words in (("Looks for", card.looks_for), ("Why it matters", card.why), ("What to do", card.remedy)):
         console.print()
         console.print(heading, style="bold")

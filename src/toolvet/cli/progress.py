@@ -24,7 +24,15 @@ class Progress:
         if not self._shown:
             yield Silent()
             return
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TextColumn("tools"), TextColumn("{task.fields[now]}", style="dim"), TimeElapsedColumn())
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TextColumn("tools"),
+            TextColumn("{task.fields[now]}", style="dim"),
+            TimeElapsedColumn(),
+        )
         with Bar(*columns, console=self._console, transient=True) as bar:
             yield _Watch(bar, name)
 

@@ -1,11 +1,11 @@
 """`toolvet.toml` (or `[tool.toolvet]` of a pyproject.toml) → settings.
 
-    [assess]
-    timeout = 5
-    exclude = ["debug_*"]
+[assess]
+timeout = 5
+exclude = ["debug_*"]
 
-    [[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
-    isbn = "978-0141439518"
+[[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
+isbn = "978-0141439518"
 """
 
 import re
@@ -67,7 +67,9 @@ def _read(path: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         problem = str(error).partition(" (at ")[0]
-        raise ConfigError(f"not TOML: {problem}", file=str(path), line=int(line[1]) if line else len(text.splitlines())) from error
+        raise ConfigError(
+            f"not TOML: {problem}", file=str(path), line=int(line[1]) if line else len(text.splitlines())
+        ) from error
     prefix: list[str] = []
     if path.name == "pyproject.toml":
         prefix = ["tool", "toolvet"]
@@ -77,13 +79,17 @@ def _read(path: Path) -> Settings:
         return msgspec.convert(document, Settings)
     except msgspec.ValidationError as error:
         problem, keys = _place(str(error))
-        raise ConfigError(problem, file=str(path), line=line_of(text, [*prefix, *keys]), key=".".join(keys) or None) from error
+        raise ConfigError(
+            problem, file=str(path), line=line_of(text, [*prefix, *keys]), key=".".join(keys) or None
+        ) from error
 
 
 def _place(words: str) -> tuple[str, list[str]]:
-    """msgspec's "Expected `float`, got `str` - at `$.assess.timeout`" → the problem and the keys that lead to it."""
+    """Msgspec's "Expected `float`, got `str` - at `$.assess.timeout`" → the problem and the keys that lead to it."""
     problem, _, path = words.partition(" - at ")
-    keys = [key for key in re.split(r"[.\[\]]+", path.strip("`")) if key and key not in {"$", "..."} and not key.isdigit()]
+    keys = [
+        key for key in re.split(r"[.\[\]]+", path.strip("`")) if key and key not in {"$", "..."} and not key.isdigit()
+    ]
     unknown = re.search(r"unknown field `([^`]+)`", problem)
     if unknown:
         return "unknown key; see `toolvet assess --help` for the options there are", [*keys, unknown[1]]

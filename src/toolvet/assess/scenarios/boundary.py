@@ -21,5 +21,7 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
         arguments = values.transplanted(example.instance, base)
         if arguments is not None and arguments != base and schema.is_valid(arguments):
             place = example.pointer.lstrip("/").replace("/", ".")
-            plans.append(Plan(name=f"{place}: {example.detail}", category=CATEGORY, arguments=arguments, origin="generator"))
+            plans.append(
+                Plan(name=f"{place}: {example.detail}", category=CATEGORY, arguments=arguments, origin="generator")
+            )
     yield from choose.some(plans, MOST)

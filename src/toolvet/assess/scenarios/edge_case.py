@@ -12,7 +12,7 @@ CATEGORY = "edge_case"
 
 # Each holds what breaks something real: quoting in SQL and shells, templates, line-based protocols, UTF-16, bidi.
 SPECIAL = (
-    "O'Brien \"quoted\" \\ & <b>; -- ${x} {{y}} %s",
+    'O\'Brien "quoted" \\ & <b>; -- ${x} {{y}} %s',
     "naïve Ωmega 日本語 🚀 café",
     "line one\nline two\tand a tab",
     "مرحبا שלום Здравствуйте",
@@ -24,13 +24,19 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
     """One call per kind, with every property that can take it; kinds that no property can take are left out."""
     sample = values.all_properties()
     special = choose.one(SPECIAL)
-    for name, change in (("empty values", _empty), ("maximum values", _maximum), ("special characters", lambda old, _rules: special if isinstance(old, str) else old)):
+    for name, change in (
+        ("empty values", _empty),
+        ("maximum values", _maximum),
+        ("special characters", lambda old, _rules: special if isinstance(old, str) else old),
+    ):
         arguments = _changed(values, sample.arguments, change)
         if arguments != sample.arguments:
             yield Plan(name=name, category=CATEGORY, arguments=arguments, origin="generator")
 
 
-def _changed(values: Values, arguments: Mapping[str, object], change: Callable[[object, Mapping[str, object]], object]) -> dict[str, object]:
+def _changed(
+    values: Values, arguments: Mapping[str, object], change: Callable[[object, Mapping[str, object]], object]
+) -> dict[str, object]:
     """The arguments with each top-level value changed where the schema still allows it."""
     schema, result = compiled(values.tool.input_schema), dict(arguments)
     for name, old in arguments.items():
@@ -55,4 +61,6 @@ def _maximum(old: object, rules: Mapping[str, object]) -> object:
         limit = rules.get("maxLength")
         return (old or "x").ljust(min(limit, 100_000) if isinstance(limit, int) else LONG, "x")
     limit = rules.get("maximum")
-    return limit if isinstance(old, int | float) and not isinstance(old, bool) and isinstance(limit, int | float) else old
+    return (
+        limit if isinstance(old, int | float) and not isinstance(old, bool) and isinstance(limit, int | float) else old
+    )

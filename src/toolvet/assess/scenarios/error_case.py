@@ -14,13 +14,15 @@ UNKNOWN = "toolvet_unknown_argument"
 
 
 def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
-    """One per keyword (the seed chooses which place), and an unknown argument even where the schema is silent about it."""
+    """One per keyword (the seed chooses the place), and an unknown argument even where the schema allows it."""
     schema = compiled(values.tool.input_schema)
     base = values.all_properties().arguments
     groups: dict[str, list[tuple[InvalidExample, Mapping[str, object]]]] = {}
     for example in invalid_examples(values.tool.input_schema):
         arguments = values.transplanted(example.instance, base)
-        if arguments is not None and [violation.keyword for violation in schema.violations(arguments)] == [example.keyword]:
+        if arguments is not None and [violation.keyword for violation in schema.violations(arguments)] == [
+            example.keyword
+        ]:
             groups.setdefault(example.keyword, []).append((example, arguments))
     for keyword, examples in groups.items():
         example, arguments = choose.one(examples)  # The first is nearest to the root and says most.
@@ -38,5 +40,7 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
             category=CATEGORY,
             arguments=silent,
             origin="generator",
-            breach=Breach(keyword="additionalProperties", property=UNKNOWN, detail=f"unknown argument '{UNKNOWN}'", declared=False),
+            breach=Breach(
+                keyword="additionalProperties", property=UNKNOWN, detail=f"unknown argument '{UNKNOWN}'", declared=False
+            ),
         )
