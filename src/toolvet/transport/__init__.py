@@ -1,5 +1,6 @@
 """Pipes and sockets: from a target to an MCP session, with everything the peer does wrong told, never raised."""
 
+from toolvet.transport.client_config import NamedTarget, read_client_config
 from toolvet.transport.connect import connect
 from toolvet.transport.listing import Listing
 from toolvet.transport.opening import open_session
@@ -15,6 +16,7 @@ __all__ = [
     "Listing",
     "Lost",
     "Malformed",
+    "NamedTarget",
     "Oddity",
     "OddityKind",
     "Peer",
@@ -26,4 +28,5 @@ __all__ = [
     "TimedOut",
     "connect",
     "open_session",
+    "read_client_config",
 ]

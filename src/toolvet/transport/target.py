@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,7 +17,7 @@ _SAFE_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "cont
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StdioTarget:
     """A server that is started as a child process and spoken to over its stdin and stdout.
 
@@ -26,8 +26,12 @@ class StdioTarget:
 
     command: str
     args: tuple[str, ...] = ()
-    env: Mapping[str, str] | None = field(default=None, repr=False)
+    env: Mapping[str, str] | None = None
     cwd: str | None = None
+
+    def __repr__(self) -> str:
+        # A traceback or a log line must not tell secrets either.
+        return f"StdioTarget({self.describe()})"
 
     def describe(self) -> str:
         """A command line that is safe to print and can be pasted after `toolvet assess -- `.
@@ -43,12 +47,15 @@ class StdioTarget:
         return " ".join([*(["env", *prefix] if prefix else []), *words])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HttpTarget:
     """A server at a URL, spoken to over Streamable HTTP. `headers` go with every request."""
 
     url: str
-    headers: Mapping[str, str] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"HttpTarget({self.describe()})"
 
     def describe(self) -> str:
         """A URL that is safe to print and can be pasted after `toolvet assess `, followed by the headers, masked."""
