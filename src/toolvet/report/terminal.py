@@ -1,6 +1,6 @@
 """The report on a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Console, Group as Stack, RenderableType
@@ -12,7 +12,7 @@ from rich.text import Text
 from toolvet.findings import Finding, Severity
 from toolvet.report.document import Report, Status, Tool
 from toolvet.report.group import Group, grouped
-from toolvet.report.visible import one_line, shortened
+from toolvet.report.visible import one_line, shortened, visible
 from toolvet.report.wording import (
     STATUS,
     confidence,
@@ -29,9 +29,14 @@ from toolvet.report.wording import (
 
 _SHOWN_PER_GROUP: Final = 3
 _EVIDENCE: Final = 400
+_EVIDENCE_LINES: Final = 6
+_WIDE: Final = 100  # columns, from which findings are counted in words
 
 _SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _SEVERITY_MARK: Final = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "●"}
+_WORD: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_NOTE_WORDS: Final = dict.fromkeys(Severity, "{0}")
+_NOTE_MARKS: Final = {severity: f"{mark} {{1}}" for severity, mark in _SEVERITY_MARK.items()}
 _STATUS_STYLE: Final[dict[Status, str]] = {
     "fully_working": "green",
     "partially_working": "yellow",
@@ -47,29 +52,30 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
     Width, colours and whether there are any are the console's. Text of the server is never markup, and its control
     characters are shown, not obeyed.
     """
+    words = _NOTE_WORDS if console.width >= _WIDE else _NOTE_MARKS
     for position, report in enumerate(reports):
         if position:
             console.print()
-        console.print(Stack(*_report(report)))
+        console.print(Stack(*_report(report, words)))
     if len(reports) > 1:
         console.print()
         console.print(Rule("Side by side", align="left", style="dim"))
         console.print(_comparison(reports))
 
 
-def _report(report: Report) -> Iterator[RenderableType]:
+def _report(report: Report, words: Mapping[Severity, str]) -> Iterator[RenderableType]:
     yield from _header(report)
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield Text()
-        yield _tool_table(called, report.findings)
+        yield _tool_table(called, report.findings, words)
     for group in grouped(report.findings):
         yield Text()
         yield from _group(group)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
-    if skipped:
+    if skipped or report.filtered:
         yield Text()
-        yield from _skipped(skipped)
+        yield from _skipped(skipped, report.filtered)
     yield Text()
     yield from _footer(report)
 
@@ -95,14 +101,14 @@ def _bar(percent: float, width: int, style: str) -> Text:
     return Text.assemble(("━" * filled, style), ("━" * (width - filled), "bright_black"))
 
 
-def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Table:
+def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Tool", overflow="fold", ratio=None, min_width=12)
     table.add_column("Status", no_wrap=True)
     table.add_column("Confidence", justify="right", no_wrap=True)
-    table.add_column("Errors help", justify="right", no_wrap=True)
+    table.add_column("Error texts", justify="right", no_wrap=True)
     table.add_column("Passed", justify="right", no_wrap=True)
-    table.add_column("Note", overflow="fold")
+    table.add_column("Findings", overflow="fold")
     for tool in tools:
         style = _STATUS_STYLE[tool.status]
         table.add_row(
@@ -111,20 +117,19 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Table:
             confidence(tool),
             number(tool.error_message_score),
             f"{passed(tool)}/{len(tool.scenarios)}",
-            _tool_note(tool, findings),
+            _tool_note([finding.severity for finding in findings if finding.tool == tool.name], words),
         )
     return table
 
 
-def _tool_note(tool: Tool, findings: Sequence[Finding]) -> Text:
-    """How many findings the tool has, the worst kind in its colour."""
-    severities_here = [finding.severity for finding in findings if finding.tool == tool.name]
-    note = Text()
-    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note")):
-        found = severities_here.count(severity)
-        if found:
-            note.append(", " if note else "").append(counted(found, word), style=_SEVERITY_STYLE[severity])
-    return note
+def _tool_note(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
+    """How many findings of each severity, in its colour."""
+    notes = [
+        Text(words[severity].format(counted(found.count(severity), _WORD[severity]), found.count(severity)), style)
+        for severity, style in _SEVERITY_STYLE.items()
+        if severity in found
+    ]
+    return Text("  ").join(notes)
 
 
 def _group(group: Group) -> Iterator[RenderableType]:
@@ -144,40 +149,54 @@ def _group(group: Group) -> Iterator[RenderableType]:
         names = listed([one_line(name) for name in dict.fromkeys(rest)], 6)
         yield Padding(Text(f"and {len(rest):,} more: {names}", style="dim"), (0, 0, 0, 2))
     if group.remedy:
-        yield Padding(_labelled([("fix", one_line(group.remedy), "")]), (0, 0, 0, 2))
+        yield Padding(_labelled([("fix", Text(one_line(group.remedy)))]), (0, 0, 0, 2))
 
 
 def _finding(finding: Finding, group: Group) -> RenderableType:
     sentence = Text(one_line(finding.message))
     if finding.tool is not None:
         sentence = Text.assemble((one_line(finding.tool), "bold"), ": ", sentence)
-    sentence.append(f"  {times(finding.occurrences)}", style="dim")
-    facts: list[tuple[str, str, str]] = []
+    if finding.occurrences > 1:
+        sentence.append(f"  {times(finding.occurrences)}", style="dim")
+    facts: list[tuple[str, Text]] = []
+    place = Text(one_line(finding.pointer), style="dim")
     if finding.evidence:
-        facts.append(("seen", shortened(one_line(finding.evidence), _EVIDENCE), "italic"))
-    if finding.pointer:
-        facts.append(("at", one_line(finding.pointer), "dim"))
+        seen = Text(_quoted(finding.evidence), style="italic")
+        if place and "\n" not in seen.plain:
+            seen, place = Text.assemble(seen, ("  at ", "dim"), place), Text()
+        facts.append(("seen", seen))
+    if place:
+        facts.append(("at", place))
     if finding.remedy and not group.remedy:
-        facts.append(("fix", one_line(finding.remedy), ""))
+        facts.append(("fix", Text(one_line(finding.remedy))))
     if finding.reproduce:
-        facts.append(("run", one_line(finding.reproduce), "cyan"))
+        facts.append(("run", Text(one_line(finding.reproduce), style="cyan")))
     return Stack(sentence, Padding(_labelled(facts), (0, 0, 0, 2))) if facts else sentence
 
 
-def _labelled(facts: Sequence[tuple[str, str, str]]) -> Table:
+def _quoted(evidence: str) -> str:
+    """The first lines of what was seen."""
+    lines = shortened(visible(evidence).strip(), _EVIDENCE).splitlines()
+    more = len(lines) - _EVIDENCE_LINES
+    return "\n".join([*lines[:_EVIDENCE_LINES], *([f"… ({counted(more, 'more line')})"] if more > 0 else [])])
+
+
+def _labelled(facts: Sequence[tuple[str, Text]]) -> Table:
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(style="dim", no_wrap=True, min_width=4)
     grid.add_column(overflow="fold")
-    for label, text, style in facts:
-        grid.add_row(label, Text(text, style=style))
+    for label, text in facts:
+        grid.add_row(label, text)
     return grid
 
 
-def _skipped(tools: Sequence[Tool]) -> Iterator[RenderableType]:
-    yield Text.assemble(("Not called", "bold"), (f"  {counted(len(tools), 'tool')}", "dim"))
+def _skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[RenderableType]:
+    yield Text.assemble(("Not called", "bold"), (f"  {counted(len(tools) + len(filtered), 'tool')}", "dim"))
     reasons: dict[str, list[str]] = {}
     for tool in tools:
         reasons.setdefault(tool.skipped or "", []).append(one_line(tool.name))
+    if filtered:
+        reasons["left out by the filter of this run"] = [one_line(name) for name in filtered]
     for reason, names in reasons.items():
         yield Padding(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), (0, 0, 0, 2))
 
@@ -185,9 +204,9 @@ def _skipped(tools: Sequence[Tool]) -> Iterator[RenderableType]:
 def _footer(report: Report) -> Iterator[RenderableType]:
     if report.baseline is not None and report.baseline.stale:
         stale = [f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale]
-        count = counted(len(stale), "entry").replace("entrys", "entries")
         names = listed([one_line(name) for name in stale], 6)
-        yield Text(f"Baseline {one_line(report.baseline.file)}: {count} no longer found: {names}", style="yellow")
+        place = one_line(report.baseline.file)
+        yield Text(f"Baseline {place}: {counted(len(stale), 'known finding')} no longer there: {names}", style="yellow")
     yield Text(tally(report), style="bold")
 
 

@@ -8,8 +8,9 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from toolvet import discover
@@ -17,17 +18,17 @@ from toolvet.findings import Card
 from toolvet.report import wording
 from toolvet.report.document import Report
 from toolvet.report.format import Format
-from toolvet.report.page.view import block, log, views
+from toolvet.report.page.view import block, brief, log, prose, views
 from toolvet.report.visible import visible
 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has all that was recorded."""
-    return _environment().get_template("page.html.jinja").render(servers=views(reports, cards))
+    return _template().render(servers=views(reports, cards))
 
 
 @cache
-def _environment() -> Environment:
+def _template() -> Template:
     sources = {name: _text(content) for name, content in discover.data_files("toolvet.report.page", ".jinja")}
     environment = Environment(
         loader=DictLoader(sources),
@@ -38,11 +39,18 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     style, script = _asset(".css"), _asset(".js")
-    environment.globals.update(
-        style=style, style_hash=_hash(style), script=script, script_hash=_hash(script), w=wording
-    )
-    environment.filters.update(block=block, log=log)
-    return environment
+    names: dict[str, Any] = {
+        "style": style,
+        "style_hash": _hash(style),
+        "script": script,
+        "script_hash": _hash(script),
+        "w": wording,
+        "block": block,
+        "brief": brief,
+        "log": log,
+        "prose": prose,
+    }
+    return environment.get_template("page.html.jinja", globals=names)
 
 
 def _visible(value: object) -> object:

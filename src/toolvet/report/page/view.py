@@ -23,6 +23,8 @@ _LONGEST_TEXT: Final = 4_000
 _LONGEST_LOG: Final = 60_000
 _STRIP: Final = 60  # calls that a tool's strip shows
 
+_BRIEF: Final = 110
+_CODE: Final = re.compile(r"`([^`\n]+)`")
 _KEY: Final = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(: ?)', re.MULTILINE)
 
 
@@ -122,10 +124,10 @@ def _call(anchor: str, scenario: Scenario, limit: int) -> CallView:
 
 def _parts(result: object, limit: int) -> Iterator[Part]:
     """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
-    if not isinstance(result, Mapping):
-        yield Part("response", _json(result, limit))
+    if not isinstance(result, dict):
+        yield Part("response", _json(cast("object", result), limit))
         return
-    rest = dict(cast("Mapping[object, object]", result))
+    rest = dict(cast("dict[object, object]", result))
     content = rest.get("content")
     if isinstance(content, list) and content:
         blocks = cast("list[object]", content)
@@ -146,12 +148,12 @@ def _parts(result: object, limit: int) -> Iterator[Part]:
 
 
 def _block(block: object, limit: int) -> Part:
-    if isinstance(block, Mapping):
-        members = cast("Mapping[object, object]", block)
+    if isinstance(block, dict):
+        members = cast("dict[object, object]", block)
         text = members.get("text")
         if members.get("type") == "text" and isinstance(text, str) and len(members) == 2:
             return _text_block(text, limit)
-    return Part("content", _json(block, limit))
+    return Part("content", _json(cast("object", block), limit))
 
 
 def _text_block(text: str, limit: int) -> Part:
@@ -181,6 +183,16 @@ def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str]) -> 
         title=card.title if card is not None else group.id.replace("-", " ").capitalize(),
         findings=tuple((finding, keys.get(finding.tool or "", "")) for finding in group.findings),
     )
+
+
+def prose(text: str) -> Markup:
+    """A sentence, in which `backticks` mark code: rules write so, and it harms nothing where a server does."""
+    return Markup(_CODE.sub(r"<code>\1</code>", html.escape(shortened(visible(text), _LONGEST_TEXT))))  # noqa: S704 - escaped
+
+
+def brief(text: str) -> bool:
+    """Whether the words seen fit into a line of running text."""
+    return bool(text) and len(text) <= _BRIEF and "\n" not in text.strip()
 
 
 def block(text: str) -> Markup:
