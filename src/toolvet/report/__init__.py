@@ -5,7 +5,7 @@ Data in, text out: no server, no engine, no files.
 
 from toolvet.report.baseline import apply_baseline
 from toolvet.report.format import Format, formats, render
-from toolvet.report.load import load
+from toolvet.report.loading import load
 from toolvet.report.published import schema
 from toolvet.report.terminal import print_report
 

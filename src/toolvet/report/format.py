@@ -1,4 +1,4 @@
-"""What a report format is, and which there are: one module in `formats/` each, found because it is there."""
+"""What a report format is, and which there are: one module in `renderers/` each, found because it is there."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Format:
 @cache
 def formats() -> Mapping[str, Format]:
     """Every format by name, in alphabetical order."""
-    found = [module.FORMAT for module in discover.modules("toolvet.report.formats")]
+    found = [module.FORMAT for module in discover.modules("toolvet.report.renderers")]
     return {item.name: item for item in sorted(found, key=lambda item: item.name) if isinstance(item, Format)}
 
 

@@ -20,6 +20,7 @@ from toolvet.report.wording import (
     listed,
     number,
     origin,
+    others,
     passed,
     severities,
     tally,
@@ -116,7 +117,7 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding], words: Mappi
             Text(STATUS[tool.status], style=style),
             confidence(tool),
             number(tool.error_message_score),
-            f"{passed(tool)}/{len(tool.scenarios)}",
+            passed(tool),
             _tool_note([finding.severity for finding in findings if finding.tool == tool.name], words),
         )
     return table
@@ -143,13 +144,12 @@ def _group(group: Group) -> Iterator[RenderableType]:
         )
     yield heading
     for finding in group.findings[:_SHOWN_PER_GROUP]:
-        yield Padding(_finding(finding, group), (0, 0, 0, 2))
-    rest = [finding.tool or "the server" for finding in group.findings[_SHOWN_PER_GROUP:]]
+        yield Padding.indent(_finding(finding, group), 2)
+    rest = group.findings[_SHOWN_PER_GROUP:]
     if rest:
-        names = listed([one_line(name) for name in dict.fromkeys(rest)], 6)
-        yield Padding(Text(f"and {len(rest):,} more: {names}", style="dim"), (0, 0, 0, 2))
+        yield Padding.indent(Text(one_line(others(rest, 6)), style="dim"), 2)
     if group.remedy:
-        yield Padding(_labelled([("fix", Text(one_line(group.remedy)))]), (0, 0, 0, 2))
+        yield Padding.indent(_labelled([("fix", Text(one_line(group.remedy)))]), 2)
 
 
 def _finding(finding: Finding, group: Group) -> RenderableType:
@@ -171,7 +171,7 @@ def _finding(finding: Finding, group: Group) -> RenderableType:
         facts.append(("fix", Text(one_line(finding.remedy))))
     if finding.reproduce:
         facts.append(("run", Text(one_line(finding.reproduce), style="cyan")))
-    return Stack(sentence, Padding(_labelled(facts), (0, 0, 0, 2))) if facts else sentence
+    return Stack(sentence, Padding.indent(_labelled(facts), 2)) if facts else sentence
 
 
 def _quoted(evidence: str) -> str:
@@ -198,7 +198,7 @@ def _skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[Rendera
     if filtered:
         reasons["left out by the filter of this run"] = [one_line(name) for name in filtered]
     for reason, names in reasons.items():
-        yield Padding(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), (0, 0, 0, 2))
+        yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
 
 
 def _footer(report: Report) -> Iterator[RenderableType]:

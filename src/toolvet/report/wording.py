@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from toolvet.findings import Finding
 from toolvet.report.document import Category, Counts, Outcome, Report, Status, Tool
 
 NONE: Final = "–"  # noqa: RUF001 - a dash where a number would stand
@@ -42,6 +43,13 @@ def listed(names: Sequence[str], shown: int) -> str:
     """The first `shown` names, and how many more there are: `a, b, c and 12 more`."""
     more = len(names) - shown
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:shown])} and {more:,} more"
+
+
+def others(findings: Sequence[Finding], shown: int) -> str:
+    """Findings that are only counted, with the first of their tools: `and 37 more: a, b, c, …`."""
+    names = list(dict.fromkeys(finding.tool or "the server" for finding in findings))
+    dots = ", …" if len(names) > shown else ""
+    return f"and {len(findings):,} more: {', '.join(names[:shown])}{dots}"
 
 
 def severities(counts: Counts) -> str:
@@ -92,9 +100,9 @@ def title(report: Report) -> str:
     return f"{report.server.name} {report.server.version}".strip()
 
 
-def passed(tool: Tool) -> int:
-    """How many scenarios of the tool passed."""
-    return sum(scenario.passed for scenario in tool.scenarios)
+def passed(tool: Tool) -> str:
+    """How many scenarios of the tool passed, of how many: `5/12`; a dash when there are none."""
+    return f"{sum(scenario.passed for scenario in tool.scenarios)}/{len(tool.scenarios)}" if tool.scenarios else NONE
 
 
 def origin(report: Report) -> str:

@@ -53,7 +53,6 @@ class ToolView:
 
     anchor: str
     tool: Tool
-    passed: int
     counts: Counter[str]
     calls: tuple[CallView, ...]
 
@@ -110,7 +109,6 @@ def _tool(anchor: str, tool: Tool, findings: Sequence[Finding], limit: int) -> T
     return ToolView(
         anchor=anchor,
         tool=tool,
-        passed=sum(scenario.passed for scenario in tool.scenarios),
         counts=Counter(finding.severity.value for finding in findings if finding.tool == tool.name),
         calls=tuple(_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(tool.scenarios, 1)),
     )
@@ -124,10 +122,11 @@ def _call(anchor: str, scenario: Scenario, limit: int) -> CallView:
 
 def _parts(result: object, limit: int) -> Iterator[Part]:
     """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
-    if not isinstance(result, dict):
-        yield Part("response", _json(cast("object", result), limit))
+    members = _members(result)
+    if members is None:
+        yield Part("response", _json(result, limit))
         return
-    rest = dict(cast("dict[object, object]", result))
+    rest = dict(members)
     content = rest.get("content")
     if isinstance(content, list) and content:
         blocks = cast("list[object]", content)
@@ -142,18 +141,21 @@ def _parts(result: object, limit: int) -> Iterator[Part]:
     # It is shown beside the heading.
     rest.pop("isError", None)
     if rest:
-        labels = {"structuredContent": "structured content", "code": "error"}
-        label = next((text for key, text in labels.items() if key in rest), "response")
-        yield Part(label, _json(rest["structuredContent"] if len(rest) == 1 and label[0] == "s" else rest, limit))
+        if rest.keys() == {"structuredContent"}:
+            yield Part("structured content", _json(rest["structuredContent"], limit))
+        else:
+            yield Part("error" if "code" in rest else "response", _json(rest, limit))
 
 
 def _block(block: object, limit: int) -> Part:
-    if isinstance(block, dict):
-        members = cast("dict[object, object]", block)
-        text = members.get("text")
-        if members.get("type") == "text" and isinstance(text, str) and len(members) == 2:
-            return _text_block(text, limit)
-    return Part("content", _json(cast("object", block), limit))
+    members = _members(block)
+    text = members.get("text") if members is not None and members.keys() == {"type", "text"} else None
+    return _text_block(text, limit) if isinstance(text, str) else Part("content", _json(block, limit))
+
+
+def _members(value: object) -> dict[object, object] | None:
+    """The members of a JSON object; None for any other value."""
+    return cast("dict[object, object]", value) if isinstance(value, dict) else None
 
 
 def _text_block(text: str, limit: int) -> Part:

@@ -12,7 +12,7 @@ from toolvet.report.document import Report
 from toolvet.report.format import Format
 from toolvet.report.group import Group, grouped
 from toolvet.report.visible import one_line, shortened, visible
-from toolvet.report.wording import STATUS, listed, number, tally, title
+from toolvet.report.wording import STATUS, listed, number, others, tally, title
 
 _COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _SHOWN_PER_GROUP: Final = 5
@@ -44,9 +44,9 @@ def _message(group: Group) -> str:
             lines.append(f"  Seen: {shortened(one_line(finding.evidence), 300)}")
         if finding.reproduce:
             lines.append(f"  Run: {one_line(finding.reproduce)}")
-    rest = [finding.tool or "the server" for finding in group.findings[_SHOWN_PER_GROUP:]]
+    rest = group.findings[_SHOWN_PER_GROUP:]
     if rest:
-        lines.append(f"and {len(rest):,} more: {listed(list(dict.fromkeys(rest)), 10)}")
+        lines.append(others(rest, 10))
     if group.remedy:
         lines.append(f"Fix: {group.remedy}")
     return "\n".join([*lines, f"({group.id})"])

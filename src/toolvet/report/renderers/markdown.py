@@ -18,6 +18,7 @@ from toolvet.report.wording import (
     listed,
     number,
     origin,
+    others,
     passed,
     severities,
     tally,
@@ -93,7 +94,7 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[
                 f"{_STATUS_MARK[tool.status]} {STATUS[tool.status]}",
                 confidence(tool),
                 number(tool.error_message_score),
-                f"{passed(tool)}/{len(tool.scenarios)}",
+                passed(tool),
                 str(found.count(tool.name) or NONE),
             )
             rows.append(f"| {' | '.join(cells)} |")
@@ -114,7 +115,7 @@ def _group(group: Group, cards: Mapping[str, Card]) -> str:
         parts.append(f"**Fix:** {_escaped(group.remedy)}")
     parts.extend(_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
     if len(group.findings) > _SHOWN_PER_GROUP:
-        parts.append(f"… and {len(group.findings) - _SHOWN_PER_GROUP:,} more.")
+        parts.append(_escaped(others(group.findings[_SHOWN_PER_GROUP:], 20)))
     return _folded(summary, "\n\n".join(parts))
 
 
