@@ -57,6 +57,7 @@ def _attempts(ready: Schema, extent: Extent) -> Iterator[Sketch]:
     quick = _written(start, extent, None)
     if quick is not None:
         yield quick
+    # The quick way is never wrong about much: what follows is for the few schemas whose parts work against each other.
     judge = Judge(ready)
     last = _written(start, extent, judge)
     if last is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal
 
 import msgspec
@@ -28,7 +28,7 @@ class Spot(msgspec.Struct, frozen=True):
 
     path: Path = ()
     name: str = ""
-    room: float = 1500.0
+    room: float = 250.0
     trail: tuple[int, ...] = ()
 
 
@@ -42,7 +42,6 @@ class Variation(msgspec.Struct, frozen=True):
 
 FIRST = Variation()
 _DEEPEST = 48
-_STEPS = 12_000
 _ITEMS = 5_000
 # What is tried at a place whose value, once written, turns out wrong.
 _OTHERS = (
@@ -68,17 +67,24 @@ class Generator:
     `places` remembers what was demanded at each path of the value.
     """
 
-    def __init__(self, extent: Extent, judge: Judge | None = None, *, barred: frozenset[Path] = frozenset()) -> None:
+    def __init__(
+        self,
+        extent: Extent,
+        judge: Judge | None = None,
+        *,
+        barred: frozenset[Path] = frozenset(),
+        steps: int = 4_000,
+    ) -> None:
         self.extent: Extent = extent
         self.judge = judge
         self.barred = barred
         self.places: dict[Path, Demands] = {}
-        self.steps = 0
+        self.steps = steps
 
     def value(self, parts: list[Part], spot: Spot, variation: Variation = FIRST) -> object:
         """A value that satisfies all `parts`, as far as this search sees. Raises `Dead` or `Exhausted`."""
-        self.steps += 1
-        if self.steps > _STEPS:
+        self.steps -= 1
+        if self.steps < 0:
             raise Exhausted
         if len(spot.path) > _DEEPEST:
             raise Dead
@@ -207,13 +213,14 @@ class Generator:
         wishes = [exact(wish) for wish in hints(spot.name, demands.description(), kind)]
         inside = [wish for wish in wishes if wish is not None and wanted.holds(wish)]
         usual = Fraction(1) if kind == "integer" or wanted.step is not None else Fraction(3, 2)
-        candidates = (plain(value) for value in (*inside, *wanted.nearest(inside[0] if inside else usual)))
-        fitting = (
-            value
-            for value in candidates
-            if value is not None and not any(same(value, other) for other in demands.excluded_values)
-        )
-        distinct = list(islice(dict.fromkeys(fitting), variation.content + 1))
+        candidates = (plain(value) for value in chain(inside, wanted.nearest(inside[0] if inside else usual)))
+        distinct: list[int | float] = []
+        for value in candidates:
+            if value is None or value in distinct or any(same(value, other) for other in demands.excluded_values):
+                continue
+            distinct.append(value)
+            if len(distinct) > variation.content:
+                return value
         if not distinct:
             raise Dead
         return distinct[variation.content % len(distinct)]
@@ -360,7 +367,8 @@ class Generator:
         schemas = demands.plain()
         least = max((count(schema.get("minProperties")) or 0 for schema in schemas), default=0)
         open_ended = any(
-            members(schema.get("additionalProperties")) or members(schema.get("patternProperties")) for schema in schemas
+            members(schema.get("additionalProperties")) or members(schema.get("patternProperties"))
+            for schema in schemas
         )
         if not found and extent == "all" and open_ended and not demands.declared() and spot.room >= 1:
             self._grow(demands, found, spot, 1)
@@ -419,8 +427,12 @@ class Generator:
         found: list[Part] = []
         for located in demands.schemas:
             for keyword in ("dependentSchemas", "dependencies"):
+                if keyword not in located.schema:
+                    continue
                 for name, sub in members(located.schema.get(keyword)).items():
-                    if name in wanted and (sub is False or (sub and isinstance(sub, dict) and not demands.has_seen(sub))):
+                    if name in wanted and (
+                        sub is False or (sub and isinstance(sub, dict) and not demands.has_seen(sub))
+                    ):
                         found.append(Part(sub, located.scope))
         return found
 
@@ -438,16 +450,23 @@ def _as_object(value: object) -> dict[str, object]:
 
 def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
     """`required` and what its members require in turn."""
+    lists = [
+        members(schema[keyword])
+        for schema in demands.plain()
+        for keyword in ("dependentRequired", "dependencies")
+        if keyword in schema
+    ]
+    if not lists:
+        return required
     pending = list(required)
     found = dict.fromkeys(required)
     while pending:
         name = pending.pop()
-        for schema in demands.plain():
-            for keyword in ("dependentRequired", "dependencies"):
-                for other in names(members(schema.get(keyword)).get(name)):
-                    if other not in found:
-                        found[other] = None
-                        pending.append(other)
+        for wanted in lists:
+            for other in names(wanted.get(name)):
+                if other not in found:
+                    found[other] = None
+                    pending.append(other)
     return list(found)
 
 

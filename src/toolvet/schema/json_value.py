@@ -9,12 +9,12 @@ EMPTY: Mapping[str, object] = {}
 
 def members(value: object) -> Mapping[str, object]:
     """The object that `value` is, or an empty one: looking into junk finds nothing."""
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else EMPTY
+    return value if isinstance(value, dict) else EMPTY
 
 
 def elements(value: object) -> Sequence[object]:
     """The array that `value` is, or an empty one."""
-    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+    return value if isinstance(value, (list, tuple)) else ()  # noqa: UP038 - half the cost of `list | tuple`.
 
 
 def names(value: object) -> tuple[str, ...]:

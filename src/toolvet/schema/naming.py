@@ -75,7 +75,9 @@ def words_of(name: str) -> tuple[str, ...]:
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _ACRONYMS = re.compile(r"\b[A-Z]{2,}s\b")
-_SAME_IN_PLURAL = frozenset({"address", "canvas", "class", "css", "ms", "access", "business", "status", "args", "bus", "gps"})
+_SAME_IN_PLURAL = frozenset(
+    {"address", "canvas", "class", "css", "ms", "access", "business", "status", "args", "bus", "gps"}
+)
 
 
 def _singular(word: str) -> str:
@@ -89,7 +91,9 @@ def _singular(word: str) -> str:
 
 
 _READ = 400
-_EXAMPLE = re.compile(r"(?:\be\.?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b(?= ['\"`])|\bexamples?:)[\s,:]*", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"(?:\be\.?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b(?= ['\"`])|\bexamples?:)[\s,:]*", re.IGNORECASE
+)
 _QUOTED = re.compile(r"""(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|`([^`\n]{1,80})`|“([^”\n]{1,80})”)""")
 _BARE = re.compile(r"[^\s,;()\[\]'\"`]{1,80}")
 _BETWEEN = re.compile(r"\s*(?:,|/|;|\bor\b|\band\b|, or|, and)\s*")

@@ -2,7 +2,19 @@
 
 from collections.abc import Iterator
 
-from toolvet.schema.regex import Alternatives, BackReference, Characters, Group, Look, Node, Nothing, Repeat, Sequence, parsed, width
+from toolvet.schema.regex import (
+    Alternatives,
+    BackReference,
+    Characters,
+    Group,
+    Look,
+    Node,
+    Nothing,
+    Repeat,
+    Sequence,
+    parsed,
+    width,
+)
 
 _LONGEST = 20_000
 _VARIATIONS = 40

@@ -97,7 +97,9 @@ class Demands:
             options = [Part(sub, scope) for sub in elements(schema.get(keyword))]
             if options:
                 self.intricate = True
-                self.choices.append(tuple(_exclusive(options) if keyword == "oneOf" else (Option((o,)) for o in options)))
+                self.choices.append(
+                    tuple(_exclusive(options) if keyword == "oneOf" else (Option((o,)) for o in options))
+                )
         if "not" in schema:
             self.intricate = True
             self._exclude(Part(schema["not"], scope))
@@ -235,7 +237,9 @@ class Demands:
                 parts.append(Part(schema[rest], scope))
         if not evaluated:
             parts.extend(
-                Part(schema["unevaluatedItems"], scope) for schema, scope in self._pairs() if "unevaluatedItems" in schema
+                Part(schema["unevaluatedItems"], scope)
+                for schema, scope in self._pairs()
+                if "unevaluatedItems" in schema
             )
         return parts
 

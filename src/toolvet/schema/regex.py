@@ -23,14 +23,19 @@ class Characters(msgspec.Struct, frozen=True):
 
     def pick(self, variation: int, position: int) -> str:
         """A readable character of the class; another one for another variation or position."""
-        pool = [character for character in _POOL if self.accepts(character)]
+        pool = _readable(self)
         if not pool:
             codes = [low for low, _ in self.ranges if not 0xD800 <= low <= 0xDFFF] if not self.negated else []
-            pool = [chr(codes[variation % len(codes)])] if codes else ["é"]
+            pool = (chr(codes[variation % len(codes)]),) if codes else ("é",)
         if position == 0 and pool[0] == "0" and len(pool) > 1:
             # A leading zero reads badly in a number.
-            pool = [*pool[1:], pool[0]]
+            pool = (*pool[1:], pool[0])
         return pool[(position + variation) % len(pool)]
+
+
+@lru_cache(maxsize=1024)
+def _readable(characters: Characters) -> tuple[str, ...]:
+    return tuple(character for character in _POOL if characters.accepts(character))
 
 
 class Sequence(msgspec.Struct, frozen=True):

@@ -68,7 +68,24 @@ class TextRules(msgspec.Struct):
         yield long[:-1] + "e" if long.endswith(" ") else long
 
 
-_LAST = ("Example-1", "example", "Example", "EXAMPLE", "a", "A", "1", "0", "12345", "aA1!aA1!aA1!", "1.0.0", "*", "/", "a/b", " ", "")
+_LAST = (
+    "Example-1",
+    "example",
+    "Example",
+    "EXAMPLE",
+    "a",
+    "A",
+    "1",
+    "0",
+    "12345",
+    "aA1!aA1!aA1!",
+    "1.0.0",
+    "*",
+    "/",
+    "a/b",
+    " ",
+    "",
+)
 
 
 @lru_cache(maxsize=8192)
