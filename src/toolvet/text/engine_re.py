@@ -1,7 +1,6 @@
-"""The slow twin: the standard library's `re`, one pattern after the other. What is right,
-and what serves without a wheel.
+"""The slow twin: the standard library's `re`, one pattern after the other.
 
-`re` backtracks: an unbounded repeat inside another takes exponential time on a hostile text, so such a pattern is
+It says what is right, and serves where Hyperscan has no wheel. `re` backtracks: an unbounded repeat inside another takes exponential time on a hostile text, so such a pattern is
 refused here, though Hyperscan matches it in linear time.
 """
 

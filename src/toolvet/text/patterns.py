@@ -1,7 +1,6 @@
 """`PatternSet`: many phrases, one pass, the same answer from either engine."""
 
 import re
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -12,8 +11,6 @@ from toolvet.text.engine_re import ReEngine
 
 # Full-width forms are ASCII letters in wide dress (U+FF01 to U+FF5E): one to one, so positions stay.
 _WIDE_TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-# Compiling a small set takes milliseconds; then what the engine itself refuses is refused where the set is built.
-_COMPILED_AT_ONCE = 50
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -46,32 +43,22 @@ class Engine(Protocol):
 class PatternSet:
     """Many patterns that are looked for together; immutable, and safe to use from several threads.
 
-    Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled at its first
-    scan, and kept in the user's private cache for the next process.
+    Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled once and kept
+    in the user's private cache for the next process; still, who builds one builds it at its first use.
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self.patterns: tuple[Pattern, ...] = tuple(patterns)
         self._ids = tuple(pattern.id for pattern in self.patterns)
-        self._engine: Engine | None = None
-        self._lock = threading.Lock()
-        if len(self.patterns) < _COMPILED_AT_ONCE:
-            self._build()
+        self._engine = _engine([translate(pattern.regex, pattern.flags) for pattern in self.patterns])
 
     def scan(self, text: str) -> list[Hit]:
         """Every hit in `text`, sorted by place; hits of one pattern do not overlap, and each is as long as can be."""
-        engine = self._engine or self._build()
-        found = engine.find(text)
+        found = self._engine.find(text)
         if not found:
             return []
         ids = self._ids
         return [Hit(ids[index], start, end) for index, start, end in _apart(found)]
-
-    def _build(self) -> Engine:
-        with self._lock:
-            if self._engine is None:
-                self._engine = _engine([translate(pattern.regex, pattern.flags) for pattern in self.patterns])
-            return self._engine
 
 
 def literal(identifier: str, phrase: str) -> Pattern:

@@ -1,1 +1,63 @@
-"""."""
+"""What one response says about its tool: does it work, and if it answered with an error, whose fault was that?
+
+How the decision is made
+------------------------
+A response is read once into plain parts, whatever it is, and then judged, first match wins:
+
+    isError, nothing in it but blank text                   connectivity_only, 30
+    isError, a business error                               fully_working, 100 (partially, 70, if it is malformed)
+    isError, anything else                                  error, 0-50: how likely the tool works all the same
+    no content, or content that is no filled array          broken, 0 (structured content alone is no reason)
+    only blank text                                         connectivity_only, 30
+    no isError, but the answer reports an error             partially_working, 70 at best, `error_without_flag`
+    outputSchema broken, or it does not compile             partially_working, 70
+    a malformed block, structured content without its text  partially_working, 70
+    everything else                                         fully_working, 100
+
+An error is a **business error** when the tool worked and refused the call. First match wins:
+
+    the server broke its own outputSchema                                      failure
+    the caller's strong pattern, or code -32602, -32600, -32700                business
+    the words of a crash or of broken infrastructure (`veto` phrases)          failure
+    code -32601; an HTTP status of 5xx, 407, 408, 499                          failure
+    a phrase of business logic, the caller's own pattern, or HTTP 4xx          business
+    a vague phrase ("must be", "exceeded") with any second factor              business
+    nothing of these                                                           failure, state `unknown`
+
+Rate limiting beside "unavailable" or a 503 is business. The tool's name is a factor only beside words that are
+evidence: it proves nothing alone. `factors` shows the table with its weights (2, 2, 1, 1, 1, 2).
+
+All phrases are data in `patterns/`, one file per state; adding one touches that file only.
+"""
+
+from toolvet.checks.result.check import check_result, extract_metadata, is_business_logic_error
+from toolvet.checks.result.verdict import (
+    Classification,
+    ErrorKind,
+    Factor,
+    Leak,
+    LeakKind,
+    OutputSchemaValidation,
+    ResultMetadata,
+    ResultVerdict,
+    Retry,
+    State,
+    overall_confidence,
+)
+
+__all__ = [
+    "Classification",
+    "ErrorKind",
+    "Factor",
+    "Leak",
+    "LeakKind",
+    "OutputSchemaValidation",
+    "ResultMetadata",
+    "ResultVerdict",
+    "Retry",
+    "State",
+    "check_result",
+    "extract_metadata",
+    "is_business_logic_error",
+    "overall_confidence",
+]

@@ -1,0 +1,306 @@
+"""`check_result` and its sisters: a response in, a verdict out. Total and pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import cast
+
+import msgspec
+
+from toolvet.checks.result.decision import Decision, Evidence, decide
+from toolvet.checks.result.leaks import leaks_in
+from toolvet.checks.result.output_schema import output_schema_validation
+from toolvet.checks.result.phrases import phrases
+from toolvet.checks.result.response import Response, read_response
+from toolvet.checks.result.silent import strings_of, unflagged_error
+from toolvet.checks.result.tool import ToolView, name_traits, view_of
+from toolvet.checks.result.verdict import (
+    Classification,
+    ErrorKind,
+    Leak,
+    OutputSchemaValidation,
+    ResultMetadata,
+    ResultVerdict,
+)
+from toolvet.text import Hit, Pattern, PatternSet, literal
+
+OwnPatterns = tuple[str | re.Pattern[str], ...]
+_LONGEST_READ = 20_000
+_MOST_SENT = 50
+NO_CONTENT = "Response has no content"
+EMPTY_CONTENT = "Response content is empty or not an array"
+NO_FLAG = "error reported without isError"
+NO_MIRROR = "structuredContent has no text mirror in content"
+
+
+def check_result(
+    tool: object,
+    arguments: object,
+    result: object,
+    category: str | None = None,
+    *,
+    any_response: bool = False,
+    extra_patterns: Sequence[str | re.Pattern[str]] = (),
+    strong_patterns: Sequence[str | re.Pattern[str]] = (),
+) -> ResultVerdict:
+    """Judge one response of a tool.
+
+    `tool` is a tool definition, a mapping or an object; `arguments` what it was called with; `result` any JSON value,
+    or an object of the official SDK or FastMCP; `category` the scenario (`happy_path`, `edge_case`, `boundary`,
+    `error_case`), or None. `any_response` counts every flagged error as a working tool. `extra_patterns` are the
+    caller's own phrases of business errors (plain words, or compiled expressions); `strong_patterns` decide even
+    beside the words of a crash.
+
+    Never raises for what a response or a tool holds; `UnsafePattern` for a pattern that cannot be matched in linear
+    time.
+    """
+    own = _own_patterns(tuple(extra_patterns), tuple(strong_patterns)) if extra_patterns or strong_patterns else None
+    view = view_of(tool)
+    response = read_response(result)
+    if response.flagged:
+        return _flagged(view, arguments, response, category, own, any_response=any_response)
+    return _unflagged(view, arguments, response, category, own)
+
+
+def is_business_logic_error(
+    tool: object,
+    arguments: object,
+    result: object,
+    extra_patterns: Sequence[str | re.Pattern[str]] = (),
+    strong_patterns: Sequence[str | re.Pattern[str]] = (),
+) -> bool:
+    """Whether this error shows a tool that works and rejected the call. False for what is no error."""
+    verdict = check_result(tool, arguments, result, extra_patterns=extra_patterns, strong_patterns=strong_patterns)
+    return verdict.error_kind is ErrorKind.BUSINESS
+
+
+def extract_metadata(tool: object, result: object) -> ResultMetadata:
+    """What the response consists of, and whether it keeps the tool's `outputSchema`."""
+    response = read_response(result)
+    schema = None if response.flagged else view_of(tool).output_schema
+    return _metadata(response, output_schema_validation(schema, response))
+
+
+def _flagged(
+    view: ToolView,
+    arguments: object,
+    response: Response,
+    category: str | None,
+    own: "_Own | None",
+    *,
+    any_response: bool,
+) -> ResultVerdict:
+    metadata = _metadata(response, None)
+    if any_response:
+        evidence = ("Tool responded with an error: it received the request and ran",)
+        return ResultVerdict(
+            is_valid=True, is_error=True, classification=Classification.FULLY_WORKING, confidence=100,
+            issues=response.malformed, evidence=evidence, metadata=metadata,
+        )  # fmt: skip
+    if response.is_blank:
+        return ResultVerdict(
+            is_valid=False, is_error=True, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+            issues=("The error says nothing", *response.malformed), metadata=metadata,
+            error_kind=ErrorKind.TOOL_FAILURE,
+        )  # fmt: skip
+    text = "\n".join(response.texts) if response.texts else strings_of(response.structured)
+    decision, leaks = _judge(view, arguments, response, text, own)
+    return _error_verdict(response, category, metadata, decision, leaks)
+
+
+def _error_verdict(
+    response: Response, category: str | None, metadata: ResultMetadata, decision: Decision, leaks: tuple[Leak, ...]
+) -> ResultVerdict:
+    issues = response.malformed
+    if decision.kind is ErrorKind.BUSINESS:
+        classification, confidence, valid = Classification.FULLY_WORKING, 100.0, True
+        evidence: tuple[str, ...] = (f"Tool rejected the call: {decision.reason}",)
+        if category == "error_case":
+            evidence += ("This scenario expects an error",)
+        if issues or not isinstance(response.content, list):
+            classification, confidence = Classification.PARTIALLY_WORKING, 70.0
+    else:
+        classification, confidence, valid = Classification.ERROR, decision.confidence, False
+        evidence = (decision.reason,)
+        issues = (f"The tool failed ({decision.state.value})", *issues)
+    return ResultVerdict(
+        is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
+        evidence=evidence, error_kind=decision.kind, state=decision.state, retry=decision.state.retry,
+        factors=decision.factors, metadata=metadata, leaks=leaks,
+    )  # fmt: skip
+
+
+def _unflagged(
+    view: ToolView, arguments: object, response: Response, category: str | None, own: "_Own | None"
+) -> ResultVerdict:
+    if response.unreadable:
+        return _broken(response, response.unreadable)
+    content = response.content
+    if response.structured is None:
+        if response.awaits:
+            return ResultVerdict(
+                is_valid=True, is_error=False, classification=Classification.FULLY_WORKING, confidence=100,
+                evidence=(f"Tool responded, and waits ({response.awaits})",), metadata=_metadata(response, None),
+            )  # fmt: skip
+        if content is None:
+            return _broken(response, NO_CONTENT)
+        if not isinstance(content, list | tuple) or not content:
+            return _broken(response, EMPTY_CONTENT)
+        if response.is_blank:
+            return ResultVerdict(
+                is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+                issues=("Response content is blank",), metadata=_metadata(response, None),
+            )  # fmt: skip
+    known = phrases()
+    text = unflagged_error(response, known, runs_programs=name_traits(view.name).runs_programs)
+    if text is None:
+        return _success(response, output_schema_validation(view.output_schema, response))
+    decision, leaks = _judge(view, arguments, response, text, own)
+    verdict = _error_verdict(response, category, _metadata(response, None), decision, leaks)
+    worse = verdict.classification is Classification.ERROR
+    return msgspec.structs.replace(
+        verdict,
+        classification=Classification.ERROR if worse else Classification.PARTIALLY_WORKING,
+        confidence=min(verdict.confidence, 70.0),
+        issues=(NO_FLAG, *verdict.issues),
+        error_without_flag=True,
+    )
+
+
+def _broken(response: Response, issue: str) -> ResultVerdict:
+    return ResultVerdict(
+        is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0,
+        issues=(issue, *response.malformed), metadata=_metadata(response, None),
+    )  # fmt: skip
+
+
+def _success(response: Response, validation: OutputSchemaValidation | None) -> ResultVerdict:
+    issues = response.malformed
+    evidence = _contents(response)
+    whole = not issues
+    if validation is not None and not validation.is_valid:
+        issues = (validation.error or "Output schema validation failed", *issues)
+        evidence = (*evidence, "Tool has output schema but response does not conform")
+        whole = False
+    elif validation is not None:
+        evidence = (*evidence, "Response conforms to the tool's output schema")
+    if response.structured is not None and not response.texts:
+        issues = (*issues, NO_MIRROR)
+        whole = False
+    return ResultVerdict(
+        is_valid=True, is_error=False,
+        classification=Classification.FULLY_WORKING if whole else Classification.PARTIALLY_WORKING,
+        confidence=100 if whole else 70, issues=issues, evidence=evidence, metadata=_metadata(response, validation),
+    )  # fmt: skip
+
+
+def _contents(response: Response) -> tuple[str, ...]:
+    found = ["Tool responded successfully with content"]
+    counted = (
+        (response.text_block_count, "text block"),
+        (response.image_count, "image"),
+        (response.resource_count, "resource"),
+    )
+    found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
+    if response.structured is not None:
+        found.append("Response includes structured content")
+    return tuple(found)
+
+
+def _metadata(response: Response, validation: OutputSchemaValidation | None) -> ResultMetadata:
+    return ResultMetadata(
+        content_types=response.content_types,
+        text_block_count=response.text_block_count,
+        image_count=response.image_count,
+        resource_count=response.resource_count,
+        has_structured_content=response.structured is not None,
+        has_meta=response.has_meta,
+        output_schema_validation=validation,
+    )
+
+
+def _judge(
+    view: ToolView, arguments: object, response: Response, text: str, own: "_Own | None"
+) -> tuple[Decision, tuple[Leak, ...]]:
+    """Whose fault the error is, and what it leaks."""
+    known = phrases()
+    read = _readable(text[:_LONGEST_READ])
+    hits = known.scan(read)
+    evidence = Evidence(read, hits, known)
+    if own is not None:
+        own.look(read, evidence)
+    sent = _sent(arguments)
+    quoted = next((value for value in sent if len(value) > 2 and value in read), "")[:60]
+    decision = decide(
+        evidence,
+        known,
+        structured=_structure(read, response),
+        sent=quoted,
+        name_word=name_traits(view.name).validating_word,
+    )
+    return decision, leaks_in(read, hits, known, sent)
+
+
+def _readable(text: str) -> str:
+    """JSON escapes would glue `\\n` to the word behind it: blank them, keeping every position."""
+    if "\\" not in text:
+        return text
+    return text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ").replace('\\"', ' "')
+
+
+def _sent(arguments: object) -> tuple[str, ...]:
+    """The strings (and long numbers) of the arguments, as an error would quote them."""
+    if not isinstance(arguments, dict) or not arguments:
+        return ()
+    found: list[str] = []
+    pending: list[object] = list(cast("dict[object, object]", arguments).values())[:_MOST_SENT]
+    while pending and len(found) < _MOST_SENT:
+        value = pending.pop(0)
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 99 and value.bit_length() < 128:
+            found.append(str(value))
+        elif isinstance(value, list):
+            pending += cast("list[object]", value)[:_MOST_SENT]
+        elif isinstance(value, Mapping):
+            pending += list(cast("dict[object, object]", value).values())[:_MOST_SENT]
+    return tuple(found)
+
+
+def _structure(text: str, response: Response) -> str:
+    """What shows that the error has a structure that a program can read; empty if it is prose."""
+    if isinstance(response.structured, Mapping):
+        return "structuredContent"
+    opened = text.find("{")
+    if opened < 0 or '"' not in text[opened : opened + 4_000]:
+        return ""
+    keys = ('"error', '"message"', '"code"', '"detail', '"status"', '"errors"', '"reason"', '"title"', '"type"')
+    return next((f"JSON with {key.strip(chr(34))}" for key in keys if key in text), "")
+
+
+class _Own:
+    """The caller's own patterns, ready to be looked for."""
+
+    def __init__(self, extra: OwnPatterns, strong: OwnPatterns) -> None:
+        self._extra = PatternSet(_pattern(f"extra:{number}", each) for number, each in enumerate(extra))
+        self._strong = PatternSet(_pattern(f"strong:{number}", each) for number, each in enumerate(strong))
+
+    def look(self, text: str, evidence: Evidence) -> None:
+        """Add what is found to the evidence."""
+        evidence.own = _first(self._extra.scan(text))
+        evidence.own_strong = _first(self._strong.scan(text))
+
+
+def _first(hits: list[Hit]) -> Hit | None:
+    return hits[0] if hits else None
+
+
+@lru_cache(maxsize=64)
+def _own_patterns(extra: OwnPatterns, strong: OwnPatterns) -> _Own:
+    return _Own(extra, strong)
+
+
+def _pattern(identifier: str, given: str | re.Pattern[str]) -> Pattern:
+    if isinstance(given, str):
+        return literal(identifier, given)
+    return Pattern(identifier, given.pattern, re.RegexFlag(given.flags))

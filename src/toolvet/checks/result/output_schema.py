@@ -1,0 +1,61 @@
+"""Does a response keep what the tool's `outputSchema` promises?"""
+
+import re
+from collections.abc import Sequence
+from typing import cast
+
+import msgspec
+
+from toolvet.checks.result.response import Response
+from toolvet.checks.result.verdict import OutputSchemaValidation
+from toolvet.schema import Schema, Violation, compiled
+
+NO_JSON = "Tool has output schema but response contains no valid JSON"
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_MOST_TOLD = 3
+
+
+def output_schema_validation(schema: object, response: Response) -> OutputSchemaValidation | None:
+    """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block."""
+    if schema is None:
+        return None
+    judge = compiled(schema)
+    if judge.problem is not None:
+        return OutputSchemaValidation(
+            has_output_schema=True, is_valid=False, error=f"outputSchema does not compile: {judge.problem.message}"
+        )
+    if response.structured is not None:
+        return _verdict(judge.violations(response.structured))
+    candidates = _json_values(response.texts)
+    if not candidates:
+        return OutputSchemaValidation(has_output_schema=True, is_valid=False, error=NO_JSON)
+    return _verdict(_fewest(judge, candidates))
+
+
+def _fewest(judge: Schema, candidates: Sequence[object]) -> tuple[Violation, ...]:
+    """The violations of the value that comes closest: an object before a stray number."""
+    judged = [(judge.violations(candidate), not isinstance(candidate, dict)) for candidate in candidates]
+    return min(judged, key=lambda pair: (bool(pair[0]), pair[1], len(pair[0])))[0]
+
+
+def _verdict(violations: tuple[Violation, ...]) -> OutputSchemaValidation:
+    if not violations:
+        return OutputSchemaValidation(has_output_schema=True, is_valid=True)
+    told = "; ".join(f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD])
+    more = len(violations) - _MOST_TOLD
+    return OutputSchemaValidation(
+        has_output_schema=True,
+        is_valid=False,
+        error=f"Output schema validation failed: {told}{f' and {more} more' if more > 0 else ''}",
+    )
+
+
+def _json_values(texts: Sequence[str]) -> list[object]:
+    found: list[object] = []
+    for text in texts:
+        for source in (text, *(cast("list[str]", _FENCED.findall(text)) if "```" in text else ())):
+            try:
+                found.append(cast("object", msgspec.json.decode(source)))
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                continue
+    return found

@@ -1,0 +1,183 @@
+"""Any answer of a tool, read into plain parts. Total: what cannot be read becomes an issue, never an exception."""
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import msgspec
+
+_NOTHING: tuple[str, ...] = ()
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a tool's answer. `content` and `structured` are None where they are absent.
+
+    `texts` holds the text of every well-formed text block, and of a `content` that is a bare string. `malformed` says,
+    in sentences, which blocks are not what they claim to be.
+    """
+
+    flagged: bool = False
+    content: object = None
+    structured: object = None
+    has_meta: bool = False
+    awaits: str = ""
+    texts: tuple[str, ...] = _NOTHING
+    content_types: tuple[str, ...] = _NOTHING
+    image_count: int = 0
+    resource_count: int = 0
+    text_block_count: int = 0
+    malformed: tuple[str, ...] = _NOTHING
+    unreadable: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        """Nothing in it that a reader could use: no structured content, and no block but blank text."""
+        if self.structured is not None or self.malformed:
+            return False
+        if any(text and not text.isspace() for text in self.texts):
+            return False
+        return not self.content or all(name == "text" for name in self.content_types)
+
+
+# What a block of this type needs to be readable: one of these keys, as a string or an object.
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "image": ("data",),
+    "audio": ("data",),
+    "resource": ("resource", "uri"),
+    "resource_link": ("uri",),
+}
+
+
+def read_response(result: object) -> Response:
+    """Read a mapping, or an object of the official SDK or FastMCP; anything else has no parts."""
+    try:
+        parts = _parts(result)
+        return Response() if parts is None else _read(parts)
+    except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
+        return Response(unreadable=f"Response could not be read ({type(problem).__name__})")
+
+
+def _parts(result: object) -> Mapping[object, object] | None:
+    if isinstance(result, Mapping):
+        return cast("Mapping[object, object]", result)
+    dump = getattr(result, "model_dump", None)
+    if callable(dump):
+        dumped = cast("Callable[..., object]", dump)(by_alias=True, exclude_none=True)
+        return cast("Mapping[object, object]", dumped) if isinstance(dumped, Mapping) else None
+    if not hasattr(result, "content"):
+        return None
+    return {
+        "content": [_plain(block) for block in _listed(getattr(result, "content", None))],
+        "isError": getattr(result, "isError", getattr(result, "is_error", None)),
+        "structuredContent": getattr(result, "structuredContent", getattr(result, "structured_content", None)),
+        "_meta": getattr(result, "_meta", getattr(result, "meta", None)),
+    }
+
+
+def _listed(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def _plain(block: object) -> object:
+    dump = getattr(block, "model_dump", None)
+    return cast("Callable[..., object]", dump)(by_alias=True, exclude_none=True) if callable(dump) else block
+
+
+def _read(parts: Mapping[object, object]) -> Response:
+    content = parts.get("content")
+    structured = parts.get("structuredContent")
+    if content is None and structured is None:
+        error = _protocol_error(parts)
+        if error is not None:
+            return error
+    flag = parts.get("isError")
+    malformed: list[str] = []
+    if flag is not None and not isinstance(flag, bool):
+        malformed.append(f"isError is not a boolean: {_shown(flag)}")
+    flagged = flag is True or (isinstance(flag, str) and flag.strip().lower() == "true")
+    reading = _Blocks(malformed)
+    if isinstance(content, list | tuple):
+        for block in cast("list[object]", content):
+            reading.add(block)
+    elif isinstance(content, str):
+        reading.texts.append(content)
+    return Response(
+        flagged=flagged,
+        content=content,
+        structured=structured,
+        has_meta=parts.get("_meta") is not None,
+        awaits=_awaits(parts),
+        texts=tuple(reading.texts),
+        content_types=tuple(reading.types),
+        image_count=reading.images,
+        resource_count=reading.resources,
+        text_block_count=reading.text_blocks,
+        malformed=tuple(malformed),
+    )
+
+
+class _Blocks:
+    """What is counted while going through the blocks."""
+
+    def __init__(self, malformed: list[str]) -> None:
+        self.malformed = malformed
+        self.texts: list[str] = []
+        self.types: dict[str, None] = {}
+        self.images = self.resources = self.text_blocks = 0
+
+    def add(self, block: object) -> None:
+        if not isinstance(block, dict):
+            self._reject(block)
+            return
+        parts = cast("dict[object, object]", block)
+        kind = parts.get("type")
+        if not isinstance(kind, str):
+            self._reject(block)
+            return
+        self.types[kind] = None
+        if kind == "text":
+            text = parts.get("text")
+            if isinstance(text, str):
+                self.texts.append(text)
+                self.text_blocks += 1
+            else:
+                self._reject(block)
+            return
+        needs = _NEEDS.get(kind)
+        if needs is not None and not any(isinstance(parts.get(key), str | dict) for key in needs):
+            self._reject(block)
+        self.images += kind == "image"
+        self.resources += kind in ("resource", "resource_link")
+
+    def _reject(self, block: object) -> None:
+        self.malformed.append(f"Malformed content block: {_shown(block)}")
+
+
+def _protocol_error(parts: Mapping[object, object]) -> Response | None:
+    """A JSON-RPC error, whole or only its `error` object, is an error that says so."""
+    error = parts.get("error") if "jsonrpc" in parts else parts
+    if not isinstance(error, Mapping):
+        return None
+    members = cast("Mapping[object, object]", error)
+    code, message = members.get("code"), members.get("message")
+    if isinstance(code, bool) or not isinstance(code, int) or not isinstance(message, str):
+        return None
+    prefix = "" if f"MCP error {code}" in message else f"MCP error {code}: "
+    return Response(flagged=True, content=[], texts=(f"{prefix}{message}",))
+
+
+def _awaits(parts: Mapping[object, object]) -> str:
+    """What a result that is no final answer waits for: input of the user, or a task (MCP 2025-11-25 and later)."""
+    kind = parts.get("resultType")
+    if kind in ("input_required", "task"):
+        return str(kind)
+    return "task" if isinstance(parts.get("task"), Mapping) and "content" not in parts else ""
+
+
+def _shown(value: object) -> str:
+    """A short, safe view of a foreign value: its type, and its JSON where it is small and plain."""
+    if isinstance(value, dict):
+        keys = [str(key)[:20] for key in list(cast("dict[object, object]", value))[:4] if isinstance(key, str)]
+        return f"an object with {', '.join(keys)}" if keys else "an object"
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)[:40]
+    return type(value).__name__

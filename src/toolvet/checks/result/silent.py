@@ -1,0 +1,138 @@
+"""Errors without the flag: does a success say in its text or structured content that the call failed?
+
+Precision first: a log file, a document about errors, a record with an `error` column are payloads. So an error must be
+the whole of the answer: a JSON object of an error's shape, a text that opens like an error report, or a short text
+that says nothing else.
+"""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import msgspec
+
+from toolvet.checks.result.body import could_report, reports_error
+from toolvet.checks.result.phrases import Phrases, Strength
+from toolvet.checks.result.response import Response
+from toolvet.text import Hit
+
+_HEAD = 400
+_SHORT = 300
+_LONGEST_REPORT = 4_000
+_LONGEST_PROGRAM_OUTPUT = 40_000
+_MOST_BLOCKS = 8
+# Beyond this, a member of a JSON object is something to read.
+_LARGE_MEMBER = 2_000
+_MOST_KEYS = 16
+_WRAPPERS = frozenset(
+    ("result", "output", "message", "response", "text", "content", "data", "status", "answer", "value")
+)
+_LOG_LINE = re.compile(
+    r"^\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:INFO|WARN(?:ING)?|DEBUG|ERROR|TRACE)\b)", re.MULTILINE
+)
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def unflagged_error(response: Response, known: Phrases, *, runs_programs: bool) -> str | None:
+    """The text that reports an error, or None. `runs_programs` says that a traceback is the outcome of the call."""
+    structured = response.structured
+    if isinstance(structured, dict) and structured:
+        wrapped = _wrapped(cast("dict[str, object]", structured))
+        if reports_error(structured) or (wrapped and _text_reports(wrapped, known, runs_programs=runs_programs)):
+            return "\n".join(response.texts) or strings_of(structured)
+    for text in response.texts[:_MOST_BLOCKS]:
+        first = text.lstrip()[:1]
+        if first == "{":
+            # Structured content was judged already, and its text is usually the same.
+            reported = structured is None and _object_reports(text, known, runs_programs=runs_programs)
+        else:
+            reported = first != "[" and _text_reports(text, known, runs_programs=runs_programs)
+        if reported:
+            return text
+    return None
+
+
+def _object_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
+    """Whether a text that starts like a JSON object is an error; large members stay unread."""
+    try:
+        members = _MEMBERS.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return _python_object_reports(text)
+    if len(members) > _MOST_KEYS or not could_report(members):
+        return False
+    body: dict[str, object] = {}
+    for key, raw in members.items():
+        if len(raw) > _LARGE_MEMBER and "error" not in key.lower():
+            return False
+        body[key] = _decoded(raw)
+    wrapped = _wrapped(body)
+    return reports_error(body) or bool(wrapped and _text_reports(wrapped, known, runs_programs=runs_programs))
+
+
+def _decoded(raw: msgspec.Raw) -> object:
+    try:
+        return cast("object", msgspec.json.decode(raw))
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _python_object_reports(text: str) -> bool:
+    """Servers written in Python like to answer with `str(a_dict)`."""
+    if len(text) > _LARGE_MEMBER:
+        return False
+    try:
+        return reports_error(cast("object", ast.literal_eval(text.strip())))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+
+
+def _wrapped(body: Mapping[str, object]) -> str:
+    """The text inside `{"result": "…"}`, as frameworks wrap a tool that returns a string; else empty."""
+    if len(body) != 1:
+        return ""
+    key, value = next(iter(body.items()))
+    return value if isinstance(value, str) and key in _WRAPPERS else ""
+
+
+def _text_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
+    if runs_programs and len(text) <= _LONGEST_PROGRAM_OUTPUT and "Traceback (most recent call last)" in text:
+        return True
+    if len(text) > _LONGEST_REPORT:
+        return False
+    hits = known.scan(text[:_HEAD])
+    if not hits:
+        return False
+    strengths = {known.by_id[hit.id].strength for hit in hits}
+    if Strength.FRAME in strengths:
+        return not _opens_with_success(hits, known) and not _is_log(text)
+    if len(text) > _SHORT or Strength.SUCCESS in strengths or text.count("\n") > 3:
+        return False
+    return any(known.by_id[hit.id].reports for hit in hits)
+
+
+def _opens_with_success(hits: Sequence[Hit], known: Phrases) -> bool:
+    """`Status Code: 200`, then whatever the page says."""
+    return known.by_id[hits[0].id].strength is Strength.SUCCESS
+
+
+def _is_log(text: str) -> bool:
+    return "\n" in text and len(_LOG_LINE.findall(text, 0, _LONGEST_REPORT)) > 1
+
+
+def strings_of(value: object) -> str:
+    """The strings in a JSON value, a line each, in order; the first 200 of them."""
+    found: list[str] = []
+    pending = [value]
+    for _ in range(2_000):
+        if not pending or len(found) >= 200:
+            break
+        current = pending.pop()
+        if isinstance(current, str):
+            found.append(current)
+        elif isinstance(current, Mapping):
+            members = list(cast("Mapping[object, object]", current).values())
+            pending.extend(reversed(members))
+        elif isinstance(current, list | tuple):
+            pending.extend(reversed(cast("Sequence[object]", current)))
+    return "\n".join(found)

@@ -1,0 +1,234 @@
+"""What `check_result` answers with: the nouns, and their JSON form."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+
+class Classification(StrEnum):
+    """How well the tool works, judged by one response."""
+
+    FULLY_WORKING = "fully_working"
+    PARTIALLY_WORKING = "partially_working"
+    CONNECTIVITY_ONLY = "connectivity_only"
+    BROKEN = "broken"
+    ERROR = "error"
+
+    @property
+    def weight(self) -> float:
+        """What a verdict of this class counts in `overall_confidence` (0 to 1)."""
+        return _WEIGHTS[self.value]
+
+
+_WEIGHTS = {"fully_working": 1.0, "partially_working": 0.7, "connectivity_only": 0.3, "error": 0.2, "broken": 0.0}
+
+
+class ErrorKind(StrEnum):
+    """Who is at fault: the call (the tool rejected it, and works), or the tool and what it depends on."""
+
+    BUSINESS = "business"
+    TOOL_FAILURE = "tool_failure"
+
+
+class Retry(StrEnum):
+    """What a caller should do before calling again."""
+
+    FIX_ARGUMENTS = "fix_arguments"
+    BACKOFF = "backoff"
+    REAUTHENTICATE = "reauthenticate"
+    NEVER = "never"
+
+
+class State(StrEnum):
+    """What went wrong. The first eight are business logic, the others are failures of the tool."""
+
+    NOT_FOUND = "not_found"
+    INVALID_INPUT = "invalid_input"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    CONFLICT = "conflict"
+    RULE = "rule"
+    QUOTA = "quota"
+    RATE_LIMITED = "rate_limited"
+
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+    CRASH = "crash"
+    MISCONFIGURED = "misconfigured"
+    UNSUPPORTED = "unsupported"
+    INVALID_OUTPUT = "invalid_output"
+    UNKNOWN = "unknown"
+
+    @property
+    def retry(self) -> Retry | None:
+        """What helps against it; None where nobody can say."""
+        return _RETRIES[self.value]
+
+
+_RETRIES: dict[str, Retry | None] = {
+    "not_found": Retry.FIX_ARGUMENTS,
+    "invalid_input": Retry.FIX_ARGUMENTS,
+    "unauthorized": Retry.REAUTHENTICATE,
+    "forbidden": Retry.NEVER,
+    "conflict": Retry.FIX_ARGUMENTS,
+    "rule": Retry.FIX_ARGUMENTS,
+    "quota": Retry.NEVER,
+    "rate_limited": Retry.BACKOFF,
+    "timeout": Retry.BACKOFF,
+    "unreachable": Retry.BACKOFF,
+    "unavailable": Retry.BACKOFF,
+    "internal": Retry.BACKOFF,
+    "crash": Retry.NEVER,
+    "misconfigured": Retry.NEVER,
+    "unsupported": Retry.NEVER,
+    "invalid_output": Retry.NEVER,
+    "unknown": None,
+}
+
+
+class LeakKind(StrEnum):
+    """What an error tells that is nobody's business."""
+
+    STACK_TRACE = "stack_trace"
+    ABSOLUTE_PATH = "absolute_path"
+    CRASH_TEXT = "crash_text"
+
+
+class Leak(msgspec.Struct, frozen=True, gc=False):
+    """The words `text`, at the characters from `start` up to `end` of the response's texts joined by newlines."""
+
+    kind: LeakKind
+    text: str
+    start: int
+    end: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {"kind": self.kind.value, "text": self.text, "start": self.start, "end": self.end}
+
+
+class Factor(msgspec.Struct, frozen=True, gc=False):
+    """One row of the table behind the decision between business error and failure.
+
+    `weight` is what it counts when `present` (all together 9); `evidence` quotes the words that were seen.
+    """
+
+    name: str
+    weight: int
+    present: bool
+    evidence: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {"name": self.name, "weight": self.weight, "present": self.present, "evidence": self.evidence}
+
+
+class OutputSchemaValidation(msgspec.Struct, frozen=True):
+    """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it does not."""
+
+    has_output_schema: bool
+    is_valid: bool
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        found: dict[str, object] = {"hasOutputSchema": self.has_output_schema, "isValid": self.is_valid}
+        if self.error is not None:
+            found["error"] = self.error
+        return found
+
+
+class ResultMetadata(msgspec.Struct, frozen=True):
+    """What a response consists of. `content_types` are unique, in the order in which they were first seen.
+
+    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error.
+    """
+
+    content_types: tuple[str, ...] = ()
+    text_block_count: int = 0
+    image_count: int = 0
+    resource_count: int = 0
+    has_structured_content: bool = False
+    has_meta: bool = False
+    output_schema_validation: OutputSchemaValidation | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        found: dict[str, object] = {
+            "contentTypes": list(self.content_types),
+            "textBlockCount": self.text_block_count,
+            "imageCount": self.image_count,
+            "resourceCount": self.resource_count,
+            "hasStructuredContent": self.has_structured_content,
+            "hasMeta": self.has_meta,
+        }
+        if self.output_schema_validation is not None:
+            found["outputSchemaValidation"] = self.output_schema_validation.to_dict()
+        return found
+
+
+class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What one response says about its tool.
+
+    `is_valid` says whether it shows a working tool, `is_error` whether it is flagged as an error, `confidence` (0-100)
+    how likely the tool works. `issues` and `evidence` are sentences. For an error, flagged or not, `error_kind` says
+    whose fault it is, `state` what went wrong, `retry` what helps, and `factors` why we think so.
+    `error_without_flag` marks a success whose text or structured content reports an error. `leaks` quotes stack
+    traces, crash texts and absolute paths of the server's own machine in an error.
+    """
+
+    is_valid: bool
+    is_error: bool
+    classification: Classification
+    confidence: float
+    issues: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    error_kind: ErrorKind | None = None
+    state: State | None = None
+    retry: Retry | None = None
+    factors: tuple[Factor, ...] = ()
+    metadata: ResultMetadata = ResultMetadata()
+    error_without_flag: bool = False
+    leaks: tuple[Leak, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {
+            "isValid": self.is_valid,
+            "isError": self.is_error,
+            "classification": self.classification.value,
+            "confidence": self.confidence,
+            "issues": list(self.issues),
+            "evidence": list(self.evidence),
+            "errorKind": None if self.error_kind is None else self.error_kind.value,
+            "state": None if self.state is None else self.state.value,
+            "retry": None if self.retry is None else self.retry.value,
+            "factors": [factor.to_dict() for factor in self.factors],
+            "responseMetadata": self.metadata.to_dict(),
+            "errorWithoutFlag": self.error_without_flag,
+            "leaks": [leak.to_dict() for leak in self.leaks],
+        }
+
+
+class Judged(Protocol):
+    """What `overall_confidence` needs of a verdict."""
+
+    @property
+    def classification(self) -> Classification | str:
+        """How well the tool worked."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """0 to 100."""
+        ...
+
+
+def overall_confidence(verdicts: Iterable[Judged]) -> float:
+    """The mean confidence (0-100) of several verdicts, each weighted by its class; 0 without verdicts."""
+    counted = [verdict.confidence * Classification(verdict.classification).weight for verdict in verdicts]
+    return sum(counted) / len(counted) if counted else 0.0
