@@ -1,18 +1,25 @@
 """Instances in which exactly one keyword is broken."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from toolvet.errors import Unsatisfiable
-from toolvet.schema.compiled import compiled
-from toolvet.schema.example import valid_example
-from toolvet.schema.json_value import members, names
+from toolvet.schema.breakage import Breakage, breakages
+from toolvet.schema.compiled import Schema, compiled
+from toolvet.schema.detail import told
+from toolvet.schema.example import Sketch, sketched
+from toolvet.schema.json_value import Path, at, changed, names, pointer
+from toolvet.schema.place import Demands, fixed_items
+from toolvet.schema.violation import Violation
 
 
 class InvalidExample(msgspec.Struct, frozen=True, kw_only=True):
     """An instance that breaks exactly one keyword of the schema, at one place.
 
-    `keyword` is the keyword, `pointer` the place in the instance (for `required` and `additionalProperties` the object,
-    not the member), `detail` says it in a few words, and `property` names the missing or unexpected member, if any.
+    `keyword` is the broken one as the schema spells it; where the place is a union, that is `anyOf` or `oneOf`, whatever
+    its branches say. `pointer` is the place in the instance (for `required` and `additionalProperties` the object, not
+    the member), `detail` tells it in a few words, and `property` names the missing or unexpected member, if any.
     """
 
     keyword: str
@@ -22,20 +29,80 @@ class InvalidExample(msgspec.Struct, frozen=True, kw_only=True):
     property: str | None = None
 
 
+MOST = 40
+
+
 def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
-    """One instance for every kind of violation that the schema can express, each checked to break only that."""
+    """One instance for every kind of violation that the schema can express, each checked to break only that.
+
+    Each is the schema's `valid_example` with one change. In a fixed order, nearest to the root first, at most 40; one
+    for each keyword and place (of `required`, for each member). Empty if there is no valid example to start from.
+    """
     ready = compiled(schema)
     try:
-        base = members(valid_example(schema))
+        sketch = sketched(ready, "all")
     except Unsatisfiable:
         return ()
-    found: list[InvalidExample] = []
-    for name in names(members(ready.document).get("required")):
-        instance = {key: value for key, value in base.items() if key != name}
-        if [v.keyword for v in ready.violations(instance)] == ["required"]:
-            found.append(
-                InvalidExample(
-                    keyword="required", pointer="", instance=instance, detail=f"missing '{name}'", property=name
-                )
-            )
-    return tuple(found)
+    found: dict[tuple[str, str, str | None], InvalidExample] = {}
+    for path, demands in placed(sketch):
+        for breakage in breakages(at(sketch.value, path), demands, path):
+            if breakage.met_by(found):
+                continue
+            example = _checked(ready, sketch, path, breakage)
+            if example is not None:
+                key = (example.keyword, example.pointer, example.property if example.keyword == "required" else None)
+                found.setdefault(key, example)
+            if len(found) >= MOST:
+                return tuple(found.values())
+    return tuple(found.values())
+
+
+def placed(sketch: Sketch) -> Iterator[tuple[Path, Demands]]:
+    """The places of a value, nearest to the root first, in the order of the value; of like items only the first."""
+    for path, demands in sorted(sketch.places.items(), key=lambda entry: len(entry[0])):
+        if all(_is_there(sketch, path, depth) for depth in range(len(path))):
+            yield path, demands
+
+
+def _is_there(sketch: Sketch, path: Path, depth: int) -> bool:
+    """Whether the step at `depth` exists in the value, and is not just one more of many like items."""
+    container, step = at(sketch.value, path[:depth]), path[depth]
+    if isinstance(container, dict):
+        return step in container
+    if not isinstance(container, list) or not isinstance(step, int) or step >= len(container):
+        return False
+    around = sketch.places.get(path[:depth])
+    return step == 0 or around is None or any(step < len(fixed_items(schema)) for schema in around.plain())
+
+
+def _checked(ready: Schema, sketch: Sketch, path: Path, breakage: Breakage) -> InvalidExample | None:
+    instance = changed(sketch.value, path, lambda _: breakage.value)
+    violations = ready.violations(instance)
+    if len(violations) != 1:
+        return None
+    violation = violations[0]
+    place = pointer(path)
+    # A break further inside has its own place; only a surplus item is reported where it stands.
+    if violation.pointer != place and violation.keyword not in _SURPLUS:
+        return None
+    return InvalidExample(
+        keyword=violation.keyword,
+        pointer=place,
+        instance=instance,
+        detail=told(violation, path, breakage.value),
+        property=_member(violation, breakage),
+    )
+
+
+def _member(violation: Violation, breakage: Breakage) -> str | None:
+    """The missing or unexpected member that a violation is about."""
+    named = violation.params.get("property")
+    if isinstance(named, str):
+        return named
+    unexpected = names(violation.params.get("unexpected"))
+    if unexpected:
+        return unexpected[0]
+    return breakage.property if violation.keyword == breakage.keyword else None
+
+
+_SURPLUS = frozenset({"items", "additionalItems", "unevaluatedItems"})

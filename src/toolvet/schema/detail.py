@@ -1,0 +1,111 @@
+"""A violation in a few words of everyday English."""
+
+import orjson
+
+from toolvet.schema.json_value import Path, elements, names, type_name
+from toolvet.schema.violation import Violation
+
+
+def told(violation: Violation, path: Path, value: object) -> str:
+    """For example `limit is 101, above the maximum of 100` or `missing 'query'`."""
+    params = violation.params
+    name = named(path)
+    shown = quoted(violation.instance)
+    limit = params.get("limit")
+    member = params.get("property")
+    match violation.keyword:
+        case "required":
+            return f"missing '{member}'"
+        case "dependentRequired" | "dependencies":
+            return f"missing '{member}', which another member requires"
+        case "additionalProperties" | "unevaluatedProperties":
+            return f"unexpected member {_listing(names(params.get('unexpected')))}"
+        case "type":
+            return f"{name} is {with_article(type_name(violation.instance))}, not {_types(names(params.get('types')))}"
+        case "enum":
+            return f"{name} is {shown}, none of {_listing(elements(params.get('options')))}"
+        case "const":
+            return f"{name} is {shown}, not {quoted(params.get('expected_value'))}"
+        case "minimum":
+            return f"{name} is {shown}, below the minimum of {limit}"
+        case "maximum":
+            return f"{name} is {shown}, above the maximum of {limit}"
+        case "exclusiveMinimum":
+            return f"{name} is {shown}, not above {limit}"
+        case "exclusiveMaximum":
+            return f"{name} is {shown}, not below {limit}"
+        case "multipleOf":
+            return f"{name} is {shown}, not a multiple of {params.get('multiple_of')}"
+        case "minLength":
+            return f"{name} has {sized(len(str(violation.instance)), 'character')}, fewer than the minimum of {limit}"
+        case "maxLength":
+            return f"{name} has {sized(len(str(violation.instance)), 'character')}, more than the maximum of {limit}"
+        case "pattern":
+            return f"{name} is {shown}, which does not match the pattern {params.get('pattern')}"
+        case "format":
+            return f"{name} is {shown}, not in the format {params.get('format')}"
+        case "minItems" | "maxItems":
+            few = "fewer than the minimum" if violation.keyword == "minItems" else "more than the maximum"
+            return f"{name} has {_counted(value, 'item')}, {few} of {limit}"
+        case "minProperties" | "maxProperties":
+            few = "fewer than the minimum" if violation.keyword == "minProperties" else "more than the maximum"
+            return f"{name} has {_counted(value, 'member')}, {few} of {limit}"
+        case "uniqueItems":
+            return f"{name} holds the same item twice"
+        case "items" | "additionalItems" | "unevaluatedItems":
+            return f"{name} holds an item too many"
+        case "contains" | "minContains" | "maxContains":
+            much = "too many" if violation.keyword == "maxContains" else "too few"
+            return f"{name} holds {much} items of the kind that it must contain"
+        case "propertyNames":
+            return f"the member name {quoted(member)} is not allowed"
+        case "anyOf" | "oneOf":
+            several = bool(elements(params.get("matched")))
+            fits = "several of the alternatives at once" if several else "none of the alternatives"
+            return f"{name} is {shown}, which fits {fits}"
+        case "not":
+            return f"{name} is {shown}, which is ruled out"
+        case _:
+            return f"{name}: {violation.message}" if len(violation.message) < 160 else f"{name} breaks {violation.keyword}"
+
+
+def named(path: Path) -> str:
+    """The place in words: `items[0].id`, or `the value` for the whole."""
+    written = ""
+    for step in path:
+        written += f"[{step}]" if isinstance(step, int) else f".{step}" if written else step
+    return written or "the value"
+
+
+def quoted(value: object) -> str:
+    """The value as JSON, a string in single quotes, cut after 60 characters."""
+    if isinstance(value, str):
+        return f"'{value[:57]}...'" if len(value) > 60 else f"'{value}'"
+    try:
+        written = orjson.dumps(value).decode()
+    except (TypeError, ValueError):
+        written = str(value)
+    return f"{written[:57]}..." if len(written) > 60 else written
+
+
+def with_article(name: str) -> str:
+    """`an integer`, `a string`, and just `null`."""
+    return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _types(types: tuple[str, ...]) -> str:
+    return " or ".join(map(with_article, types))
+
+
+def _listing(values: tuple[object, ...] | list[object]) -> str:
+    shown = ", ".join(map(quoted, values[:5]))
+    return f"{shown}, …" if len(values) > 5 else shown
+
+
+def _counted(value: object, noun: str) -> str:
+    return sized(len(value) if isinstance(value, dict | list) else 0, noun)
+
+
+def sized(size: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
