@@ -13,6 +13,19 @@ from toolvet.rules.subject import (
 )
 
 __all__ = [
-    "Breach", "Call", "Oddity", "Outcome", "ProtocolError", "Seen", "ServerSeen", "ToolDefinition",
-    "cards", "judge_call", "judge_calls", "judge_server", "judge_tool", "merged", "tool_definition",
+    "Breach",
+    "Call",
+    "Oddity",
+    "Outcome",
+    "ProtocolError",
+    "Seen",
+    "ServerSeen",
+    "ToolDefinition",
+    "cards",
+    "judge_call",
+    "judge_calls",
+    "judge_server",
+    "judge_tool",
+    "merged",
+    "tool_definition",
 ]

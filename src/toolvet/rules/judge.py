@@ -16,11 +16,15 @@ import msgspec
 
 from toolvet.discover import modules
 from toolvet.findings import Card, Finding, Severity
+from toolvet.redact import redact_text
 from toolvet.rules.subject import Call, ServerSeen, ToolDefinition
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule saw: a sentence, the words that show it, and where it departs from its card."""
+    """What a rule saw: a sentence, the words that show it, and where it departs from its card.
+
+    `tool` names the tool that is meant where the subject is the whole server.
+    """
 
     message: str
     evidence: str = ""
@@ -28,6 +32,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     confidence: int = 100
     severity: Severity | None = None
     remedy: str | None = None
+    tool: str | None = None
 
 
 @cache
@@ -92,10 +97,11 @@ def _findings(function: str, tool: str | None, *subject: object) -> Iterable[Fin
                 id=card.id,
                 severity=seen.severity or card.severity,
                 confidence=seen.confidence,
-                tool=tool or None,
-                message=seen.message,
+                tool=tool or seen.tool or None,
+                # What a server says may hold its secrets, and a report is passed on.
+                message=redact_text(seen.message),
                 pointer=seen.pointer,
-                evidence=seen.evidence,
+                evidence=redact_text(seen.evidence),
                 why=card.why,
                 remedy=seen.remedy or card.remedy,
             )

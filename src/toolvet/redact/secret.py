@@ -1,0 +1,198 @@
+"""Secrets, found by the name of their key or by their own shape, and replaced.
+
+What is hidden is what a person would not paste into a bug report. A name that only sounds like a secret
+(`tokens_used`, `keyboard`) keeps its value: a report that hides too much is of no use either.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import cast
+
+import msgspec
+
+from toolvet.discover import data_files
+from toolvet.redact.name import word_segments
+
+REDACTED = "[redacted]"
+
+# Deeper than any honest payload; below it a value is passed on as it is, unread.
+_MAX_DEPTH = 400
+
+
+def redact(value: object) -> object:
+    """`value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
+
+    Mappings stay mappings and lists stay lists with as many members. Under a secret key every text and number is
+    hidden, unless what stands there is a JSON Schema that only describes such a value.
+    """
+    return _redacted(value, depth=0, hide=False)
+
+
+def redact_text(text: str) -> str:
+    """`text` without what looks like a secret; in linear time, and the same object when nothing was found."""
+    for shape in _shapes():
+        if shape.needle in text:
+            text = shape.expression.sub(_replacement, text)
+    if "=" in text or ":" in text:
+        for expression in (_QUOTED, _ASSIGNED, _HEADER):
+            text = expression.sub(_hidden_assignment, text)
+    return text
+
+
+def is_secret_key(name: str) -> bool:
+    """Whether a key of this name holds a secret (`X-Api-Key`, `dbPassword`), in any case style."""
+    return _is_secret(name) if len(name) <= _LONGEST_NAME else False
+
+
+def _redacted(value: object, *, depth: int, hide: bool) -> object:
+    if isinstance(value, str):
+        return (REDACTED if value.strip() else value) if hide else redact_text(value)
+    if depth >= _MAX_DEPTH:
+        return value
+    if isinstance(value, Mapping):
+        return _redacted_members(cast("Mapping[object, object]", value), depth, hide=hide)
+    if isinstance(value, list | tuple):
+        items = cast("list[object] | tuple[object, ...]", value)
+        seen = [_redacted(item, depth=depth + 1, hide=hide) for item in items]
+        changed = any(new is not old for new, old in zip(seen, items, strict=True))
+        return (seen if isinstance(value, list) else tuple(seen)) if changed else value
+    # A truth value or null gives nothing away.
+    return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _redacted_members(value: Mapping[object, object], depth: int, *, hide: bool) -> object:
+    hide = hide and not _describes(value)
+    named = _names_a_secret(value)
+    changed: dict[object, object] = {}
+    for key, member in value.items():
+        secret = hide or (isinstance(key, str) and is_secret_key(key)) or (named and key == "value")
+        new = _redacted(member, depth=depth + 1, hide=secret)
+        if new is not member:
+            changed[key] = new
+    return {**value, **changed} if changed else value
+
+
+def _names_a_secret(value: Mapping[object, object]) -> bool:
+    """`{"name": "Authorization", "value": "…"}`, as HTTP archives and form fields have it."""
+    name = value.get("name", value.get("key"))
+    return "value" in value and isinstance(name, str) and is_secret_key(name)
+
+
+_SCHEMA_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_SCHEMA_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+
+
+def _describes(value: Mapping[object, object]) -> bool:
+    """Whether this is a JSON Schema: the parameter `password` of a tool is described by an object, and holds none."""
+    kind = value.get("type")
+    return (isinstance(kind, str) and kind in _SCHEMA_TYPES) or not _SCHEMA_KEYWORDS.isdisjoint(
+        key for key in value if isinstance(key, str)
+    )
+
+
+# The names and the values are bounded and start at a boundary, so that no text is read more often than their length.
+_QUOTED = re.compile(
+    r"""(?P<keep>["'](?P<name>[\w.-]{1,64}+)\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]{1,4096}+)"""
+)
+_ASSIGNED = re.compile(
+    r"""(?<![\w.-])(?P<keep>(?P<name>[A-Za-z_][\w.-]{0,63}+)=)"""
+    r"""(?P<value>"[^"]{1,4096}+"|'[^']{1,4096}+'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]{1,4096}+)"""
+)
+_HEADER = re.compile(
+    r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}+|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
+    # A header's value has no blanks but behind a semicolon; a sentence has.
+    r"(?P<value>[^\s;]{1,4096}+(?:;[ ]?[^\s;]{1,1024}+){0,50}+)[ ]{0,4}$"
+)
+
+
+def _replacement(match: re.Match[str]) -> str:
+    return match.groupdict().get("keep", "") + REDACTED
+
+
+def _hidden_assignment(match: re.Match[str]) -> str:
+    value = match["value"]
+    if not is_secret_key(match["name"]) or value == REDACTED or not value.strip():
+        return match[0]
+    start = match.start("value") - match.start()
+    return match[0][:start] + REDACTED + match[0][start + len(value) :]
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    needle: str
+    expression: re.Pattern[str]
+
+
+class _ShapeData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    needle: str
+    match: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _KeyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    phrases: tuple[str, ...]
+    tails: frozenset[str]
+    heads: frozenset[str]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _AssignmentData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`secrets.toml`: keys, shapes and assignments, each with its `hits` and `misses`."""
+
+    keys: _KeyData
+    shape: tuple[_ShapeData, ...]
+    assignments: _AssignmentData
+
+
+@cache
+def secret_data() -> SecretData:
+    """What a secret looks like, as data."""
+    ((_, content),) = data_files("toolvet.redact", "secrets.toml")
+    return msgspec.toml.decode(content, type=SecretData)
+
+
+@cache
+def _shapes() -> tuple[_Shape, ...]:
+    return tuple(_Shape(shape.needle, re.compile(shape.match)) for shape in secret_data().shape)
+
+
+@cache
+def _phrases() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """By the last word, so that most names are decided by one look-up."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in secret_data().keys.phrases:
+        words = tuple(phrase.split())
+        found.setdefault(words[-1], []).append(words)
+    return {last: tuple(phrases) for last, phrases in found.items()}
+
+
+_LONGEST_NAME = 256
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(name: str) -> bool:
+    words = word_segments(name)
+    if _ends_secret(words):
+        return True
+    while words and (words[-1].isdigit() or words[-1] in secret_data().keys.tails):
+        words = words[:-1]
+        if _ends_secret(words):
+            return True
+    return False
+
+
+def _ends_secret(words: tuple[str, ...]) -> bool:
+    for phrase in _phrases().get(words[-1], ()) if words else ():
+        if words[-len(phrase) :] == phrase:
+            head = words[-len(phrase) - 1] if len(words) > len(phrase) else ""
+            if head not in secret_data().keys.heads:
+                return True
+    return False

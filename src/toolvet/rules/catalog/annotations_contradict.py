@@ -1,0 +1,101 @@
+"""Annotations that say one thing, and names, descriptions or answers that say another."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import msgspec
+
+from toolvet.discover import data_files
+from toolvet.findings import Card, Severity
+from toolvet.rules.destructive import said
+from toolvet.rules.ending import Ending, ending, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import Call, ToolDefinition
+
+CARD = Card(
+    id="annotations-contradict",
+    title="The annotations contradict each other or the tool",
+    severity=Severity.WARNING,
+    looks_for="`readOnlyHint: true` beside `destructiveHint: true`, on a tool that says it deletes or sends, or on one whose answer reports that it "
+    "changed something; `destructiveHint: false` on a tool that says it deletes. Equal calls that are answered differently prove "
+    "nothing against `idempotentHint`, which is about effects.",
+    why="Clients run read-only tools without asking. A wrong hint lets an agent delete or send without consent, or asks people for consent "
+    "until they click without reading.",
+    remedy="Say what is true: `annotations=ToolAnnotations(readOnlyHint=False, destructiveHint=True)` for what deletes or overwrites, "
+    "`readOnlyHint=True` alone for what only looks. `destructiveHint` and `idempotentHint` mean something only where `readOnlyHint` is false.",
+)
+
+
+def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+    """The annotations against each other, and against name and description."""
+    read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
+    if read_only is True and destructive is True:
+        yield Seen(
+            message="The annotations say both readOnlyHint: true and destructiveHint: true.",
+            pointer="/annotations",
+            evidence=_shown(tool),
+        )
+        return
+    deeds = [deed for deed in said(tool) if deed.force == "strong"]
+    if read_only is True:
+        for deed in [deed for deed in deeds if deed.changes][:1]:
+            message = f"The annotations say readOnlyHint: true, and {deed.reason}."
+            yield Seen(message=message, pointer="/annotations/readOnlyHint", evidence=_shown(tool), confidence=80)
+    elif destructive is False:
+        for deed in [deed for deed in deeds if deed.destroys][:1]:
+            message = f"The annotations say destructiveHint: false, and {deed.reason}."
+            yield Seen(message=message, pointer="/annotations/destructiveHint", evidence=_shown(tool), confidence=75)
+
+
+def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
+    """The annotations against what the tool's own answers report."""
+    if tool.annotations.get("readOnlyHint") is not True:
+        return
+    for call in calls:
+        words = words_of(call)[:_LONGEST] if ending(call) is Ending.SUCCESS else ""
+        report = reported_change(words)
+        if report:
+            message = f'The annotations say readOnlyHint: true, and an answer reports a change: "{quoted(report, 100)}"'
+            yield Seen(message=message, pointer="/annotations/readOnlyHint", evidence=quoted(words, 240), confidence=65)
+            return
+
+
+def reported_change(words: str) -> str | None:
+    """The words at the start of an answer that report a change the tool made, or None."""
+    for pattern in _patterns():
+        match = pattern.match(words)
+        if match:
+            return match[0].strip()
+    return None
+
+
+def _shown(tool: ToolDefinition) -> str:
+    hints = ", ".join(
+        f"{name}: {str(value).lower()}" for name, value in tool.annotations.items() if isinstance(value, bool)
+    )
+    return f"{quoted(tool.name, 80)}: {quoted(tool.description, 120)} ({quoted(hints, 120)})"
+
+
+_LONGEST = 400
+
+
+class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`reported_change.toml`: how an answer begins that reports a change, with hits and misses."""
+
+    patterns: tuple[str, ...]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+@cache
+def change_source() -> ChangeSource:
+    """The patterns as data."""
+    ((_, content),) = data_files("toolvet.rules.catalog", "reported_change.toml")
+    return msgspec.toml.decode(content, type=ChangeSource)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    return tuple(map(re.compile, change_source().patterns))

@@ -1,0 +1,98 @@
+"""Answers that are no legal tool result."""
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call, Outcome
+from toolvet.schema.json_value import elements, members
+
+CARD = Card(
+    id="answer-malformed",
+    title="The answer is no legal tool result",
+    severity=Severity.ERROR,
+    looks_for="An answer that is no JSON-RPC response, a result without a `content` array, a content block whose type the protocol does not "
+    "know or that lacks a field, an `isError` that is no boolean, a `resultType` that does not exist.",
+    why="The official clients check results against the protocol's types and raise an exception instead of passing on what they can read: "
+    "the model gets nothing, however good the rest of the answer is.",
+    remedy="Return the SDK's result types instead of dictionaries made by hand: in FastMCP return plain values or `ToolResult`, in TypeScript "
+    '`{ content: [{ type: "text", text }] }`. `content` is required even when `structuredContent` says everything.',
+)
+
+# What a block must have beside its type, by the schemas of protocol 2025-11-25 and 2026-07-28.
+_BLOCKS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri", "name"),
+    "resource": (),
+}
+_RESULT_TYPES = frozenset({"complete", "input_required", "task"})
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """What official clients refuse to read."""
+    if call.outcome is Outcome.INVALID_MESSAGE:
+        yield Seen(
+            message=f"The answer is no JSON-RPC response: {quoted(call.detail, 160) or 'nothing is known of it'}.",
+            evidence=quoted(call.detail, 300),
+        )
+        return
+    if call.outcome is not Outcome.RESULT or ending(call) is Ending.UNFINISHED:
+        return
+    if not isinstance(call.result, Mapping):
+        yield Seen(message="The result is no object.", evidence=shown(call.result, 160))
+        return
+    result = cast("Mapping[str, object]", call.result)
+    if "content" not in result:
+        yield Seen(message="The result has no 'content'.", pointer="/content", evidence=shown(result, 200))
+    elif not isinstance(result["content"], list):
+        yield Seen(message="'content' must be an array.", pointer="/content", evidence=shown(result["content"]))
+    else:
+        yield from _blocks(elements(result["content"]))
+    if not isinstance(result.get("isError", False), bool):
+        yield Seen(message="'isError' must be true or false.", pointer="/isError", evidence=shown(result["isError"]))
+    kind = result.get("resultType", "complete")
+    if not isinstance(kind, str) or kind not in _RESULT_TYPES:
+        yield Seen(
+            message=f'\'resultType\' must be "complete" or "input_required", not {shown(kind)}.',
+            pointer="/resultType",
+            evidence=shown(kind),
+        )
+
+
+def _blocks(content: object) -> Iterator[Seen]:
+    """The first malformed block is told; the others are like it."""
+    for index, block in enumerate(elements(content)):
+        problem = _problem(block)
+        if problem is not None:
+            yield Seen(message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=shown(block, 160))
+            return
+
+
+def _problem(block: object) -> str | None:
+    if not isinstance(block, Mapping):
+        return "is no object"
+    fields = members(cast("object", block))
+    kind = fields.get("type")
+    if not isinstance(kind, str):
+        return "has no type"
+    if kind not in _BLOCKS:
+        return f"has the unknown type '{quoted(kind, 40)}'"
+    for name in _BLOCKS[kind]:
+        if not isinstance(fields.get(name), str):
+            return (
+                f"of type '{kind}' has no '{name}'"
+                if name not in fields
+                else f"of type '{kind}': '{name}' must be a string"
+            )
+    if kind == "resource":
+        resource = members(fields.get("resource"))
+        if not isinstance(resource.get("uri"), str) or not (
+            isinstance(resource.get("text"), str) or isinstance(resource.get("blob"), str)
+        ):
+            return "of type 'resource' needs 'resource' with 'uri' and 'text' or 'blob'"
+    return None

@@ -1,0 +1,44 @@
+"""Mistakes that crash the tool."""
+
+from collections.abc import Iterator
+
+from toolvet.checks.result import LeakKind, State
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.fault import fault_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="bad-arguments-crash",
+    title="Wrong arguments crash the tool",
+    severity=Severity.WARNING,
+    looks_for="Arguments that break the schema (or one that it does not know), answered with the words of a crash or an internal error instead of a "
+    "refusal.",
+    why="The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A model cannot correct its call from "
+    "that, and what a wrong type can crash, a hostile caller will find.",
+    remedy="Check the arguments before using them. FastMCP validates against the signature when parameters are annotated, the TypeScript SDK against "
+    "`inputSchema` when it is a Zod object; low-level servers validate by hand (`jsonschema.validate`).",
+)
+
+_CRASHES = frozenset({State.CRASH, State.INTERNAL})
+_ENDINGS = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """A crash where a refusal belongs. Unclear words are not proof of one, and an outage is not the caller's doing."""
+    verdict = verdict_of(call)
+    if ending(call) not in _ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
+        return
+    leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
+    if verdict.state not in _CRASHES and not leaked:
+        return
+    fault = fault_of(call)
+    what = f"A wrong '{quoted(fault.field, 60)}'" if fault.field else "Wrong arguments"
+    form = f"protocol error {call.error.code}: " if call.error is not None else ""
+    yield Seen(
+        message=f'{what} ({fault.keyword}) ended in a crash instead of a refusal: {form}"{quoted(words_of(call), 120)}"',
+        evidence=f"{quoted(words_of(call), 240)}; arguments: {shown(call.arguments, 120)}",
+        confidence=90 if leaked or verdict.state is State.CRASH else 75,
+    )

@@ -1,0 +1,34 @@
+"""Calls that were never answered."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import shown
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="call-timeout",
+    title="A call was not answered in time",
+    severity=Severity.ERROR,
+    looks_for="A call that brought neither a result nor an error within the time limit.",
+    why="The client gives up, the model learns nothing, and the agent stands still for as long as the client's limit is. A retry usually "
+    "meets the same fate.",
+    remedy="Set a timeout inside the tool, shorter than the client's, on every network call, lock and subprocess, and answer with isError and a "
+    "sentence when it strikes. Await what blocks in a thread (`anyio.to_thread.run_sync`), so that one slow call does not stop "
+    "the others; send progress notifications for work that takes long. If the tool is meant to be slow, raise --timeout.",
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """No answer. Extreme but valid values may ask for much work: then it is a warning."""
+    if ending(call) is Ending.TIMEOUT:
+        asked_for_it = call.category in {"edge_case", "boundary"} or is_bad(call)
+        waited = f" within {call.duration_ms / 1000:.3g} s" if call.duration_ms > 0 else ""
+        yield Seen(
+            message=f"No answer{waited}.",
+            severity=Severity.WARNING if asked_for_it else None,
+            confidence=80 if asked_for_it else 95,
+            evidence=f"arguments: {shown(call.arguments, 160)}",
+        )

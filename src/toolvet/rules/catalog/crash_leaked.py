@@ -1,0 +1,47 @@
+"""Errors that show the inside of the server."""
+
+from collections.abc import Iterator
+
+from toolvet.checks.result import LeakKind
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, verdict_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="crash-leaked",
+    title="An error shows a stack trace or crash text",
+    severity=Severity.WARNING,
+    looks_for="A stack trace in an error, or the words of an exception in what is meant to be a refusal.",
+    why="A model reads it as the answer: it costs tokens, hides what was wrong with the call, and tells whoever reads along how the server "
+    "is built.",
+    remedy="Log the trace on the server and answer with a sentence. In FastMCP `FastMCP(mask_error_details=True)` hides everything but `ToolError`; "
+    "in Express-like servers don't send `error.stack`.",
+)
+
+_ERRORS = frozenset(
+    {Ending.REFUSAL, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}
+)
+# Elsewhere the crash itself is the finding, and quotes the same words.
+_REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """A trace in any error, crash words in a refusal."""
+    ended, verdict = ending(call), verdict_of(call)
+    if ended not in _ERRORS or verdict is None:
+        return
+    traces = [leak for leak in verdict.leaks if leak.kind is LeakKind.STACK_TRACE]
+    words = [leak for leak in verdict.leaks if leak.kind is LeakKind.CRASH_TEXT]
+    if traces:
+        yield Seen(
+            message=f"The error shows a stack trace: {quoted(traces[0].text, 120)}",
+            evidence=quoted("\n".join(leak.text for leak in traces), 400),
+        )
+    elif words and ended in _REFUSALS:
+        yield Seen(
+            message=f"The refusal shows the words of a crash: {quoted(words[0].text, 120)}",
+            evidence=quoted(words[0].text),
+            confidence=70,
+        )

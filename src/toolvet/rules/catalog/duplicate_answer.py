@@ -1,0 +1,29 @@
+"""Requests that were answered twice."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.oddity import evidence_of
+from toolvet.rules.subject import ServerSeen
+
+CARD = Card(
+    id="duplicate-answer",
+    title="A request was answered twice",
+    severity=Severity.WARNING,
+    looks_for="A second response with the id of a request that was already answered.",
+    why="Clients drop the second answer, or take it for the answer to something else; either way one of the two is lost.",
+    remedy="Answer each request once. Look for a handler that sends a response itself and returns one as well, or for an error path that runs on after it answered.",
+)
+
+
+def check_server(server: ServerSeen) -> Iterator[Seen]:
+    """One finding for all of them."""
+    found = evidence_of(server, "duplicate_answer")
+    if found:
+        yield Seen(
+            message="A request was answered twice."
+            if len(found) == 1
+            else f"{len(found)} requests were answered twice.",
+            evidence=found.words,
+        )

@@ -1,0 +1,64 @@
+"""Successes in which nothing can be seen."""
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import shown
+from toolvet.rules.subject import Call
+from toolvet.schema.json_value import elements, members
+
+CARD = Card(
+    id="empty-success",
+    title="A success in which nothing can be seen",
+    severity=Severity.WARNING,
+    looks_for="A successful result without text, data, media or links: no content, blank text, or nothing but `null` or `{}`. An empty list, `0` and "
+    "`false` are answers.",
+    why='A model cannot tell "done" from "nothing found" and from "nothing happened". It often calls again, or tells its user what it hoped for.',
+    remedy='Say what happened: "Deleted note 7", "No rows match", or return the changed object. In Python this is most often a function that '
+    "ends without `return`.",
+)
+
+_NOTHING = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """Judged for valid calls; what a tool should have refused is `invalid-accepted`."""
+    if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
+        return
+    result = members(call.result)
+    # A promise of structured content that was not kept has findings of its own.
+    if call.tool.output_schema is not None or not _is_nothing(result.get("structuredContent")):
+        return
+    blocks = elements(result.get("content"))
+    if all(_is_blank(block) for block in blocks):
+        how = (
+            "has no content"
+            if not blocks
+            else "consists of blank text"
+            if len(blocks) == 1
+            else "consists of blank texts"
+        )
+        if any(str(members(block).get("text", "")).strip() for block in blocks):
+            how = f"is nothing but {shown(members(blocks[0]).get('text'), 20)}"
+        yield Seen(
+            message=f"The call succeeded, and the result {how}.", evidence=shown(call.result, 160), confidence=90
+        )
+
+
+def _is_blank(block: object) -> bool:
+    fields = members(block)
+    text = fields.get("text")
+    return fields.get("type") == "text" and isinstance(text, str) and text.strip().lower() in _NOTHING
+
+
+def _is_nothing(value: object) -> bool:
+    """`null`, `{}`, blank text, and the `{"result": null}` into which the Python SDKs wrap what is no object."""
+    if isinstance(value, str):
+        return value.strip().lower() in _NOTHING
+    if isinstance(value, Mapping):
+        wrapped = cast("Mapping[object, object]", value)
+        return not wrapped or (list(wrapped) == ["result"] and (wrapped["result"] is None or wrapped["result"] == {}))
+    return value is None

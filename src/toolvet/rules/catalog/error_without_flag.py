@@ -1,0 +1,31 @@
+"""Errors that claim to be successes."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="error-without-flag",
+    title="An error is reported without isError",
+    severity=Severity.ERROR,
+    looks_for="A result without `isError: true` whose text or structured content reports that the call failed.",
+    why="Clients, guards and metrics go by the flag. Without it the error counts as data: it is cached, passed on to the next step, and the "
+    "agent reports success.",
+    remedy='Set `isError: true` where the error text is made. In FastMCP raise (`ToolError`) instead of returning a string such as "Error: ..."; '
+    "in TypeScript return `{ isError: true, content: [...] }`.",
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """Quotes the words that report the error."""
+    if ending(call) is Ending.UNFLAGGED_ERROR:
+        words = words_of(call)
+        yield Seen(
+            message=f'The result reports an error and does not say isError: "{quoted(words, 120)}"',
+            evidence=quoted(words, 300),
+            confidence=90,
+        )

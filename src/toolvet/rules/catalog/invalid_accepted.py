@@ -1,0 +1,98 @@
+"""Arguments that the schema forbids and the tool takes."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad
+from toolvet.rules.fault import fault_of, meant
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call
+from toolvet.schema.json_value import elements
+
+CARD = Card(
+    id="invalid-accepted",
+    title="Arguments that the schema forbids are accepted",
+    severity=Severity.WARNING,
+    looks_for='A call that breaks the tool\'s own inputSchema and is answered with a success. A lenient reading of the same value ("3" for 3) and an '
+    "unchecked `format` are told as information.",
+    why="The schema promises a check that nobody makes. A model's slip (a limit of 5000 where 50 is the maximum, a missing unit) goes through "
+    "and gives a wrong result instead of an error that the model could correct.",
+    remedy="Validate arguments against the schema before the tool runs: FastMCP does for constraints that stand in the signature "
+    "(`Annotated[int, Field(ge=1, le=50)]`), the TypeScript SDK for a Zod `inputSchema`; with a schema written by hand, validate by hand. Or "
+    "loosen the schema to what the tool really takes.",
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """Names the keyword, the place and the value; the gravity depends on how far the value is from a good one."""
+    if ending(call) is not Ending.SUCCESS or not is_bad(call):
+        return
+    fault = fault_of(call)
+    severity = Severity.INFO if _is_lenient(call) else None
+    yield Seen(
+        message=f"The tool accepted {_what(call)}, although its schema forbids it ({fault.keyword}).",
+        severity=severity,
+        pointer=fault.place,
+        evidence=_words(call),
+        confidence=95,
+    )
+
+
+def _what(call: Call) -> str:
+    fault = fault_of(call)
+    violation = meant(call)
+    if fault.keyword in {"required", "dependentRequired"}:
+        return f"a call without '{quoted(fault.field, 60)}'"
+    if fault.keyword in {"additionalProperties", "unevaluatedProperties"}:
+        return f"the unknown argument '{quoted(fault.field, 60)}'"
+    value = shown(violation.instance if violation is not None else fault.value, 60)
+    return f"'{quoted(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
+
+
+def _words(call: Call) -> str:
+    violation = meant(call)
+    said = (
+        quoted(violation.message, 160)
+        if violation is not None
+        else quoted(call.breach.detail if call.breach else "", 160)
+    )
+    return f"{said}; arguments: {shown(call.arguments, 160)}"
+
+
+def _is_lenient(call: Call) -> bool:
+    """`format` is no more than a note by default, and a value that reads as the right type is read as it."""
+    violation = meant(call)
+    if violation is None:
+        return False
+    return violation.keyword == "format" or (
+        violation.keyword == "type" and _reads_as(violation.instance, violation.params.get("types"))
+    )
+
+
+def _reads_as(value: object, types: object) -> bool:
+    wanted = {kind for kind in elements(types) if isinstance(kind, str)}
+    match value:
+        case str():
+            text = value.strip().lower()
+            return bool(wanted & {"integer", "number"} and _is_number(text, wanted)) or (
+                "boolean" in wanted and text in {"true", "false"}
+            )
+        case bool():
+            return bool(wanted & {"string", "integer", "number"})
+        case int() | float():
+            return (
+                "string" in wanted
+                or ("integer" in wanted and value == value // 1)
+                or ("boolean" in wanted and value in (0, 1))
+            )
+        case _:
+            return False
+
+
+def _is_number(text: str, wanted: set[str]) -> bool:
+    try:
+        number = float(text) if len(text) < 40 else float("nan")  # noqa: PLR2004 - longer is no lenient reading.
+    except ValueError:
+        return False
+    return "number" in wanted or number == number // 1

@@ -1,0 +1,24 @@
+"""Servers without tools."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.subject import ServerSeen
+
+CARD = Card(
+    id="no-tools",
+    title="The server has no tools",
+    severity=Severity.WARNING,
+    looks_for="A server whose tool list was read without trouble and is empty.",
+    why="There is nothing to call, so nothing was assessed. Most often tools are registered only with a certain configuration, client capability or "
+    "credential.",
+    remedy="Give the server what it needs (--env, --header, arguments behind the command), or register tools before the server starts to serve. A server "
+    "that offers only prompts or resources should not announce the capability `tools`.",
+)
+
+
+def check_server(server: ServerSeen) -> Iterator[Seen]:
+    """An empty list; a broken one is `tool-list-broken`."""
+    if not server.tools and not server.listing_problems:
+        yield Seen(message="The server lists no tools.")

@@ -1,0 +1,71 @@
+"""Parameters that nobody explains."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import listed
+from toolvet.rules.subject import ToolDefinition
+from toolvet.schema.json_value import elements, members
+
+CARD = Card(
+    id="parameter-undescribed",
+    title="Parameters have no description",
+    severity=Severity.INFO,
+    looks_for="Top-level parameters without a description, neither in the schema nor in the tool's own description (a line such as "
+    "`limit: how many results` counts).",
+    why="A model knows a parameter by its name and its description. Formats, units, defaults and where to get an id from cannot be guessed "
+    "from a name.",
+    remedy='Describe each parameter with its format, unit and an example: `Annotated[str, Field(description="IANA time zone, e.g. '
+    'Europe/Paris")]` in Python, `z.string().describe("...")` in Zod.',
+)
+
+
+def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+    """One finding a tool, with all its undescribed parameters."""
+    properties = tool.properties
+    missing = [
+        name
+        for name, schema in properties.items()
+        if not _is_described(schema, tool) and not _is_explained(name, tool.description)
+    ]
+    if missing:
+        many = f"{len(missing)} of {len(properties)} parameters have no description"
+        what = "The only parameter has no description" if len(properties) == 1 else many
+        yield Seen(message=f"{what}: {listed(missing)}.", pointer="/inputSchema/properties")
+
+
+def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
+    """In the schema itself, behind a local `$ref`, or in a branch."""
+    if not isinstance(schema, Mapping):
+        return schema is False
+    here = cast("Mapping[str, object]", schema)
+    description = here.get("description")
+    if isinstance(description, str) and description.strip():
+        return True
+    if depth >= _DEEP_ENOUGH:
+        return False
+    reference = here.get("$ref")
+    if isinstance(reference, str):
+        kind, _, name = reference.removeprefix("#/").partition("/")
+        target = members(members(tool.input_schema).get(kind)).get(name) if kind in {"$defs", "definitions"} else None
+        return target is None or _is_described(target, tool, depth + 1)
+    branches = (*elements(here.get("anyOf")), *elements(here.get("oneOf")), *elements(here.get("allOf")))
+    return any(
+        _is_described(branch, tool, depth + 1) for branch in branches[:_MOST_BRANCHES] if isinstance(branch, Mapping)
+    )
+
+
+_DEEP_ENOUGH = 4
+_MOST_BRANCHES = 20
+
+
+def _is_explained(name: str, description: str) -> bool:
+    """Whether a line of the tool's description explains the parameter: `name: …`, `- name (str): …`, "`name` is …"."""
+    pattern = rf"(?m)(?:^[ \t]{{0,20}}[-*•]?[ ]{{0,4}}|[`'\"])[`'\"*]{{0,3}}{re.escape(name[:100])}[`'\"*]{{0,3}}(?:[ ]?\([^)\n]{{0,80}}\))?[ ]{{0,3}}(?:[:=–—-]| is | to | sets )"
+    return re.search(pattern, description[:_LONGEST]) is not None
+
+
+_LONGEST = 20_000

@@ -1,0 +1,56 @@
+"""Parameters of which nobody says what they are."""
+
+from collections.abc import Iterator, Mapping
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import ToolDefinition
+from toolvet.schema.json_value import Path, members, pointer
+from toolvet.schema.walk import subschemas
+
+CARD = Card(
+    id="parameter-untyped",
+    title="A parameter has no type",
+    severity=Severity.WARNING,
+    looks_for="A declared property, at any depth, without `type` and without anything that implies one (enum, const, $ref, anyOf, "
+    "properties, items, pattern, minimum …).",
+    why="A model has to guess whether to send a string, a number or an object. Some model APIs refuse tools with untyped parameters.",
+    remedy="Declare a type: annotate the parameter of the Python function (`limit: int`, not `limit` or `limit: Any`), use a Zod type other than "
+    '`z.any()`, or write `"type"` into the schema. Where every JSON value is welcome, say so with a list of types.',
+)
+
+# Keywords that say, or at least imply, what a value is.
+_TELLING = frozenset(
+    {
+        "type", "enum", "const", "$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "if", "not",
+        "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
+        "items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems",
+        "pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType",
+        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    }
+)  # fmt: skip
+_MOST = 20
+
+
+def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+    """Each untyped property. A property that is literally `false` is forbidden, not untyped."""
+    found = 0
+    for path, here in subschemas(tool.input_schema):
+        for name, schema in members(here.get("properties")).items():
+            untyped = schema is True or (isinstance(schema, Mapping) and _TELLING.isdisjoint(schema))
+            if untyped and not _is_mentioned(path) and found < _MOST:
+                found += 1
+                yield Seen(
+                    message=f"The parameter '{quoted(name, 60)}' has no type.",
+                    pointer=f"/inputSchema{pointer((*path, 'properties', name))}",
+                    evidence=f"{quoted(name, 60)}: {shown(schema)}",
+                )
+
+
+_CONDITIONAL = frozenset({"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"})
+
+
+def _is_mentioned(path: Path) -> bool:
+    """Inside `if`, `not` and the branches of a combination, `properties` often only mentions what is typed outside."""
+    return any(isinstance(part, str) and part in _CONDITIONAL for part in path)

@@ -1,0 +1,59 @@
+"""Errors that name places on the server's machine."""
+
+import re
+from collections.abc import Iterator
+
+from toolvet.checks.result import Leak, LeakKind
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, verdict_of, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="path-leaked",
+    title="An error names a path of the server's machine",
+    severity=Severity.WARNING,
+    looks_for="An absolute path in an error that the caller did not send: of the server's code, its installation or somebody's home directory; any "
+    "other is told as information. A path that the error names as the allowed one is no leak.",
+    why="A model cannot use the path, and user names, directory layouts and installed packages are of use to an attacker.",
+    remedy="Name what the caller knows (the argument it sent, a path relative to the shared root) and log the rest on the server.",
+)
+
+_ERRORS = frozenset(
+    {Ending.REFUSAL, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}
+)
+# Where code and people live, by the conventions of the systems that servers run on.
+_INSIDE = re.compile(
+    r"(?i)site-packages|dist-packages|node_modules|[/\\](?:home|users|root|app|usr|opt|lib|venv|\.venv)[/\\]|\.(?:py|js|mjs|cjs|ts|tsx|go|rs|java|kt|rb|php|cs)\b"
+)
+# "… is outside the allowed repository '/srv/repo'": the author means the model to know it.
+_MEANT = re.compile(
+    r"(?i)\b(?:allowed|permitted|configured|within|inside|outside|workspace|sandbox|base|root|working)\b[^\n]{0,60}\Z"
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """One finding for the worst path of an error; a stack trace has a finding of its own."""
+    verdict = verdict_of(call)
+    if (
+        ending(call) not in _ERRORS
+        or verdict is None
+        or any(leak.kind is LeakKind.STACK_TRACE for leak in verdict.leaks)
+    ):
+        return
+    text = words_of(call)
+    paths = [leak for leak in verdict.leaks if leak.kind is LeakKind.ABSOLUTE_PATH and not _is_meant(text, leak)]
+    inside = [leak for leak in paths if _INSIDE.search(leak.text)]
+    for leak in (inside or paths)[:1]:
+        yield Seen(
+            message=f"The error names a path of the server's machine: {quoted(leak.text, 120)}",
+            severity=None if inside else Severity.INFO,
+            evidence=quoted(text, 300),
+            confidence=90 if inside else 60,
+        )
+
+
+def _is_meant(text: str, leak: Leak) -> bool:
+    before, found, _ = text.partition(leak.text)
+    return bool(found) and _MEANT.search(before[-100:]) is not None

@@ -1,0 +1,49 @@
+"""References that lead out of the schema."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import ToolDefinition
+from toolvet.schema import compiled
+from toolvet.schema.walk import subschemas
+
+CARD = Card(
+    id="remote-reference",
+    title="A schema refers to another document",
+    severity=Severity.WARNING,
+    looks_for="A `$ref` in the inputSchema or outputSchema that leads to another document (http, https, file). It is never fetched here.",
+    why="Clients must not fetch references (protocol 2026-07-28; before that it was an open door for requests forged on behalf of the "
+    "client). To a model and to every checker the referenced part does not exist, and the whole schema may be refused.",
+    remedy="Copy the referenced schema into `$defs` and refer to it with `#/$defs/Name`. Most schema libraries can bundle "
+    "(pydantic does so by itself).",
+)
+
+_ELSEWHERE = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,30}:)?//|[a-z][a-z0-9+.-]{1,30}:(?!//)")
+
+
+def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+    """Each reference to another document, once. The meta-schemas of JSON Schema and embedded documents are no other ones."""
+    for name, schema in (("inputSchema", tool.input_schema), ("outputSchema", tool.output_schema)):
+        problem = compiled(schema).problem if isinstance(schema, Mapping) else None
+        if problem is not None and problem.kind == "remote_ref":
+            references = dict.fromkeys(_references(schema))
+            words = next(
+                (reference for reference in references if reference in problem.message),
+                next(iter(references), problem.message),
+            )
+            yield Seen(
+                message=f"The {name} refers to another document: {quoted(words)}",
+                pointer=f"/{name}{problem.pointer}",
+                evidence=quoted(", ".join(references) or problem.message),
+            )
+
+
+def _references(schema: object) -> Iterator[str]:
+    for _, here in subschemas(schema):
+        for keyword in ("$ref", "$dynamicRef"):
+            reference = here.get(keyword)
+            if isinstance(reference, str) and _ELSEWHERE.match(reference):
+                yield reference

@@ -1,0 +1,42 @@
+"""Input schemas that are no JSON Schema."""
+
+from collections.abc import Iterator, Mapping
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import ToolDefinition
+from toolvet.schema import compiled
+
+CARD = Card(
+    id="schema-invalid",
+    title="The inputSchema is no valid JSON Schema",
+    severity=Severity.ERROR,
+    looks_for="An inputSchema that does not compile: a keyword with a value that it cannot have, a $ref that leads nowhere, a dialect "
+    "that nobody supports; or a regular expression that no engine accepts.",
+    why="Nobody can check a call against it. Clients that compile schemas refuse the tool or the whole list, model APIs refuse the "
+    "request, and the others send whatever the model makes up.",
+    remedy="Fix the keyword at the place named. Schemas written by hand go wrong most often: derive them from the function's signature "
+    "(FastMCP), from a pydantic model or from Zod. Without `$schema`, JSON Schema 2020-12 holds.",
+)
+
+
+def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+    """What keeps the schema from compiling. A remote reference is `remote-reference`, a missing schema `schema-not-object`."""
+    if not isinstance(tool.input_schema, Mapping):
+        return
+    schema = compiled(tool.input_schema)
+    if schema.problem is not None and schema.problem.kind != "remote_ref":
+        yield Seen(
+            message=f"The inputSchema cannot be used: {quoted(schema.problem.message)}",
+            pointer=f"/inputSchema{schema.problem.pointer}",
+            evidence=quoted(schema.problem.message),
+        )
+    for note in schema.notes:
+        pointer, _, words = note.partition(": ")
+        yield Seen(
+            message=f"A part of the inputSchema cannot be used: {quoted(words or note)}.",
+            pointer=f"/inputSchema{pointer}",
+            severity=Severity.WARNING,
+            evidence=quoted(note),
+        )

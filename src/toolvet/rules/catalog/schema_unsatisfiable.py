@@ -1,0 +1,43 @@
+"""Schemas, or parts of them, that no value satisfies."""
+
+from collections.abc import Iterator, Mapping
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.catalog.required_unknown import check_tool as required_but_unknown
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import listed, quoted
+from toolvet.rules.subject import ToolDefinition
+from toolvet.schema import unsatisfiable_parts
+
+CARD = Card(
+    id="schema-unsatisfiable",
+    title="No arguments can satisfy the inputSchema",
+    severity=Severity.ERROR,
+    looks_for="An inputSchema, or a part of it, that contradicts itself: a minimum above the maximum, a const that the type forbids, "
+    "an allOf whose branches exclude each other.",
+    why="Where the whole schema is affected, every call is invalid and the tool cannot be called by a client that checks. Where a part "
+    "is, that parameter or that branch can never be used.",
+    remedy="Correct the contradicting keywords at the place named. `additionalProperties: false` inside the branches of an allOf is a common "
+    "cause: each branch forbids what the others require; `unevaluatedProperties: false` beside the allOf says what is meant.",
+)
+
+
+def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+    """The whole schema is an error, a part of it a warning; a required name that is forbidden is `required-unknown`."""
+    if not isinstance(tool.input_schema, Mapping):
+        return
+    parts = unsatisfiable_parts(tool.input_schema)
+    # What stands below a dead part is dead with it, and no news.
+    roots = [part for part in parts if not any(part.startswith(f"{other}/") for other in parts if other != part)]
+    if "" in roots:
+        if not any(required_but_unknown(tool)):
+            yield Seen(
+                message="No arguments can satisfy the inputSchema: it contradicts itself.", pointer="/inputSchema"
+            )
+    elif roots:
+        yield Seen(
+            message=f"No value can satisfy these parts of the inputSchema: {listed(roots)}.",
+            pointer=f"/inputSchema{roots[0]}",
+            severity=Severity.WARNING,
+            evidence=quoted(", ".join(roots)),
+        )

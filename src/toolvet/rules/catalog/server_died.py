@@ -1,0 +1,29 @@
+"""Calls that ended the server."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="server-died",
+    title="The server ended during a call",
+    severity=Severity.ERROR,
+    looks_for="A call during which the server's process ended or its connection broke.",
+    why="Every tool of the server is gone with it, for every conversation that uses it, and clients seldom start it again by themselves.",
+    remedy="Catch what the tool raises and answer with isError; the SDKs do this for ordinary exceptions, so look for `sys.exit`, "
+    "`process.exit`, unhandled promise rejections, native crashes, and memory that runs out.",
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """The last words, when there are any."""
+    if ending(call) is Ending.DIED:
+        first, *_ = [*call.detail.strip().splitlines(), ""]
+        yield Seen(
+            message=f"The server ended while it worked on this call{f': {quoted(first, 160)}' if first else ''}.",
+            evidence=quoted(call.detail, 400) or f"arguments: {shown(call.arguments, 160)}",
+        )

@@ -1,0 +1,34 @@
+"""Structured content without a text beside it."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import shown
+from toolvet.rules.subject import Call
+from toolvet.schema.json_value import elements, members
+
+CARD = Card(
+    id="text-mirror-missing",
+    title="Structured content has no text beside it",
+    severity=Severity.INFO,
+    looks_for="A successful result with `structuredContent` and an empty `content` array.",
+    why="Clients from before protocol 2025-06-18, and many since, pass only `content` on to the model. To them the result is empty.",
+    remedy='Put the same data as JSON text into a text block: `content: [{type: "text", text: JSON.stringify(data)}]`. The Python SDKs do it by '
+    "themselves when a tool returns its value.",
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """Any block counts as a mirror: media and links are content as well."""
+    result = members(call.result)
+    if (
+        ending(call) is Ending.SUCCESS
+        and result.get("structuredContent") is not None
+        and not elements(result.get("content"))
+    ):
+        yield Seen(
+            message="The result has structured content and no text for clients that read only text.",
+            evidence=shown(call.result, 160),
+        )

@@ -1,0 +1,30 @@
+"""Trouble with the list of tools itself."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import ServerSeen
+
+CARD = Card(
+    id="tool-list-broken",
+    title="The tool list cannot be read as it should",
+    severity=Severity.ERROR,
+    looks_for="A page of tools/list that is missing, refused or no object with a `tools` array; a cursor that comes twice; a list without end.",
+    why="Clients show the tools of the pages that they could read, or none, or ask for pages forever.",
+    remedy="Answer each page with `tools` and, only when there are more, a `nextCursor` string that leads on. Servers with a few hundred tools need no "
+    "pages at all.",
+)
+
+
+def check_server(server: ServerSeen) -> Iterator[Seen]:
+    """One finding for all problems, the first in its message."""
+    problems = [problem.strip() for problem in server.listing_problems if problem.strip()]
+    if problems:
+        more = f" And {len(problems) - 1} more." if len(problems) > 1 else ""
+        sentence = quoted(problems[0])
+        yield Seen(
+            message=f"tools/list: {sentence}{'' if sentence.endswith(('.', '…')) else '.'}{more}",
+            evidence=quoted("; ".join(problems), 400),
+        )

@@ -1,0 +1,56 @@
+"""Refusals from which nobody can learn."""
+
+from collections.abc import Iterator, Sequence
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.message import MessageScore, PartName, answered_errors, score_message
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import Call, ToolDefinition
+
+CARD = Card(
+    id="unhelpful-error",
+    title="Error messages do not help to correct the call",
+    severity=Severity.WARNING,
+    looks_for="Refusals of wrong arguments that score below 50 of 100 on average: does the text name the argument, say what was received and what "
+    "is expected, list the allowed values or the limit, and say what to do?",
+    why='The error message is all that a model has to correct its call. "Invalid input" costs it several tries, and then it gives up.',
+    remedy="Write errors like this: \"'limit' must be an integer between 1 and 50; received 500. Use a value from 1 to 50.\" In FastMCP raise "
+    '`ToolError` with such a sentence instead of a bare `ValueError("invalid")`; in TypeScript pass messages to the Zod checks.',
+)
+
+_ENOUGH = 50
+_REFUSALS = frozenset({Ending.REFUSAL, Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_REFUSAL})
+_WANTED: dict[PartName, str] = {
+    "field": "which argument is wrong",
+    "received": "what was received",
+    "expected": "what is expected",
+    "allowed": "the allowed values or the limit",
+    "fix": "what to do",
+}
+
+
+def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
+    """One finding a tool, with the worst refusal quoted. Crashes have findings of their own and do not count here."""
+    del tool
+    refusals = [call for call in answered_errors(calls) if ending(call) in _REFUSALS]
+    scored = [(score, call) for call in refusals if not (score := score_message(words_of(call), call)).crash]
+    if not scored:
+        return
+    mean = sum(score.score for score, _ in scored) / len(scored)
+    if mean >= _ENOUGH:
+        return
+    worst, call = min(scored, key=lambda pair: pair[0].score)
+    words = quoted(words_of(call), 160)
+    said = f'the worst is "{words}"' if words else "the worst has no words at all"
+    many = (
+        f"{len(scored)} refusals score {mean:.0f} of 100 on average"
+        if len(scored) > 1
+        else f"The refusal scores {mean:.0f} of 100"
+    )
+    yield Seen(message=f"{many}; {said}. Missing: {_missing(worst)}.", evidence=words or "(no text)", confidence=80)
+
+
+def _missing(score: MessageScore) -> str:
+    return ", ".join(_WANTED[name] for name in score.missing) or "nothing"

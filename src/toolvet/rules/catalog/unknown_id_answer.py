@@ -1,0 +1,29 @@
+"""Answers to requests that nobody made."""
+
+from collections.abc import Iterator
+
+from toolvet.findings import Card, Severity
+from toolvet.rules.judge import Seen
+from toolvet.rules.oddity import evidence_of
+from toolvet.rules.subject import ServerSeen
+
+CARD = Card(
+    id="unknown-id-answer",
+    title="An answer names a request that was never made",
+    severity=Severity.WARNING,
+    looks_for="A response whose id belongs to no request of ours, or an error without an id.",
+    why="The client cannot tell what was answered: it drops the message, and waits for the real answer until its time is up.",
+    remedy='Send the id of the request back unchanged, with its JSON type: `1` is not `"1"`.',
+)
+
+
+def check_server(server: ServerSeen) -> Iterator[Seen]:
+    """One finding for all of them."""
+    found = evidence_of(server, "unknown_id", "null_id")
+    if found:
+        yield Seen(
+            message="An answer names a request that was never made."
+            if len(found) == 1
+            else f"{len(found)} answers name requests that were never made.",
+            evidence=found.words,
+        )

@@ -1,0 +1,55 @@
+"""Valid calls that the tool could not answer."""
+
+from collections.abc import Iterator
+
+from toolvet.checks.result import ResultVerdict, State
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="valid-call-failed",
+    title="A valid call failed",
+    severity=Severity.ERROR,
+    looks_for="Arguments that satisfy the tool's own schema, answered with a failure of the tool: a crash, an internal error, an error without words. "
+    "What depends on the surroundings (an unreachable backend, missing credentials, a timeout behind the tool) is a warning.",
+    why="The model did everything right and can do nothing better. It will retry, give up, or make something up.",
+    remedy="Reproduce the call with the command below and handle the case: return a result, or an error that says what the caller can do. If the tool "
+    "cannot take these arguments, its schema should not allow them.",
+)
+
+_ENVIRONMENT = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
+_ENVIRONMENT_REMEDY = (
+    "Start what the tool depends on and give it its configuration and credentials (--env, --header), then assess again. For the server: check "
+    "at start that they are there, and let the error say which service did not answer and whether a retry helps."
+)
+_FAILURES = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """A failure on valid arguments. One that nobody can classify is a warning: it may have been meant as a refusal."""
+    ended = ending(call)
+    if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
+        return
+    verdict = verdict_of(call)
+    words = quoted(words_of(call), 140)
+    said = f"an error without words, for {shown(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
+    form = f"protocol error {call.error.code}: " if call.error is not None else ""
+    severity, confidence, remedy = _grade(ended, verdict)
+    yield Seen(
+        message=f"A call that the schema allows failed: {form}{said}",
+        severity=severity,
+        confidence=confidence,
+        remedy=remedy,
+        evidence=quoted(words_of(call), 300) or shown(call.result, 160),
+    )
+
+
+def _grade(ended: Ending, verdict: ResultVerdict | None) -> tuple[Severity | None, int, str | None]:
+    if verdict is not None and verdict.state in _ENVIRONMENT:
+        return Severity.WARNING, 80, _ENVIRONMENT_REMEDY
+    if ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN:
+        return Severity.WARNING, 60, None
+    return None, 90, None

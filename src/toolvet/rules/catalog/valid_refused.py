@@ -1,0 +1,64 @@
+"""Arguments that the schema allows and the tool refuses."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from toolvet.checks.result import State
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.message import field_patterns
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="valid-refused",
+    title="The tool refuses what its schema allows",
+    severity=Severity.INFO,
+    looks_for="Arguments that satisfy the schema, refused as invalid with words about one of them. Not found, not allowed and the like are no "
+    "disagreement, and free-form texts (SQL, code, expressions) have rules that a schema cannot hold.",
+    why="A schema that is looser than the server makes models learn the rule from an error, one wasted call at a time.",
+    remedy="Put the rule into the schema where JSON Schema can say it: `minLength`, `minimum`, `enum`, `format`, `pattern`, `required` within `anyOf` "
+    'for "one of these two". Otherwise put it into the parameter\'s description, with an example.',
+)
+
+_FREE_FORM = re.compile(
+    r"(?i)(?:^|_)(?:sql|query|code|script|expression|expr|formula|regex|pattern|jql|cql|graphql|command|statement|program|xpath|selector|template)(?:_|$)"
+)
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """A refusal that names an argument of a valid call."""
+    verdict = verdict_of(call)
+    if (
+        ending(call) is not Ending.REFUSAL
+        or is_bad(call)
+        or call.breach is not None
+        or verdict is None
+        or verdict.state is not State.INVALID_INPUT
+    ):
+        return
+    if not isinstance(call.arguments, Mapping):
+        return
+    words = words_of(call)[:_LONGEST]
+    named = next((name for name in call.tool.properties if _speaks_of(words, name)), None)
+    if named is not None and not _FREE_FORM.search(named):
+        value = call.arguments.get(named)
+        given = (
+            f"'{quoted(named, 60)}' = {shown(value, 60)}"
+            if named in call.arguments
+            else f"a call without '{quoted(named, 60)}'"
+        )
+        yield Seen(
+            message=f'The schema allows {given}, and the tool refuses it: "{quoted(words, 120)}"',
+            pointer=f"/{named.replace('~', '~0').replace('/', '~1')}",
+            evidence=quoted(words, 300),
+            confidence=60,
+        )
+
+
+_LONGEST = 4_000
+
+
+def _speaks_of(words: str, name: str) -> bool:
+    return any(pattern.search(words) for pattern in field_patterns(name))

@@ -1,0 +1,250 @@
+"""Which tools may do harm, by what they say of themselves: their annotations, their name, how their description begins.
+
+Nothing here proves that a tool is harmless. It decides what an assessment dares to call unasked, so a doubt counts
+against calling; but a name that only mentions a deed (`list_orders`, `commit_log`) raises no doubt.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Literal
+
+import msgspec
+
+from toolvet.discover import data_files
+from toolvet.redact import word_segments
+from toolvet.rules.subject import ToolDefinition
+
+Force = Literal["read", "mild", "strong"]
+
+
+def why_not_called(tool: ToolDefinition) -> str | None:
+    """Why this tool is not called without consent, quoting the word or the annotation; None when it may be called.
+
+    Strong words (delete, send, pay, execute …) and `destructiveHint: true` always count. A mild word (create, update,
+    set …) does not when the tool says `readOnlyHint: true` or `destructiveHint: false`.
+    """
+    read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
+    if destructive is True:
+        return "its annotations say destructiveHint: true"
+    if read_only is False and destructive is not False:
+        return "its annotations say readOnlyHint: false, and not destructiveHint: false"
+    deeds = tuple(said(tool))
+    for deed in deeds:
+        if deed.force == "strong":
+            return deed.reason
+    if read_only is True or destructive is False or _adds_numbers(tool, deeds):
+        return None
+    return next((deed.reason for deed in deeds), None)
+
+
+def sounds_read_only(tool: ToolDefinition) -> bool:
+    """Whether the tool looks things up (list, search, get, read …), so that its answers can feed other calls."""
+    if why_not_called(tool) is not None:
+        return False
+    verb = next(_verbs(word_segments(tool.name)), None)
+    if verb is not None:
+        return verb.word in _data().produce
+    words = _description_words(tool.description)
+    return tool.annotations.get("readOnlyHint") is True or (bool(words) and bool(_stems(words[0]) & _data().produce))
+
+
+class Deed(msgspec.Struct, frozen=True):
+    """A verb of a tool that changes something: the verb's base form, how strong it is, and a reason that quotes it."""
+
+    word: str
+    force: Force
+    reason: str
+
+    @property
+    def changes(self) -> bool:
+        """Whether nobody could call it read-only (`execute` may be, `delete` is not)."""
+        return self.word in _data().changes
+
+    @property
+    def destroys(self) -> bool:
+        """Whether it takes something away that was there."""
+        return self.word in _data().destroys
+
+
+def said(tool: ToolDefinition) -> Iterator[Deed]:
+    """The deeds that the tool's name and then its description speak of, reading and computing left out."""
+    begins = _description_words(tool.description)[:1]
+    looks = any(stem in _data().read or stem == "return" for word in begins for stem in _stems(word))
+    for verb in _verbs(word_segments(tool.name[:_LONGEST_NAME])):
+        # `type` that "returns the type of a value" is a noun.
+        noun = looks and verb.force == "mild" and verb.word in _data().noun
+        if verb.force != "read" and not noun:
+            yield Deed(verb.word, verb.force, f"its name says '{verb.word}'")
+    yield from _described(tool.description)
+
+
+class _Verb(msgspec.Struct, frozen=True):
+    word: str
+    force: Force
+
+
+_LONGEST_NAME = 256
+
+
+def _verbs(words: Sequence[str]) -> Iterator[_Verb]:
+    """The first verb of a name, and those that "and" and "or" add to it."""
+    data = _data()
+    if any(word in data.about for word in words[1:]):
+        return
+    found = False
+    for index, word in enumerate(words):
+        previous = words[index - 1] if index else ""
+        force = data.force(word)
+        if force is None or _is_noun(words, index):
+            continue
+        if found and previous not in data.joins and not (previous == "read" and word == "write"):
+            continue
+        found = True
+        yield _Verb(word, force)
+
+
+def _is_noun(words: Sequence[str], index: int) -> bool:
+    data, word = _data(), words[index]
+    if index and words[index - 1] in data.heads:
+        return True
+    if word not in data.noun:
+        return False
+    following = words[index + 1] if index + 1 < len(words) else ""
+    return following in data.tails or (index > 0 and word in data.noun_unless_first)
+
+
+def _described(description: str) -> Iterator[Deed]:
+    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
+    data = _data()
+    for pattern in data.dangerous:
+        match = pattern.search(sentence)
+        if match:
+            yield Deed("execute", "strong", f"its description says '{match[0].strip()}'")
+            return
+    if data.harmless.search(sentence):
+        return
+    words = _description_words(sentence)
+    for index, word in enumerate(words[:_LOOK_AHEAD]):
+        if index and words[index - 1].lower() not in {"and", "or", "then"}:
+            continue
+        following = words[index + 1].lower() if index + 1 < len(words) else ""
+        for stem in _stems(word):
+            force = data.force(stem)
+            # "Fetches posts and comments": a verb has an object, and these words are nouns as often.
+            noun = stem in data.noun and (
+                following in data.tails or (index > 0 and following in {"", ",", *data.heads})
+            )
+            if force in {"mild", "strong"} and not noun:
+                place = "begins with" if index == 0 else "says"
+                yield Deed(stem, force, f"its description {place} '{word}'")
+
+
+_LONGEST_DESCRIPTION = 2_000
+_LOOK_AHEAD = 6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
+_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*+|,")
+
+
+def _description_words(sentence: str) -> tuple[str, ...]:
+    """The words from the verb on: "This tool permanently deletes a file" begins with `deletes`."""
+    text = sentence[:_LONGEST_DESCRIPTION].strip()
+    lead = _data().lead_ins.match(text)
+    rest = text[lead.end() :] if lead else text
+    words = tuple(_WORD.findall(rest[:400]))
+    return words or tuple(_WORD.findall(text[:400]))
+
+
+def _stems(word: str) -> frozenset[str]:
+    """The base forms that an English verb form may have: `Deletes`, `pushes`, `Applies`, `Executing`."""
+    word = word.lower()
+    found = {word}
+    if word.endswith("ies"):
+        found.add(word[:-3] + "y")
+    if word.endswith("es"):
+        found.add(word[:-2])
+    if word.endswith("s"):
+        found.add(word[:-1])
+    if word.endswith("ing"):
+        found |= {word[:-3], word[:-3] + "e"}
+    return frozenset(found)
+
+
+def _adds_numbers(tool: ToolDefinition, deeds: Sequence[Deed]) -> bool:
+    """`add(a, b)` with nothing but numbers is arithmetic, whatever "add" does elsewhere."""
+    schemas = tuple(tool.properties.values())
+    kinds = {
+        schema.get("type") for schema in schemas if isinstance(schema, Mapping) and isinstance(schema.get("type"), str)
+    }
+    numeric = bool(schemas) and len(schemas) >= _ADDENDS and kinds <= {"number", "integer"} and bool(kinds)
+    return numeric and all(deed.word == "add" for deed in deeds)
+
+
+_ADDENDS = 2
+
+
+class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`destructive.toml` as written."""
+
+    read: frozenset[str]
+    produce: frozenset[str]
+    strong: frozenset[str]
+    changes: frozenset[str]
+    destroys: frozenset[str]
+    mild: frozenset[str]
+    noun: frozenset[str]
+    noun_unless_first: frozenset[str]
+    tails: frozenset[str]
+    heads: frozenset[str]
+    about: frozenset[str]
+    joins: frozenset[str] = msgspec.field(name="and")
+    lead_ins: str
+    harmless: str
+    dangerous: tuple[str, ...]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _Words(msgspec.Struct, frozen=True):
+    """The same, ready for use."""
+
+    read: frozenset[str]
+    produce: frozenset[str]
+    strong: frozenset[str]
+    changes: frozenset[str]
+    destroys: frozenset[str]
+    mild: frozenset[str]
+    noun: frozenset[str]
+    noun_unless_first: frozenset[str]
+    tails: frozenset[str]
+    heads: frozenset[str]
+    about: frozenset[str]
+    joins: frozenset[str]
+    lead_ins: re.Pattern[str]
+    harmless: re.Pattern[str]
+    dangerous: tuple[re.Pattern[str], ...]
+
+    def force(self, word: str) -> Force | None:
+        """How much a verb does; None for a word that is no verb we know."""
+        if word in self.strong:
+            return "strong"
+        if word in self.mild:
+            return "mild"
+        return "read" if word in self.read else None
+
+
+@cache
+def destructive_source() -> _Source:
+    """The words as data, with their hits and misses."""
+    ((_, content),) = data_files("toolvet.rules", "destructive.toml")
+    return msgspec.toml.decode(content, type=_Source)
+
+
+@cache
+def _data() -> _Words:
+    source = destructive_source()
+    return _Words(
+        **{name: getattr(source, name) for name in _Words.__struct_fields__[:12]},
+        lead_ins=re.compile(source.lead_ins),
+        harmless=re.compile(source.harmless),
+        dangerous=tuple(map(re.compile, source.dangerous)),
+    )

@@ -1,0 +1,130 @@
+"""How a call ended: the one table that decides which rule speaks, so that one fault is told once."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import cast
+
+from toolvet.checks.result import ResultVerdict, check_result
+from toolvet.rules.subject import Call, Outcome
+from toolvet.schema.json_value import elements, members
+
+INVALID_ARGUMENTS = frozenset({-32602, -32600, -32700})
+# -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.
+_NEEDS_MORE = frozenset({-32042, -32021})
+
+
+class Ending(StrEnum):
+    """What came of a call, from the point of view of whoever has to read it."""
+
+    SUCCESS = "success"
+    UNFLAGGED_ERROR = "unflagged_error"  # the words of an error, without isError
+    REFUSAL = "refusal"  # isError: the call was wrong, says the tool, in words
+    FAILURE = "failure"  # isError: the tool or what it depends on failed
+    WORDLESS = "wordless"  # isError, and not a word
+    PROTOCOL_REFUSAL = "protocol_refusal"  # a JSON-RPC error about the call
+    PROTOCOL_FAILURE = "protocol_failure"  # a JSON-RPC error about anything else
+    UNFINISHED = "unfinished"  # the server wants input, a task or a capability first
+    MALFORMED = "malformed"  # no legal tool result
+    TIMEOUT = "timeout"
+    DIED = "died"
+
+
+def ending(call: Call) -> Ending:
+    """Total: every call ended in one of these ways."""
+    match call.outcome:
+        case Outcome.TIMEOUT:
+            return Ending.TIMEOUT
+        case Outcome.SERVER_DIED:
+            return Ending.DIED
+        case Outcome.INVALID_MESSAGE:
+            return Ending.MALFORMED
+        case Outcome.PROTOCOL_ERROR:
+            return _protocol_ending(call)
+        case Outcome.RESULT:
+            return _result_ending(call)
+
+
+def is_bad(call: Call) -> bool:
+    """Whether the tool's own schema forbids the arguments of the call."""
+    return bool(call.violations) or (call.breach is not None and call.breach.declared)
+
+
+def verdict_of(call: Call) -> ResultVerdict | None:
+    """The verdict; a protocol error is read as the error result that it should have been."""
+    if call.verdict is not None or call.error is None:
+        return call.verdict
+    text = {"type": "text", "text": f"MCP error {call.error.code}: {call.error.message}"}
+    return check_result(call.tool.raw, call.arguments, {"content": [text], "isError": True}, call.category)
+
+
+def words_of(call: Call) -> str:
+    """What a model gets to read: the text blocks, or the protocol error's message, or else the structured content's texts."""
+    if call.error is not None:
+        return call.error.message
+    texts = [text for text in _texts(members(call.result).get("content")) if text.strip()]
+    if not texts:
+        texts = list(_strings(members(call.result).get("structuredContent")))
+    return "\n".join(texts)
+
+
+def _protocol_ending(call: Call) -> Ending:
+    code = call.error.code if call.error is not None else None
+    if code in _NEEDS_MORE or _runs_as_task(call):
+        return Ending.UNFINISHED
+    if code in INVALID_ARGUMENTS:
+        return Ending.PROTOCOL_REFUSAL
+    verdict = verdict_of(call)
+    refused = verdict is not None and verdict.error_kind == "business"
+    return Ending.PROTOCOL_REFUSAL if refused else Ending.PROTOCOL_FAILURE
+
+
+def _result_ending(call: Call) -> Ending:
+    result, verdict = call.result, call.verdict
+    if not isinstance(result, Mapping):
+        return Ending.MALFORMED
+    if _is_unfinished(cast("Mapping[str, object]", result)):
+        return Ending.UNFINISHED
+    if verdict is None or not isinstance(members(cast("object", result)).get("content"), list):
+        return Ending.MALFORMED
+    if not verdict.is_error:
+        return Ending.UNFLAGGED_ERROR if verdict.error_without_flag else Ending.SUCCESS
+    if _runs_as_task(call):
+        return Ending.UNFINISHED
+    if not words_of(call).strip():
+        return Ending.WORDLESS
+    return Ending.REFUSAL if verdict.error_kind == "business" else Ending.FAILURE
+
+
+def _is_unfinished(result: Mapping[str, object]) -> bool:
+    """Multi round-trip requests and tasks (2026-07-28: `resultType`; 2025-11-25: `task` instead of content)."""
+    kind = result.get("resultType")
+    return kind in ("input_required", "task") or (isinstance(result.get("task"), Mapping) and "content" not in result)
+
+
+def _runs_as_task(call: Call) -> bool:
+    """2025-11-25: a tool with `execution.taskSupport: "required"` is right to refuse a plain call."""
+    return members(members(call.tool.raw).get("execution")).get("taskSupport") == "required"
+
+
+def _texts(content: object) -> Iterator[str]:
+    for block in elements(content):
+        text = members(block).get("text")
+        if isinstance(text, str):
+            yield text
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings in a JSON value, in order; the first thousand members are enough to be read."""
+    pending, seen = [value], 0
+    while pending and seen < _ENOUGH:
+        here = pending.pop()
+        seen += 1
+        if isinstance(here, str):
+            yield here
+        elif isinstance(here, Mapping):
+            pending.extend(reversed(list(cast("Mapping[object, object]", here).values())))
+        else:
+            pending.extend(reversed(elements(here)))
+
+
+_ENOUGH = 1000

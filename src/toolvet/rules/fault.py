@@ -1,0 +1,119 @@
+"""What a refusal of a bad call could talk about: the argument, its value, what the schema demands of it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from toolvet.rules.subject import Call
+from toolvet.schema import Violation
+from toolvet.schema.json_value import elements, members
+
+_LIMITS = frozenset(
+    {
+        "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties",
+        "minimum", "multipleOf", "maxContains", "minContains",
+    }
+)  # fmt: skip
+_ABSENT = frozenset({"required", "dependentRequired", "dependencies"})
+_UNKNOWN = frozenset({"additionalProperties", "unevaluatedProperties", "propertyNames"})
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a call.
+
+    `field` is the argument's name ("" when the fault is not about one), `received` says whether there is a value to
+    speak of and `value` which, `allowed` the words that a list of allowed values or a limit would contain, `nonempty`
+    that "not empty" says the limit as well.
+    """
+
+    keyword: str = ""
+    field: str = ""
+    place: str = ""
+    received: bool = False
+    value: object = None
+    allowed: tuple[str, ...] = ()
+    nonempty: bool = False
+
+
+def fault_of(call: Call) -> Fault:
+    """Total: a call whose fault nobody named has one without a field."""
+    violation = meant(call)
+    breach = call.breach
+    keyword = breach.keyword if breach is not None else violation.keyword if violation is not None else ""
+    place = breach.pointer if breach is not None else violation.pointer if violation is not None else ""
+    named = breach.property if breach is not None else None
+    if named is None and violation is not None:
+        named = _named(violation)
+    absent, unknown = keyword in _ABSENT, keyword in _UNKNOWN
+    if not absent and not unknown:
+        named = None
+    demand = _at(call.tool.input_schema, violation.schema_pointer) if violation is not None else None
+    return Fault(
+        keyword=keyword,
+        field=named or _last_name(place),
+        place=f"{place}/{named.replace('~', '~0').replace('/', '~1')}" if named else place,
+        received=bool(keyword) and not absent and not unknown,
+        value=_at(call.arguments, place),
+        allowed=tuple(_allowed(keyword, demand, call)),
+        nonempty=keyword in {"minItems", "minLength", "minProperties"} and demand == 1,
+    )
+
+
+def meant(call: Call) -> Violation | None:
+    """The violation that the scenario meant to cause, or else the first."""
+    if call.breach is not None:
+        for violation in call.violations:
+            if violation.keyword == call.breach.keyword and violation.pointer == call.breach.pointer:
+                return violation
+    return call.violations[0] if call.violations else None
+
+
+def _named(violation: Violation) -> str | None:
+    name = violation.params.get("property")
+    if isinstance(name, str):
+        return name
+    return next((other for other in elements(violation.params.get("unexpected")) if isinstance(other, str)), None)
+
+
+def _last_name(place: str) -> str:
+    """The last part of a JSON Pointer that is no index: `/items/0` speaks of `items`."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
+    return next((part for part in reversed(parts) if part and not part.isdigit()), "")
+
+
+def _allowed(keyword: str, demand: object, call: Call) -> Iterator[str]:
+    if keyword == "enum":
+        yield from _written(elements(demand))
+    elif keyword == "const" or keyword in _LIMITS or keyword == "pattern":
+        yield from _written([demand])
+    elif keyword in _UNKNOWN:
+        yield from list(call.tool.properties)[:50]
+
+
+def _written(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        match value:
+            case bool():
+                yield "true" if value else "false"
+            case str() if value:
+                yield value[:200]
+            case int() | float() if abs(value) < _HUGE:
+                yield str(int(value)) if value == value // 1 else str(value)
+            case _:
+                continue
+
+
+_HUGE = 10**18
+
+
+def _at(value: object, place: str) -> object:
+    """What a JSON Pointer leads to, or None."""
+    for part in place.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping):
+            value = members(value).get(name)
+        elif isinstance(value, list) and name.isdigit() and len(name) < 10 and int(name) < len(value):  # noqa: PLR2004 - no index is longer.
+            value = elements(value)[int(name)]
+        else:
+            return None
+    return value

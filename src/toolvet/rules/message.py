@@ -1,0 +1,274 @@
+"""How much a tool's own words help a model that made a mistake: 0 to 100, with the words that earned each point.
+
+A good refusal names the argument, says what came and what should have come, lists what is allowed, and says what to do:
+"'limit' must be an integer between 1 and 50; received 500. Use a value from 1 to 50." The weights stand in
+`message.toml`. A crash text tells the model about the server's code instead of its own mistake, and earns nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from toolvet.discover import data_files
+from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.fault import Fault, fault_of
+from toolvet.rules.subject import Call
+
+PartName: TypeAlias = Literal["field", "received", "expected", "allowed", "fix"]
+Span: TypeAlias = tuple[int, int]
+
+
+class MessagePart(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a refusal should say: `points` of `most`, and the words that earned them with their spans."""
+
+    name: PartName
+    points: float
+    most: int
+    words: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+
+class MessageScore(msgspec.Struct, frozen=True, kw_only=True):
+    """The score (0-100) of one refusal, and how it came about. Parts that cannot apply are not listed."""
+
+    score: int
+    parts: tuple[MessagePart, ...] = ()
+    crash: bool = False
+
+    @property
+    def missing(self) -> tuple[PartName, ...]:
+        """The parts that earned nothing."""
+        return tuple(part.name for part in self.parts if not part.points)
+
+
+def score_message(text: str, call: Call) -> MessageScore:
+    """How much `text`, the words of the error that answered `call`, helps to correct the call. Pure and total."""
+    if _shows_a_crash(call):
+        return MessageScore(score=0, crash=True)
+    text = text[:_LONGEST_MESSAGE]
+    fault = fault_of(call)
+    parts = tuple(part for part in _parts(text, fault) if part is not None)
+    most = sum(part.most for part in parts)
+    return MessageScore(score=round(100 * sum(part.points for part in parts) / most), parts=parts)
+
+
+def tool_message_score(calls: Sequence[Call]) -> float | None:
+    """The mean score (0-100) over the bad calls that an error answered; None when there are none."""
+    scores = [score_message(words_of(call), call).score for call in answered_errors(calls)]
+    return sum(scores) / len(scores) if scores else None
+
+
+def answered_errors(calls: Iterable[Call]) -> Iterator[Call]:
+    """The calls that were wrong (on purpose or not) and that the server answered with some error."""
+    for call in calls:
+        if (is_bad(call) or call.breach is not None) and ending(call) in _ERRORS:
+            yield call
+
+
+_ERRORS = frozenset(
+    {
+        Ending.REFUSAL,
+        Ending.FAILURE,
+        Ending.WORDLESS,
+        Ending.UNFLAGGED_ERROR,
+        Ending.PROTOCOL_REFUSAL,
+        Ending.PROTOCOL_FAILURE,
+    }
+)
+_LONGEST_MESSAGE = 8_000
+
+
+def _shows_a_crash(call: Call) -> bool:
+    verdict = verdict_of(call)
+    if verdict is None:
+        return False
+    return verdict.state == "crash" or any(leak.kind == "stack_trace" for leak in verdict.leaks)
+
+
+def _parts(text: str, fault: Fault) -> Iterator[MessagePart | None]:
+    weights = _data().weights
+    yield _part("field", weights.field, _field_spans(text, fault.field), text) if fault.field else None
+    if fault.received:
+        spans = _value_spans(text, fault)
+        typed = () if spans else _first_spans(_data().received, text)
+        # The type alone is two thirds: "received string" does not say which of the model's strings.
+        yield _part("received", weights.received, spans or typed, text, share=1.0 if spans else 2 / 3)
+    yield _part("expected", weights.expected, _first_spans(_data().expected, text), text)
+    if fault.allowed:
+        yield _part("allowed", weights.allowed, _allowed_spans(text, fault), text)
+    yield _part("fix", weights.fix, _first_spans(_data().fix, text), text)
+
+
+def _part(name: PartName, most: int, spans: tuple[Span, ...], text: str, share: float = 1.0) -> MessagePart:
+    words = tuple(text[start:end].strip() for start, end in spans)
+    return MessagePart(name=name, points=most * share if spans else 0, most=most, words=words, spans=spans)
+
+
+def _first_spans(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[Span, ...]:
+    for pattern in patterns:
+        match = pattern.search(text)
+        if match:
+            return (match.span(),)
+    return ()
+
+
+def _field_spans(text: str, field: str) -> tuple[Span, ...]:
+    for pattern in field_patterns(field):
+        match = pattern.search(text)
+        if match:
+            start = match[0].lower().find(field.lower())
+            return ((match.start() + start, match.start() + start + len(field)),)
+    return ()
+
+
+@lru_cache(maxsize=512)
+def field_patterns(name: str) -> tuple[re.Pattern[str], ...]:
+    """What may name the argument `name` in a text; an everyday word counts in fewer places than a made-up one."""
+    source = message_source().field
+    escaped = re.escape(name[:100])
+    # A name of several words ("repo_path") is not written by chance.
+    if not name.isalpha() or name[1:] != name[1:].lower():
+        return (re.compile(rf"(?<!\w){escaped}(?!\w)"), *_framed(source.common, escaped, re.IGNORECASE))
+    if name.lower() in source.everyday:
+        return (
+            re.compile(rf"(?<![Ee]rror )(?:{_framed(source.common, escaped)[0].pattern})"),
+            *_framed(source.common[1:], escaped),
+        )
+    return (*_framed(source.common, escaped, re.IGNORECASE), *_framed(source.plain, escaped, re.IGNORECASE))
+
+
+def _framed(frames: Iterable[str], name: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(frame.replace("{name}", name), flags) for frame in frames)
+
+
+def _value_spans(text: str, fault: Fault) -> tuple[Span, ...]:
+    for pattern in _value_patterns(fault.value):
+        match = re.search(pattern, text)
+        if match:
+            return (match.span(),)
+    return ()
+
+
+# In front of a value that is too short to be there by chance, and behind it.
+_FRAME = r"(?:(?:received|got|given|found|value|input_value|invalid|not|was|is)[ :=]{1,3}|[:=(] ?|[\"'`“‘])"
+_BOUND = r"(?![\w.]*\w)(?! validation error)"
+_PLAIN_ENOUGH = 4
+
+
+def _value_patterns(value: object) -> Iterator[str]:
+    """How the received value may be written: as JSON, as Python or JavaScript show it, and cut short."""
+    match value:
+        case str() if not value.strip():
+            yield r"\"\s*\"|'\s*'|``|\b(?:empty|blank)\b"
+        case str():
+            start = re.escape(value[:24])
+            framed = rf"[\"'`“‘]{start}" if len(value) < _PLAIN_ENOUGH or value.isalpha() else rf"(?<!\w){start}"
+            yield framed
+            yield rf"(?:received|got|given|not found|not|unknown|invalid)[ :]{{1,2}}{start}"
+        case bool() | None:
+            words = {True: "[Tt]rue", False: "[Ff]alse", None: "None|null|undefined"}
+            yield rf"{_FRAME}(?:{words[value]})\b"
+        case int() | float() if abs(value) < 10**18:
+            for form in dict.fromkeys(
+                (str(value), f"{value:g}", str(int(value)) if value == value // 1 else str(value))
+            ):
+                bare = rf"(?<![\w.-]){re.escape(form)}{_BOUND}" if len(form) >= 2 + form.startswith("-") else None
+                yield bare or rf"{_FRAME}{re.escape(form)}{_BOUND}"
+        case dict() | list() | tuple():
+            yield from map(re.escape, dict.fromkeys(_container_starts(value)))
+        case _:
+            return
+
+
+def _container_starts(value: object) -> Iterator[str]:
+    try:
+        shown = (json.dumps(value), json.dumps(value, separators=(",", ":")), repr(value))
+    except (TypeError, ValueError, RecursionError):
+        return
+    # An empty container is one that a message may well contain by chance.
+    yield from (f"{form[:12]}" if len(form) > 2 else f" {form}" for form in shown)  # noqa: PLR2004 - two brackets.
+
+
+def _allowed_spans(text: str, fault: Fault) -> tuple[Span, ...]:
+    """Where the allowed values stand: most of them, or three of a long list; or the limit; or words for "not empty"."""
+    found: list[Span] = []
+    for token in fault.allowed:
+        match = re.search(rf"(?<![\w.-]){re.escape(token)}(?!\w|\.\d)", text)
+        if match:
+            found.append(match.span())
+    needed = min(3, (len(fault.allowed) + 1) // 2)
+    if len(found) >= needed:
+        return tuple(found)
+    if fault.nonempty:
+        match = re.search(r"(?i)\b(?:non-?empty|not be (?:empty|blank)|at least one|empty|blank)\b", text)
+        return (match.span(),) if match else ()
+    return ()
+
+
+class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What each part is worth; 100 together."""
+
+    field: int
+    received: int
+    expected: int
+    allowed: int
+    fix: int
+
+
+class _FieldSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    common: tuple[str, ...]
+    plain: tuple[str, ...]
+    everyday: frozenset[str]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _ReceivedSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    types: tuple[str, ...]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _PatternSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    patterns: tuple[str, ...]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class MessageSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`message.toml` as written, with the hits and misses of each part."""
+
+    weights: Weights
+    field: _FieldSource
+    received: _ReceivedSource
+    expected: _PatternSource
+    fix: _PatternSource
+
+
+class _Patterns(msgspec.Struct, frozen=True):
+    weights: Weights
+    received: tuple[re.Pattern[str], ...]
+    expected: tuple[re.Pattern[str], ...]
+    fix: tuple[re.Pattern[str], ...]
+
+
+@cache
+def message_source() -> MessageSource:
+    """The patterns as data."""
+    ((_, content),) = data_files("toolvet.rules", "message.toml")
+    return msgspec.toml.decode(content, type=MessageSource)
+
+
+@cache
+def _data() -> _Patterns:
+    source = message_source()
+    return _Patterns(
+        weights=source.weights,
+        received=tuple(map(re.compile, source.received.types)),
+        expected=tuple(map(re.compile, source.expected.patterns)),
+        fix=tuple(map(re.compile, source.fix.patterns)),
+    )

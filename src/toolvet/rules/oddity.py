@@ -1,0 +1,32 @@
+"""What was odd on the wire, gathered by kind."""
+
+from collections.abc import Sequence
+
+from toolvet.rules.quote import quoted
+from toolvet.rules.subject import ServerSeen
+
+
+class Evidence:
+    """The words of all oddities of some kinds; empty when there were none."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @property
+    def words(self) -> str:
+        """The first three, each quoted."""
+        more = f" and {len(self._words) - _SHOWN} more" if len(self._words) > _SHOWN else ""
+        return "; ".join(f'"{quoted(words, 120)}"' for words in self._words[:_SHOWN]) + more
+
+
+_SHOWN = 3
+
+
+def evidence_of(server: ServerSeen, *kinds: str) -> Evidence:
+    """What was seen of these kinds, in the order in which it came."""
+    return Evidence([oddity.evidence for oddity in server.oddities if oddity.kind in kinds])

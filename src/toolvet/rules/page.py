@@ -1,0 +1,57 @@
+"""The catalogue as a page for people, made from the cards."""
+
+from collections.abc import Iterator
+
+from toolvet.discover import modules
+from toolvet.findings import Card
+
+# A rule stands in the first group for which it has a function.
+_GROUPS = (
+    ("check_tool", "How a tool is defined"),
+    ("check_call", "How a call went"),
+    ("check_calls", "A tool over all its calls"),
+    ("check_server", "The whole server"),
+)
+
+
+def checks_page() -> str:
+    """`docs/checks.md`: every check with what it looks for, why it matters and what to do, in groups, with an anchor for each id."""
+    groups = list(_grouped())
+    lines = [
+        "# The checks",
+        "",
+        "What toolvet looks for, why it matters, and what the author of a server does about it. `toolvet explain ID` prints the same.",
+        "This page is made from the cards in `src/toolvet/rules/catalog/`; a test holds it up to date.",
+        "",
+        "Severity is how bad a finding usually is; a finding may be graver or milder, and says so. `error`: a client or model will trip over it.",
+        "`warning`: it does harm often. `info`: worth knowing.",
+        "",
+    ]
+    for title, cards in groups:
+        lines += [f"**{title}**", ""]
+        lines += [
+            f"- [`{card.id}`](#{card.id}): {card.title[:1].lower()}{card.title[1:]} ({card.severity.value})"
+            for card in cards
+        ]
+        lines.append("")
+    for title, cards in groups:
+        lines += [f"## {title}", ""]
+        for card in cards:
+            lines += [f'### <a id="{card.id}"></a>`{card.id}`', "", f"**{card.title}** ({card.severity.value})", ""]
+            lines += [f"Looks for: {card.looks_for}", "", f"Why: {card.why}", "", f"What to do: {card.remedy}", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _grouped() -> Iterator[tuple[str, list[Card]]]:
+    """The groups of the page with their cards, by id."""
+    rules = modules("toolvet.rules.catalog")
+    for index, (function, title) in enumerate(_GROUPS):
+        earlier = [name for name, _ in _GROUPS[:index]]
+        yield (
+            title,
+            [
+                rule.CARD
+                for rule in rules
+                if hasattr(rule, function) and not any(hasattr(rule, name) for name in earlier)
+            ],
+        )

@@ -1,0 +1,165 @@
+"""Secrets are hidden, and nothing else is."""
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+
+from toolvet.redact import REDACTED, is_secret_key, redact, redact_text, word_segments
+from toolvet.redact.secret import secret_data
+
+DATA = secret_data()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("name", DATA.keys.hits)
+def test_the_value_of_a_secret_key_is_hidden(name: str) -> None:
+    assert redact({name: "hunter2"}) == {name: REDACTED}
+
+
+@pytest.mark.parametrize("name", DATA.keys.misses)
+def test_a_key_that_only_sounds_secret_keeps_its_value(name: str) -> None:
+    value = {name: "hunter2"}
+    assert redact(value) is value
+
+
+@pytest.mark.parametrize(("shape", "text"), [(s.name, hit) for s in DATA.shape for hit in s.hits])
+def test_a_secret_shape_is_hidden(shape: str, text: str) -> None:
+    assert REDACTED in redact_text(text), shape
+
+
+@pytest.mark.parametrize(("shape", "text"), [(s.name, miss) for s in DATA.shape for miss in s.misses])
+def test_a_near_miss_of_a_shape_is_kept(shape: str, text: str) -> None:
+    assert redact_text(text) is text, shape
+
+
+@pytest.mark.parametrize("text", DATA.assignments.hits)
+def test_an_assignment_to_a_secret_name_hides_the_value_alone(text: str) -> None:
+    assert REDACTED in redact_text(text)
+
+
+@pytest.mark.parametrize("text", DATA.assignments.misses)
+def test_an_assignment_that_gives_nothing_away_is_kept(text: str) -> None:
+    assert redact_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("https://x.org/?a=1&api_key=abc123&b=2", "https://x.org/?a=1&api_key=[redacted]&b=2"),
+        ('{"password": "hunter2", "n": 1}', '{"password": "[redacted]", "n": 1}'),
+        ("postgres://app:hunter2@db:5432/x", "postgres://[redacted]@db:5432/x"),
+        ("Authorization: Bearer abcdef123456", "Authorization: Bearer [redacted]"),
+        ("curl -H 'Authorization: Bearer abcdef123456' x", "curl -H 'Authorization: Bearer [redacted]' x"),
+        ("a\nX-Api-Key: 12345\nb", "a\nX-Api-Key: [redacted]\nb"),
+    ],
+)
+def test_what_stands_around_a_secret_stays_readable(text: str, hidden: str) -> None:
+    assert redact_text(text) == hidden
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"),
+    [
+        (
+            {"headers": [{"name": "Authorization", "value": "abc"}]},
+            {"headers": [{"name": "Authorization", "value": REDACTED}]},
+        ),
+        (
+            {"credentials": {"user": "a", "n": 1, "ok": True}},
+            {"credentials": {"user": REDACTED, "n": REDACTED, "ok": True}},
+        ),
+        ({"tokens": ["a"]}, {"tokens": ["a"]}),
+        ({"secrets": ["a", ["b"]]}, {"secrets": [REDACTED, [REDACTED]]}),
+        ({"otp": 123456}, {"otp": REDACTED}),
+        ({"password": None, "token": False, "secret": ""}, {"password": None, "token": False, "secret": ""}),
+        ({"text": "password=hunter2"}, {"text": "password=[redacted]"}),
+    ],
+)
+def test_any_shape_of_json_keeps_its_shape(value: object, hidden: object) -> None:
+    assert redact(value) == hidden
+
+
+def test_the_schema_of_a_secret_parameter_is_no_secret() -> None:
+    tool = {
+        "inputSchema": {
+            "properties": {
+                "password": {"type": "string", "description": "Your password"},
+                "token": {"$ref": "#/$defs/t"},
+            }
+        }
+    }
+    assert redact(tool) is tool
+
+
+def test_a_list_without_secrets_is_returned_itself_and_a_tuple_stays_a_tuple() -> None:
+    clean: list[object] = [1, {"a": ["b"]}]
+    assert redact(clean) is clean
+    assert redact(({"token": "x"},)) == ({"token": REDACTED},)
+
+
+@given(JSON)
+def test_any_json_value_is_redacted_without_an_error_and_only_once(value: object) -> None:
+    once = redact(value)
+    assert redact(once) is once
+
+
+@given(st.text(alphabet="abcE\"'=:-_ .eyJ/@\\password", max_size=200))
+def test_redacting_text_twice_changes_nothing_more(text: str) -> None:
+    once = redact_text(text)
+    assert redact_text(once) == once
+
+
+def test_nesting_deeper_than_any_payload_is_no_danger() -> None:
+    deep: object = {"token": "x"}
+    for _ in range(3000):
+        deep = [deep]
+    redact(deep)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "eyJ",
+        "-eyJ",
+        "password=",
+        '"a":"',
+        "://a:",
+        "x-",
+        "sk-",
+        "bearer ",
+        "-----BEGIN PRIVATE KEY-----",
+        "A",
+        ".a",
+        "a=",
+        '\\"',
+    ],
+)
+def test_hostile_text_takes_no_more_than_a_fixed_number_of_steps_for_each_character(unit: str) -> None:
+    # 1 MB would take hours if any expression were quadratic; the test's own time limit is the judge.
+    redact_text(unit * (1_000_000 // len(unit)))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("deleteFile", ("delete", "file")),
+        ("DELETE_FILE", ("delete", "file")),
+        ("files.delete-2", ("files", "delete", "2")),
+        ("getHTTPResponse", ("get", "http", "response")),
+        ("XAPIKey", ("xapi", "key")),
+        ("", ()),
+        ("名前", ("名前",)),
+    ],
+)
+def test_a_name_falls_into_words_in_any_case_style(name: str, words: tuple[str, ...]) -> None:
+    assert word_segments(name) == words
+
+
+def test_a_very_long_key_is_no_secret_and_costs_nothing() -> None:
+    assert not is_secret_key("password" * 1000)
+    assert json.dumps(redact({"a" * 10_000: "x"}))
