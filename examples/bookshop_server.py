@@ -1,7 +1,7 @@
 """A small bookshop as an MCP server, with faults planted on purpose.
 
 Two tools are fine (`search_books`, `get_book`), one is fine but changes the world (`order_book`), and each of the
-others has the fault that its entry in TOOLS names. `toolvet assess -- python examples/bookshop_server.py` finds them all.
+others has the fault that its entry in TOOLS names. `toolvet assess -- python examples/bookshop_server.py` finds them.
 
 It is written with the official SDK's low-level server, which checks nothing by itself: every fault here is one that
 real servers have. `--http PORT` serves Streamable HTTP on 127.0.0.1 instead of stdio.

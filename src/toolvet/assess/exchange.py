@@ -8,7 +8,8 @@ from toolvet.assess.plan import Plan
 from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.redact import redact
 from toolvet.report.document import Scenario, Verdict
-from toolvet.rules import Call, Outcome, ProtocolError, ToolDefinition
+from toolvet.rules import Breach, Call, Outcome, ProtocolError, ToolDefinition
+from toolvet.rules.ending import Ending, ending, verdict_of
 from toolvet.schema import compiled
 from toolvet.transport import Answer, Lost, Malformed, Refusal, Reply, TimedOut
 
@@ -29,11 +30,7 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
     replace = msgspec.structs.replace
     match reply:
         case Answer():
-            verdict = (
-                None
-                if asks_for_input(reply.result)
-                else check_result(tool.raw, plan.arguments, reply.result, plan.category)
-            )
+            verdict = check_result(tool.raw, plan.arguments, reply.result, plan.category)
             return replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
         case Refusal():
             error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
@@ -46,21 +43,6 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
             return replace(facts, detail=reply.reason)
 
 
-def asks_for_input(result: object) -> bool:
-    """Whether the server wants something from a person first (2026-07-28: multi round-trip requests)."""
-    return isinstance(result, Mapping) and result.get("resultType") == "input_required"
-
-
-def verdict_of(call: Call) -> ResultVerdict | None:
-    """The verdict for status and confidence: a protocol error is read as the error result that it should have been."""
-    if call.verdict is not None or call.error is None:
-        return call.verdict
-    text = f"MCP error {call.error.code}: {call.error.message}"
-    return check_result(
-        call.tool.raw, call.arguments, {"content": [{"type": "text", "text": text}], "isError": True}, call.category
-    )
-
-
 def judged(call: Call) -> tuple[bool, str]:
     """Whether a scenario passed, and why, in a sentence.
 
@@ -68,40 +50,39 @@ def judged(call: Call) -> tuple[bool, str]:
     business kind (the tool works, and what was asked for is not there). An error case passes only when the server
     really refused the arguments; where the schema does not forbid what was sent, accepting it is as good.
     """
-    missing = _without_answer(call)
-    if missing:
-        return False, missing
+    ended = ending(call)
+    if ended in _WITHOUT_ANSWER:
+        return False, f"{_WITHOUT_ANSWER[ended]}: {call.detail}".rstrip(": ").splitlines()[0]
+    if ended is Ending.UNFINISHED:
+        return True, "wants input or a task first, which an assessment cannot give"
     if call.breach is not None:
-        if call.rejected:
-            return True, "refused, as it should be"
-        if call.accepted and not call.breach.declared:
-            return True, "accepted; the schema does not forbid it"
-        return (
-            False,
-            "accepted although invalid" if call.accepted else "the tool failed instead of refusing the arguments",
-        )
-    if call.outcome is Outcome.RESULT and call.verdict is None:
-        return True, "asks for input from a person, which an assessment cannot give"
-    verdict = verdict_of(call)
-    if verdict is None:
-        return False, "no verdict"
-    if call.outcome is Outcome.PROTOCOL_ERROR:
+        return _judged_breach(call, call.breach, ended)
+    if ended in {Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}:
         return False, "a protocol error for a call that its schema allows"
-    if verdict.classification != "fully_working":
-        return False, verdict.issues[0] if verdict.issues else f"the result is {verdict.classification}"
+    verdict = verdict_of(call)
+    if verdict is None or verdict.classification != "fully_working":
+        return False, verdict.issues[0] if verdict and verdict.issues else f"the call ended in a {ended.value}"
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"
 
 
-def _without_answer(call: Call) -> str | None:
-    match call.outcome:
-        case Outcome.TIMEOUT:
-            return f"no answer within {call.duration_ms / 1000:.0f} s"
-        case Outcome.SERVER_DIED:
-            return f"the server died: {call.detail.splitlines()[0] if call.detail else 'no last words'}"
-        case Outcome.INVALID_MESSAGE:
-            return f"the answer is no JSON-RPC response: {call.detail}"
-        case Outcome.RESULT | Outcome.PROTOCOL_ERROR:
-            return None
+_WITHOUT_ANSWER = {
+    Ending.TIMEOUT: "no answer in time",
+    Ending.DIED: "the server died",
+    Ending.MALFORMED: "the answer is no tool result",
+}
+_REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
+
+
+def _judged_breach(call: Call, breach: Breach, ended: Ending) -> tuple[bool, str]:
+    if ended in _REFUSED:
+        return True, "refused, as it should be"
+    if ended is Ending.UNFLAGGED_ERROR and call.rejected:
+        return True, "refused, though without isError"
+    if ended is Ending.SUCCESS and not breach.declared:
+        return True, "accepted; the schema does not forbid it"
+    if ended is Ending.SUCCESS:
+        return False, "accepted although invalid"
+    return False, "the tool failed instead of refusing the arguments"
 
 
 def scenario_of(plan: Plan, call: Call, reproduce: str) -> Scenario:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import orjson
 
 from toolvet.redact import redact
-from toolvet.transport import Target
+from toolvet.transport import StdioTarget, Target
 
 _LONGEST = 2_000  # Characters of arguments in a command line that people copy.
 
@@ -19,8 +19,16 @@ def reproduce(target: Target, tool: str | None = None, arguments: Mapping[str, o
     if arguments is not None:
         text = orjson.dumps(redact(dict(arguments)), option=orjson.OPT_NON_STR_KEYS).decode()
         if len(text) > _LONGEST:
-            return f"{shlex.join(words)} {target.describe()}"
+            return f"{shlex.join(words)} {_shown(target)}"
         words += ["--arguments", text]
     elif tool is not None:
         words.append("--plan-only")
-    return f"{shlex.join(words)} {target.describe()}"
+    return f"{shlex.join(words)} {_shown(target)}"
+
+
+def _shown(target: Target) -> str:
+    """The words that name the server. Header values are secrets more often than not, so none is shown."""
+    if isinstance(target, StdioTarget):
+        return f"-- {target.describe()}"
+    headers = [word for name in target.headers for word in ("--header", f"{name}: ***")]
+    return " ".join([target.describe(), *map(shlex.quote, headers)])

@@ -185,9 +185,14 @@ class Run:
                 except _WentSilentError:
                     alone.append(run)
 
-        async with asyncio.TaskGroup() as group:
-            for run in wave:
-                group.create_task(one(run))
+        tasks = [asyncio.create_task(one(run)) for run in wave]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            # Not a TaskGroup: what goes wrong here reaches the caller as it is, not wrapped.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         for run in sorted(alone, key=wave.index):
             await self._call_tool(run)
 

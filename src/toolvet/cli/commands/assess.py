@@ -33,7 +33,7 @@ class AssessFlags:
         list[str] | None,
         Parameter(
             group=WHICH,
-            help="`NAME=VALUE` for the server's environment, `NAME` to pass ours on (it gets little else); may be repeated.",
+            help="`NAME=VALUE` for the server's environment, `NAME` to pass ours on; may be repeated. It gets little else.",
         ),
     ] = None
     cwd: Annotated[Path | None, Parameter(group=WHICH, help="The folder in which the server is started.")] = None

@@ -1,0 +1,58 @@
+"""Real servers, each in an environment of its own under `.live` (kept between runs, removed by `make clean`)."""
+
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from toolvet.transport import StdioTarget
+
+ROOT = Path(__file__).parents[2]
+LIVE = ROOT / ".live"
+
+
+@cache
+def time_server() -> StdioTarget:
+    return StdioTarget(command=str(_python("time", "mcp-server-time==2026.10.19") / "mcp-server-time"))
+
+
+@cache
+def git_server() -> StdioTarget:
+    return StdioTarget(command=str(_python("git", "mcp-server-git==2026.10.19") / "mcp-server-git"))
+
+
+@cache
+def sqlite_server() -> Path:
+    # It was written for the SDK's first version and breaks under the second.
+    return _python("sqlite", "mcp-server-sqlite==2025.4.25", "mcp<2") / "mcp-server-sqlite"
+
+
+@cache
+def everything_server() -> StdioTarget:
+    program = LIVE / "npm" / "node_modules" / ".bin" / "mcp-server-everything"
+    npm = shutil.which("npm")
+    if not program.exists():
+        if npm is None:
+            pytest.skip("npm is not installed, and @modelcontextprotocol/server-everything needs it")
+        package = "@modelcontextprotocol/server-everything@2026.8.31"
+        _run(npm, "install", "--silent", "--prefix", str(LIVE / "npm"), package)
+    return StdioTarget(command=str(program))
+
+
+def _python(name: str, *requirements: str) -> Path:
+    folder = LIVE / name
+    marker = folder / "installed"
+    if not marker.exists():
+        _run(sys.executable, "-m", "venv", "--clear", str(folder))
+        _run(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *requirements)
+        marker.touch()
+    return folder / "bin"
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"cannot install: {' '.join(command)}: {done.stderr.strip()[-300:]}")
