@@ -3,9 +3,9 @@ r"""The one regular-expression dialect that both engines match alike, in linear 
 `translate` reads a pattern once and writes it twice, for Hyperscan and for `re`, making explicit where the two
 disagree, and refuses by name what cannot be matched in linear time:
 
-- `\w`, `\d` and `\b` are ASCII, so that a phrase is found beside Chinese or Japanese text, which has no spaces.
-- A space (and `\s`) is also a no-break, thin or ideographic space; an apostrophe is also a curly one, a quotation
-  mark and a hyphen likewise. People and models write them, and Hyperscan alone would not match them.
+- `\w`, `\d`, `\s` and `\b` are ASCII, so that a phrase is found beside Chinese or Japanese text, which has no spaces.
+- Curly apostrophes and quotation marks, no-break and ideographic spaces and other look-alikes are read as their ASCII
+  forms, in the pattern (here) and in the text (`lookalikes`).
 - A lazy quantifier is read as a greedy one: a match is always as long as it can be.
 """
 
@@ -13,18 +13,11 @@ import re
 from typing import NamedTuple
 
 from toolvet.errors import UsageError
+from toolvet.text.lookalikes import as_ascii
 
-_SPACES = "\u00a0\u2000-\u200a\u202f\u205f\u3000"
-_SAME_CHARACTER = {
-    " ": " " + _SPACES,
-    "'": "'\u2018\u2019\u02bc\u00b4`",
-    '"': '"\u201c\u201d\u201e',
-    "-": "\\-\u2010\u2011",
-}
-_SPACE_CLASS = r"\t\n\x0b\f\r " + _SPACES
-_IN_CLASS = {"s": _SPACE_CLASS, "w": "A-Za-z0-9_", "d": "0-9"}
+_IN_CLASS = {"s": r"\t\n\x0b\f\r ", "w": "A-Za-z0-9_", "d": "0-9"}
 _CONTROL = frozenset("nrtfv")
-_ASCII_ESCAPES = frozenset("bBwWdD")
+_ASCII_ESCAPES = frozenset("bBwWdDsS")
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d+)(,?)(\d*)\}")
 _GROUP = re.compile(r"\((?!\?)|\(\?:|\(\?P<\w+>|\(\?(-?[is]{1,2}):")
 _REFUSED_GROUPS = {
@@ -56,31 +49,37 @@ class UnsafePattern(UsageError, ValueError):  # noqa: N818 - reads as what it sa
 class Translation(NamedTuple):
     """One pattern in the words of both engines, and as it was given.
 
+    `is_ascii` says that no part of it can match a character beyond ASCII: then bytes may be compared, which is cheaper.
     `nested` says that an unbounded repeat stands inside an unbounded repeat: harmless for Hyperscan, exponential for
     `re`, which therefore must not run it.
     """
 
     regex: str
     flags: re.RegexFlag
+    spans: bool
     hyperscan: str
     python: str
+    is_ascii: bool
     nested: bool
 
 
-def translate(regex: str, flags: re.RegexFlag) -> Translation:
-    """Write `regex` for both engines; raises `UnsafePattern`."""
+def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
+    """Write `regex` for both engines; raises `UnsafePattern`. `spans` is passed on: whether starts are wanted."""
     if flags & ~_KNOWN_FLAGS:
         raise UnsafePattern(regex, f"the flags {flags & ~_KNOWN_FLAGS!r} are not known")
     reader = _Reader(regex)
     reader.read()
-    return Translation(regex, flags & _MEANT_FLAGS, reader.hyperscan, reader.python, reader.nested)
+    return Translation(
+        regex, flags & _MEANT_FLAGS, spans, reader.hyperscan, reader.python, reader.is_ascii, reader.nested
+    )
 
 
 class _Reader:
     """Walks one pattern from left to right, an atom at a time."""
 
     def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
+        self._pattern = as_ascii(pattern)
+        self.is_ascii = True
         self._at = 0
         self.hyperscan = ""
         self.python = ""
@@ -93,12 +92,8 @@ class _Reader:
     def read(self) -> None:
         while self._at < len(self._pattern):
             self._step()
-        try:
-            matches_nothing = re.compile(self.python).match("") is not None
-        except (re.error, OverflowError, RecursionError) as problem:
-            raise UnsafePattern(self._pattern, f"not a regular expression ({problem})") from None
-        if matches_nothing:
-            raise UnsafePattern(self._pattern, "it matches the empty text, so it is found everywhere")
+        if len(self._open) > 1:
+            raise self._refuse("a parenthesis is not closed:")
 
     def _step(self) -> None:
         character = self._pattern[self._at]
@@ -118,6 +113,7 @@ class _Reader:
             self._write(character, character, repeatable=False)
         elif character == ".":
             self._at += 1
+            self.is_ascii = False
             self._write(".", ".")
         else:
             self._at += 1
@@ -133,10 +129,8 @@ class _Reader:
         return UnsafePattern(self._pattern, f"{problem} at offset {self._at}")
 
     def _literal(self, character: str) -> None:
-        if character in _SAME_CHARACTER:
-            same = f"[{_SAME_CHARACTER[character]}]"
-            self._write(same, same)
-        elif character.isascii() and not character.isalnum():
+        self.is_ascii &= character.isascii()
+        if character.isascii() and not character.isalnum():
             self._write(_escaped(character), _escaped(character))
         else:
             self._write(character, character)
@@ -147,11 +141,8 @@ class _Reader:
             raise self._refuse("a backreference cannot be matched in linear time:")
         if name in _ASCII_ESCAPES:
             self._at += 2
+            self.is_ascii &= name not in "WDS"
             self._write(f"\\{name}", f"(?a:\\{name})", repeatable=name not in "bB")
-        elif name in ("s", "S"):
-            self._at += 2
-            space = f"[{'^' if name == 'S' else ''}{_SPACE_CLASS}]"
-            self._write(space, space)
         elif name == "A":
             self._at += 2
             self._write("\\A", "\\A", repeatable=False)
@@ -184,6 +175,7 @@ class _Reader:
         written = "["
         if self._pattern.startswith("^", end):
             written += "^"
+            self.is_ascii = False
             end += 1
         self._at = end
         first = True
@@ -213,18 +205,16 @@ class _Reader:
                 return f"\\{name}" if name != "v" else "\\x0b"
             if name and name in "SWDbBAZz":
                 raise self._refuse(f"the escape '\\{name}' inside a character class is not known:")
-            return self._end_of_range(self._escaped_character(), before)
+            return self._member(self._escaped_character())
         self._at += 1
-        if character == "-":
-            after = self._pattern[self._at : self._at + 1]
-            return "-" if after != "]" and before not in "[^" else _SAME_CHARACTER["-"]
-        return self._end_of_range(character, before)
+        after = self._pattern[self._at : self._at + 1]
+        if character == "-" and after != "]" and before not in "[^":
+            return "-"
+        return self._member(character)
 
-    def _end_of_range(self, character: str, before: str) -> str:
-        """The ends of a range are written as they are; elsewhere a character brings its look-alikes."""
-        if before == "-" or self._pattern[self._at : self._at + 1] == "-":
-            return _escaped(character)
-        return _SAME_CHARACTER.get(character) or _escaped(character)
+    def _member(self, character: str) -> str:
+        self.is_ascii &= character.isascii()
+        return _escaped(character)
 
     def _open_group(self) -> None:
         match = _GROUP.match(self._pattern, self._at)

@@ -3,21 +3,21 @@
 import platform
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import hyperscan
 
 from toolvet.discover import cached, keep
 from toolvet.text.dialect import Translation, UnsafePattern
+from toolvet.text.lookalikes import FULL_WIDTH, as_ascii, narrow
 
 _FLAGS = {
     re.IGNORECASE: hyperscan.HS_FLAG_CASELESS,
     re.MULTILINE: hyperscan.HS_FLAG_MULTILINE,
     re.DOTALL: hyperscan.HS_FLAG_DOTALL,
 }
-_ALWAYS = hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_SOM_LEFTMOST
 # Full-width letters are rare: one more pattern in the same pass says whether the text has any, at no cost without.
-_WIDE = (b"[\xef\xbc\x81-\xef\xbd\x9e]", hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_SINGLEMATCH)
+_WIDE = (FULL_WIDTH.encode(), hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_SINGLEMATCH)
 # Compiling fewer is quicker than reading the database back, and a caller's own patterns would fill the cache folder.
 _WORTH_KEEPING = 50
 
@@ -27,9 +27,9 @@ Match = tuple[int, int, int]
 class HyperscanEngine:
     """Finds expressions with Hyperscan."""
 
-    def __init__(self, expressions: Sequence[Translation], same_width: Mapping[int, int]) -> None:
-        self._same_width = same_width
+    def __init__(self, expressions: Sequence[Translation]) -> None:
         self._wide_id = len(expressions)
+        self._spans = tuple(expression.spans for expression in expressions)
         self._database = _database(expressions)
         self._of_thread = threading.local()
 
@@ -38,14 +38,15 @@ class HyperscanEngine:
         found: list[Match] = []
         if text.isascii():
             self._scan(text.encode("ascii"), found)
-            return _longest(found) if len(found) > 1 else found
+            return self._longest(found) if found else found
+        text = as_ascii(text)
         data = text.encode("utf-8", "replace")
         self._scan(data, found)
         if any(index == self._wide_id for index, _, _ in found):
             found = []
-            data = text.translate(self._same_width).encode("utf-8", "replace")
+            data = narrow(text).encode("utf-8", "replace")
             self._scan(data, found)
-        return _in_characters(_longest(found), data) if found else found
+        return _in_characters(self._longest(found), data) if found else found
 
     def _scan(self, data: bytes, found: list[Match]) -> None:
         try:
@@ -55,18 +56,26 @@ class HyperscanEngine:
             scratch = self._of_thread.scratch = hyperscan.Scratch(self._database)
         self._database.scan(data, match_event_handler=_record, context=found, scratch=scratch)
 
+    def _longest(self, found: list[Match]) -> list[Match]:
+        """Hyperscan reports every place where a match can end: keep the last one of each start.
+
+        Of a pattern without spans it does not know the start: keep the first end.
+        """
+        spans = self._spans
+        ends: dict[tuple[int, int], int] = {}
+        firsts: dict[int, int] = {}
+        for index, start, end in found:
+            if not spans[index]:
+                firsts.setdefault(index, end)
+            elif end > ends.get((index, start), -1):
+                ends[index, start] = end
+        longest = [(index, end, end) for index, end in firsts.items()]
+        longest += [(index, start, end) for (index, start), end in ends.items()]
+        return longest
+
 
 def _record(index: int, start: int, end: int, _flags: int, found: object) -> None:
     found.append((index, start, end))  # type: ignore[attr-defined]  # The list that `scan` was given as its context.
-
-
-def _longest(found: list[Match]) -> list[Match]:
-    """Hyperscan reports every place where a match can end: keep the last one of each start."""
-    ends: dict[tuple[int, int], int] = {}
-    for index, start, end in found:
-        if end > ends.get((index, start), -1):
-            ends[index, start] = end
-    return [(index, start, end) for (index, start), end in ends.items()]
 
 
 def _in_characters(found: list[Match], data: bytes) -> list[Match]:
@@ -82,7 +91,7 @@ def _in_characters(found: list[Match], data: bytes) -> list[Match]:
 
 def _database(expressions: Sequence[Translation]) -> hyperscan.Database:
     sources = [expression.hyperscan.encode("utf-8") for expression in expressions]
-    flags = [_hyperscan_flags(expression.flags) for expression in expressions]
+    flags = [_hyperscan_flags(expression) for expression in expressions]
     if len(sources) < _WORTH_KEEPING:
         return _compiled(expressions, sources, flags)
     key = b"\0".join([_engine_version(), *(str(flag).encode() for flag in flags), *sources, _WIDE[0]])
@@ -104,8 +113,13 @@ def _engine_version() -> bytes:
     return f"{probe.info()!r} {platform.machine()} {platform.system()}".encode()
 
 
-def _hyperscan_flags(flags: re.RegexFlag) -> int:
-    return sum((ours for theirs, ours in _FLAGS.items() if flags & theirs), _ALWAYS)
+def _hyperscan_flags(expression: Translation) -> int:
+    flags = sum(ours for theirs, ours in _FLAGS.items() if expression.flags & theirs)
+    if expression.spans:
+        flags |= hyperscan.HS_FLAG_SOM_LEFTMOST
+    if not expression.is_ascii:
+        flags |= hyperscan.HS_FLAG_UTF8
+    return flags
 
 
 def _compiled(expressions: Sequence[Translation], sources: list[bytes], flags: list[int]) -> hyperscan.Database:

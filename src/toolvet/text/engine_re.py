@@ -5,28 +5,39 @@ refused here, though Hyperscan matches it in linear time.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from toolvet.text.dialect import Translation, UnsafePattern
+from toolvet.text.lookalikes import as_ascii, narrow
 
 
 class ReEngine:
     """Finds expressions with `re`."""
 
-    def __init__(self, expressions: Sequence[Translation], same_width: Mapping[int, int]) -> None:
-        for expression in expressions:
-            if expression.nested:
-                problem = "a repeat inside a repeat takes exponential time without Hyperscan, which is not installed"
-                raise UnsafePattern(expression.regex, problem)
-        self._patterns = [re.compile(expression.python, expression.flags) for expression in expressions]
-        self._same_width = same_width
+    def __init__(self, expressions: Sequence[Translation]) -> None:
+        self._patterns = [(_compiled(expression), expression.spans) for expression in expressions]
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
         """Every match, in characters."""
         # A lone surrogate is no character; the other engine reads it as a question mark too.
-        text = text.encode("utf-8", "replace").decode("utf-8").translate(self._same_width)
-        return [
-            (index, match.start(), match.end())
-            for index, pattern in enumerate(self._patterns)
-            for match in pattern.finditer(text)
-        ]
+        text = narrow(as_ascii(text.encode("utf-8", "replace").decode("utf-8")))
+        found: list[tuple[int, int, int]] = []
+        for index, (pattern, spans) in enumerate(self._patterns):
+            for match in pattern.finditer(text):
+                found.append((index, match.start() if spans else match.end(), match.end()))
+                if not spans:
+                    break
+        return found
+
+
+def _compiled(expression: Translation) -> re.Pattern[str]:
+    if expression.nested:
+        problem = "a repeat inside a repeat takes exponential time without Hyperscan, which is not installed"
+        raise UnsafePattern(expression.regex, problem)
+    try:
+        pattern = re.compile(expression.python, expression.flags | (re.ASCII if expression.is_ascii else 0))
+    except (re.error, OverflowError, RecursionError) as problem:
+        raise UnsafePattern(expression.regex, f"not a regular expression ({problem})") from None
+    if pattern.match("") is not None:
+        raise UnsafePattern(expression.regex, "it matches the empty text, so it is found everywhere")
+    return pattern

@@ -1,5 +1,6 @@
 """Business error or failure? The factor table behind the answer."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ _UNKNOWN = 30.0
 _INFRASTRUCTURE = 20.0
 _BUG = 10.0
 _BUGS = frozenset((State.CRASH, State.INTERNAL, State.MISCONFIGURED, State.INVALID_OUTPUT))
-_MOST_QUOTED = 120
+_MOST_QUOTED = 80
+_STATUS = re.compile(r"[45]\d\d")
 
 
 class Decision(NamedTuple):
@@ -77,20 +79,28 @@ class Evidence:
         elif strength is Strength.HTTP:
             if self.http is None:
                 self.http = hit
-                self.status = int("".join(filter(str.isdecimal, self.words(hit)))[-3:])
+                found = _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
+                self.status = int(found[-1]) if found else 0
         elif strength is Strength.CODE:
             self.code = self.code or hit
         elif strength is Strength.TEST_DATA:
             self.test_data = self.test_data or hit
 
     def words(self, hit: Hit | None) -> str:
-        """What stands at a hit."""
-        return "" if hit is None else self.text[hit.start : hit.end][:_MOST_QUOTED]
+        """The words around a hit, from its line, cut to what is good to read."""
+        if hit is None:
+            return ""
+        text = self.text
+        start = max(text.rfind("\n", 0, hit.end - 1) + 1, hit.end - _MOST_QUOTED)
+        if start and not text[start - 1].isspace():
+            start = max(start, text.find(" ", start, hit.end - 1) + 1)
+        line_end = text.find("\n", hit.end)
+        return text[start : min(line_end if line_end >= 0 else len(text), hit.end + _MOST_QUOTED)].strip()
 
 
 def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, name_word: str) -> Decision:
     """Judge the error. `structured`, `sent` and `name_word` quote what makes these three factors present, or are empty."""
-    code = evidence.words(evidence.code)
+    code = "" if evidence.code is None else evidence.text[evidence.code.end - 6 : evidence.code.end]
     http = http_state(evidence.status)
     refused = http is not None and 400 <= evidence.status < 500 and evidence.status not in (407, 408, 421, 424, 499)
     pattern = evidence.own_strong or evidence.own or evidence.alone or evidence.vague

@@ -8,6 +8,7 @@ from toolvet.checks.result.verdict import Leak, LeakKind
 from toolvet.text import Hit
 
 _MOST_LEAKS = 20
+_MOST_BEFORE = 100
 _PATH = re.compile(r"[^\s\"'`)\]>,;|*?]{1,300}")
 _BEFORE_PATH = re.compile(r"^[\s\"'(=:\[,<`>]")
 _LINE = re.compile(r"[^\n]{0,160}")
@@ -17,12 +18,13 @@ def leaks_in(text: str, hits: Sequence[Hit], known: Phrases, sent: Iterable[str]
     """The leaks in an error's text, in order. A path that the caller `sent` is no leak."""
     found: list[Leak] = []
     told = tuple(value for value in sent if "/" in value or "\\" in value)
-    seen: set[tuple[LeakKind, str]] = set()
+    seen: set[str] = set()
     for hit in hits:
         leak = _leak(text, hit, known, told)
-        if leak is None or (leak.kind, leak.text) in seen or len(found) >= _MOST_LEAKS:
+        # A line of a stack trace is told once, though words of a crash stand in it.
+        if leak is None or leak.text in seen or len(found) >= _MOST_LEAKS:
             continue
-        seen.add((leak.kind, leak.text))
+        seen.add(leak.text)
         found.append(leak)
     return tuple(found)
 
@@ -40,7 +42,11 @@ def _leak(text: str, hit: Hit, known: Phrases, told: Sequence[str]) -> Leak | No
         words = text[hit.start : hit.end] if line is None else line.group().rstrip()
         return Leak(LeakKind.STACK_TRACE, words, hit.start, hit.start + len(words))
     if phrase.leak:
-        return Leak(LeakKind.CRASH_TEXT, text[hit.start : hit.end], hit.start, hit.end)
+        start = max(text.rfind("\n", 0, hit.end - 1) + 1, hit.end - _MOST_BEFORE)
+        line = _LINE.match(text, start)
+        words = text[start : hit.end] if line is None else line.group()
+        start += len(words) - len(words.lstrip())
+        return Leak(LeakKind.CRASH_TEXT, words.strip(), start, start + len(words.strip()))
     return None
 
 

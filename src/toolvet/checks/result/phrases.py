@@ -43,6 +43,10 @@ class Strength(StrEnum):
     """It worked."""
 
 
+# Of the others only the first is told, and where it ends.
+_PLACED = (Strength.PATH, Strength.TRACE)
+
+
 class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One entry of a pattern file."""
 
@@ -77,7 +81,10 @@ class Phrases:
 
     def __init__(self, phrases: Mapping[str, Phrase]) -> None:
         self.by_id = phrases
-        self.scan = PatternSet(Pattern(identifier, phrase.match) for identifier, phrase in phrases.items()).scan
+        self.scan = PatternSet(
+            Pattern(identifier, phrase.match, spans=phrase.strength in _PLACED)
+            for identifier, phrase in phrases.items()
+        ).scan
 
     def of(self, hit: Hit) -> Phrase:
         """The phrase that was hit."""
