@@ -56,7 +56,7 @@ def _redacted(value: object, *, depth: int, hide: bool) -> object:
         items = cast("list[object] | tuple[object, ...]", value)
         seen = [_redacted(item, depth=depth + 1, hide=hide) for item in items]
         changed = any(new is not old for new, old in zip(seen, items, strict=True))
-        return (seen if isinstance(value, list) else tuple(seen)) if changed else value
+        return (seen if isinstance(items, list) else tuple(seen)) if changed else items
     # A truth value or null gives nothing away.
     return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
 

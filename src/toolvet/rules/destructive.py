@@ -5,7 +5,7 @@ against calling; but a name that only mentions a deed (`list_orders`, `commit_lo
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
@@ -14,6 +14,7 @@ import msgspec
 from toolvet.discover import data_files
 from toolvet.redact import word_segments
 from toolvet.rules.subject import ToolDefinition
+from toolvet.schema.json_value import members
 
 Force = Literal["read", "mild", "strong"]
 
@@ -171,11 +172,9 @@ def _stems(word: str) -> frozenset[str]:
 
 def _adds_numbers(tool: ToolDefinition, deeds: Sequence[Deed]) -> bool:
     """`add(a, b)` with nothing but numbers is arithmetic, whatever "add" does elsewhere."""
-    schemas = tuple(tool.properties.values())
-    kinds = {
-        schema.get("type") for schema in schemas if isinstance(schema, Mapping) and isinstance(schema.get("type"), str)
-    }
-    numeric = bool(schemas) and len(schemas) >= _ADDENDS and kinds <= {"number", "integer"} and bool(kinds)
+    schemas = tuple(members(schema) for schema in tool.properties.values())
+    kinds = {str(schema.get("type")) for schema in schemas}
+    numeric = len(schemas) >= _ADDENDS and kinds <= {"number", "integer"}
     return numeric and all(deed.word == "add" for deed in deeds)
 
 

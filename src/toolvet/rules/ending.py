@@ -58,7 +58,7 @@ def verdict_of(call: Call) -> ResultVerdict | None:
 
 
 def words_of(call: Call) -> str:
-    """What a model gets to read: the text blocks, or the protocol error's message, or else the structured content's texts."""
+    """What a model gets to read: the protocol error's message or the text blocks, or else the structured content."""
     if call.error is not None:
         return call.error.message
     texts = [text for text in _texts(members(call.result).get("content")) if text.strip()]

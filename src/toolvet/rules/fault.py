@@ -1,6 +1,6 @@
 """What a refusal of a bad call could talk about: the argument, its value, what the schema demands of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -10,8 +10,8 @@ from toolvet.schema.json_value import elements, members
 
 _LIMITS = frozenset(
     {
-        "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties",
-        "minimum", "multipleOf", "maxContains", "minContains",
+        "exclusiveMaximum", "exclusiveMinimum", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum",
+        "minContains", "minItems", "minLength", "minProperties", "minimum", "multipleOf",
     }
 )  # fmt: skip
 _ABSENT = frozenset({"required", "dependentRequired", "dependencies"})
@@ -110,10 +110,7 @@ def _at(value: object, place: str) -> object:
     """What a JSON Pointer leads to, or None."""
     for part in place.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, Mapping):
-            value = members(value).get(name)
-        elif isinstance(value, list) and name.isdigit() and len(name) < 10 and int(name) < len(value):  # noqa: PLR2004 - no index is longer.
-            value = elements(value)[int(name)]
-        else:
-            return None
+        items = elements(value)
+        is_index = name.isascii() and name.isdigit() and len(name) < 10
+        value = items[int(name)] if is_index and int(name) < len(items) else members(value).get(name)
     return value

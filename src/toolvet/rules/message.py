@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import msgspec
 
@@ -154,7 +154,7 @@ def _value_spans(text: str, fault: Fault) -> tuple[Span, ...]:
 
 
 # In front of a value that is too short to be there by chance, and behind it.
-_FRAME = r"(?:(?:received|got|given|found|value|input_value|invalid|not|was|is)[ :=]{1,3}|[:=(] ?|[\"'`“‘])"
+_FRAME = r"(?:(?:received|got|given|found|value|input_value|invalid|not|was|is)[ :=]{1,3}|[:=(] ?|[\"'`\u201c\u2018])"
 _BOUND = r"(?![\w.]*\w)(?! validation error)"
 _PLAIN_ENOUGH = 4
 
@@ -166,7 +166,9 @@ def _value_patterns(value: object) -> Iterator[str]:
             yield r"\"\s*\"|'\s*'|``|\b(?:empty|blank)\b"
         case str():
             start = re.escape(value[:24])
-            framed = rf"[\"'`“‘]{start}" if len(value) < _PLAIN_ENOUGH or value.isalpha() else rf"(?<!\w){start}"
+            framed = (
+                rf"[\"'`\u201c\u2018]{start}" if len(value) < _PLAIN_ENOUGH or value.isalpha() else rf"(?<!\w){start}"
+            )
             yield framed
             yield rf"(?:received|got|given|not found|not|unknown|invalid)[ :]{{1,2}}{start}"
         case bool() | None:
@@ -179,7 +181,7 @@ def _value_patterns(value: object) -> Iterator[str]:
                 bare = rf"(?<![\w.-]){re.escape(form)}{_BOUND}" if len(form) >= 2 + form.startswith("-") else None
                 yield bare or rf"{_FRAME}{re.escape(form)}{_BOUND}"
         case dict() | list() | tuple():
-            yield from map(re.escape, dict.fromkeys(_container_starts(value)))
+            yield from map(re.escape, dict.fromkeys(_container_starts(cast("object", value))))
         case _:
             return
 
@@ -190,7 +192,7 @@ def _container_starts(value: object) -> Iterator[str]:
     except (TypeError, ValueError, RecursionError):
         return
     # An empty container is one that a message may well contain by chance.
-    yield from (f"{form[:12]}" if len(form) > 2 else f" {form}" for form in shown)  # noqa: PLR2004 - two brackets.
+    yield from (f"{form[:12]}" if len(form) > 2 else f" {form}" for form in shown)
 
 
 def _allowed_spans(text: str, fault: Fault) -> tuple[Span, ...]:

@@ -15,16 +15,17 @@ _GROUPS = (
 
 
 def checks_page() -> str:
-    """`docs/checks.md`: every check with what it looks for, why it matters and what to do, in groups, with an anchor for each id."""
+    """`docs/checks.md`: every check with what it looks for, why it matters and what to do; an anchor for each id."""
     groups = list(_grouped())
     lines = [
         "# The checks",
         "",
-        "What toolvet looks for, why it matters, and what the author of a server does about it. `toolvet explain ID` prints the same.",
-        "This page is made from the cards in `src/toolvet/rules/catalog/`; a test holds it up to date.",
+        "What toolvet looks for, why it matters, and what the author of a server does about it.",
+        "`toolvet explain ID` prints the same. This page is made from the cards in `src/toolvet/rules/catalog/`;",
+        "a test holds it up to date.",
         "",
-        "Severity is how bad a finding usually is; a finding may be graver or milder, and says so. `error`: a client or model will trip over it.",
-        "`warning`: it does harm often. `info`: worth knowing.",
+        "Severity is how bad a finding usually is; a finding may be graver or milder, and says so.",
+        "`error`: a client or a model will trip over it. `warning`: it often does harm. `info`: worth knowing.",
         "",
     ]
     for title, cards in groups:

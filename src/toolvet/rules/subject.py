@@ -5,12 +5,13 @@ Who did the seeing does not matter: an assessment fills these from calls it made
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
 from toolvet.checks.result import ResultVerdict
 from toolvet.schema import Violation
+from toolvet.schema.json_value import members, names
 
 
 class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,41 +31,49 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
     annotations: Mapping[str, Any] = {}
 
     @property
-    def properties(self) -> Mapping[str, Any]:
+    def schema(self) -> Mapping[str, object] | None:
+        """The inputSchema, if it is an object."""
+        return _object(self.input_schema)
+
+    @property
+    def result_schema(self) -> Mapping[str, object] | None:
+        """The outputSchema, if it is an object."""
+        return _object(self.output_schema)
+
+    @property
+    def properties(self) -> Mapping[str, object]:
         """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
-        properties = self.input_schema.get("properties") if isinstance(self.input_schema, Mapping) else None
-        return {str(k): v for k, v in properties.items()} if isinstance(properties, Mapping) else {}
+        return members(members(self.input_schema).get("properties"))
 
     @property
     def required(self) -> tuple[str, ...]:
         """The names of the required parameters."""
-        required = self.input_schema.get("required") if isinstance(self.input_schema, Mapping) else None
-        return tuple(name for name in required if isinstance(name, str)) if isinstance(required, list) else ()
+        return names(members(self.input_schema).get("required"))
 
     @property
     def closed(self) -> bool:
         """Whether the schema forbids arguments that it does not name (so that an unknown one is invalid)."""
-        schema = self.input_schema
-        return isinstance(schema, Mapping) and False in (
-            schema.get("additionalProperties"),
-            schema.get("unevaluatedProperties"),
-        )
+        schema = members(self.input_schema)
+        return schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
 
 
 def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
     """Total: any entry of a tool list is some definition, perhaps one without a name."""
-    if not isinstance(raw, Mapping):
-        return ToolDefinition(raw=raw, position=position)
-    name, description, annotations = raw.get("name"), raw.get("description"), raw.get("annotations")
+    entry = members(raw)
+    name, description = entry.get("name"), entry.get("description")
     return ToolDefinition(
         raw=raw,
         position=position,
         name=name if isinstance(name, str) else "",
         description=description if isinstance(description, str) else "",
-        input_schema=raw.get("inputSchema"),
-        output_schema=raw.get("outputSchema"),
-        annotations=annotations if isinstance(annotations, Mapping) else {},
+        input_schema=entry.get("inputSchema"),
+        output_schema=entry.get("outputSchema"),
+        annotations=members(entry.get("annotations")),
     )
+
+
+def _object(value: object) -> Mapping[str, object] | None:
+    return members(cast("object", value)) if isinstance(value, dict) else None
 
 
 class Outcome(StrEnum):
@@ -147,7 +156,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Oddity(msgspec.Struct, frozen=True, kw_only=True):
-    """Something on the wire that no server should send: `kind` (noise, duplicate_answer, unknown_id, …) and the words."""
+    """Something on the wire that no server should send: its `kind` (noise, duplicate_answer, …) and the words."""
 
     kind: str
     evidence: str = ""

@@ -18,13 +18,20 @@ CARD = Card(
     id="annotations-contradict",
     title="The annotations contradict each other or the tool",
     severity=Severity.WARNING,
-    looks_for="`readOnlyHint: true` beside `destructiveHint: true`, on a tool that says it deletes or sends, or on one whose answer reports that it "
-    "changed something; `destructiveHint: false` on a tool that says it deletes. Equal calls that are answered differently prove "
-    "nothing against `idempotentHint`, which is about effects.",
-    why="Clients run read-only tools without asking. A wrong hint lets an agent delete or send without consent, or asks people for consent "
-    "until they click without reading.",
-    remedy="Say what is true: `annotations=ToolAnnotations(readOnlyHint=False, destructiveHint=True)` for what deletes or overwrites, "
-    "`readOnlyHint=True` alone for what only looks. `destructiveHint` and `idempotentHint` mean something only where `readOnlyHint` is false.",
+    looks_for=(
+        "`readOnlyHint: true` beside `destructiveHint: true`, on a tool that says it deletes or sends, or on one "
+        "whose answer reports that it changed something; `destructiveHint: false` on a tool that says it deletes. "
+        "Equal calls that are answered differently prove nothing against `idempotentHint`, which is about effects."
+    ),
+    why=(
+        "Clients run read-only tools without asking. A wrong hint lets an agent delete or send without consent, or "
+        "asks people for consent until they click without reading."
+    ),
+    remedy=(
+        "Say what is true: `annotations=ToolAnnotations(readOnlyHint=False, destructiveHint=True)` for what deletes "
+        "or overwrites, `readOnlyHint=True` alone for what only looks. `destructiveHint` and `idempotentHint` mean "
+        "something only where `readOnlyHint` is false."
+    ),
 )
 
 

@@ -14,12 +14,20 @@ CARD = Card(
     id="answer-malformed",
     title="The answer is no legal tool result",
     severity=Severity.ERROR,
-    looks_for="An answer that is no JSON-RPC response, a result without a `content` array, a content block whose type the protocol does not "
-    "know or that lacks a field, an `isError` that is no boolean, a `resultType` that does not exist.",
-    why="The official clients check results against the protocol's types and raise an exception instead of passing on what they can read: "
-    "the model gets nothing, however good the rest of the answer is.",
-    remedy="Return the SDK's result types instead of dictionaries made by hand: in FastMCP return plain values or `ToolResult`, in TypeScript "
-    '`{ content: [{ type: "text", text }] }`. `content` is required even when `structuredContent` says everything.',
+    looks_for=(
+        "An answer that is no JSON-RPC response, a result without a `content` array, a content block whose type the "
+        "protocol does not know or that lacks a field, an `isError` that is no boolean, a `resultType` that does "
+        "not exist."
+    ),
+    why=(
+        "The official clients check results against the protocol's types and raise an exception instead of passing "
+        "on what they can read: the model gets nothing, however good the rest of the answer is."
+    ),
+    remedy=(
+        "Return the SDK's result types instead of dictionaries made by hand: in FastMCP return plain values or "
+        '`ToolResult`, in TypeScript `{ content: [{ type: "text", text }] }`. `content` is required even when '
+        "`structuredContent` says everything."
+    ),
 )
 
 # What a block must have beside its type, by the schemas of protocol 2025-11-25 and 2026-07-28.
@@ -52,7 +60,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     elif not isinstance(result["content"], list):
         yield Seen(message="'content' must be an array.", pointer="/content", evidence=shown(result["content"]))
     else:
-        yield from _blocks(elements(result["content"]))
+        yield from _blocks(cast("object", result["content"]))
     if not isinstance(result.get("isError", False), bool):
         yield Seen(message="'isError' must be true or false.", pointer="/isError", evidence=shown(result["isError"]))
     kind = result.get("resultType", "complete")
@@ -74,7 +82,7 @@ def _blocks(content: object) -> Iterator[Seen]:
 
 
 def _problem(block: object) -> str | None:
-    if not isinstance(block, Mapping):
+    if not isinstance(block, dict):
         return "is no object"
     fields = members(cast("object", block))
     kind = fields.get("type")

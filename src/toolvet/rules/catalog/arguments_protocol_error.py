@@ -12,12 +12,20 @@ CARD = Card(
     id="arguments-protocol-error",
     title="Wrong arguments are answered with a protocol error",
     severity=Severity.WARNING,
-    looks_for="A call of a tool that exists, refused for its arguments with a JSON-RPC error instead of a result with `isError: true`.",
-    why="Protocol errors are for the client program: many clients show them to nobody, or end the conversation. A result with isError "
-    "reaches the model, which can then correct itself (SEP-1303, protocol 2025-11-25 and later).",
-    remedy='Answer with `{"isError": true, "content": [{"type": "text", "text": "..."}]}` and say what is wrong. In FastMCP raise `ToolError`, not '
-    "`McpError`; in the TypeScript SDK return the result instead of throwing `McpError`. Newer versions of both SDKs do this for "
-    "schema violations by themselves: update.",
+    looks_for=(
+        "A call of a tool that exists, refused for its arguments with a JSON-RPC error instead of a result with "
+        "`isError: true`."
+    ),
+    why=(
+        "Protocol errors are for the client program: many clients show them to nobody, or end the conversation. A "
+        "result with isError reaches the model, which can then correct itself (SEP-1303, protocol 2025-11-25 and "
+        "later)."
+    ),
+    remedy=(
+        'Answer with `{"isError": true, "content": [{"type": "text", "text": "..."}]}` and say what is wrong. In '
+        "FastMCP raise `ToolError`, not `McpError`; in the TypeScript SDK return the result instead of throwing "
+        "`McpError`. Newer versions of both SDKs do this for schema violations by themselves: update."
+    ),
 )
 
 
@@ -25,8 +33,9 @@ def check_call(call: Call) -> Iterator[Seen]:
     """A refusal in the wrong form; for bad arguments and for such as only the server dislikes."""
     if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
+        words = quoted(call.error.message, 120)
         yield Seen(
-            message=f'{which} refused with protocol error {call.error.code}, not with a result that says isError: "{quoted(call.error.message, 120)}"',
+            message=f'{which} refused with protocol error {call.error.code} instead of a result with isError: "{words}"',
             evidence=f"error {call.error.code}: {quoted(call.error.message, 300)}",
             confidence=100 if is_bad(call) else 80,
         )

@@ -14,12 +14,19 @@ CARD = Card(
     id="bad-arguments-crash",
     title="Wrong arguments crash the tool",
     severity=Severity.WARNING,
-    looks_for="Arguments that break the schema (or one that it does not know), answered with the words of a crash or an internal error instead of a "
-    "refusal.",
-    why="The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A model cannot correct its call from "
-    "that, and what a wrong type can crash, a hostile caller will find.",
-    remedy="Check the arguments before using them. FastMCP validates against the signature when parameters are annotated, the TypeScript SDK against "
-    "`inputSchema` when it is a Zod object; low-level servers validate by hand (`jsonschema.validate`).",
+    looks_for=(
+        "Arguments that break the schema (or one that it does not know), answered with the words of a crash or an "
+        "internal error instead of a refusal."
+    ),
+    why=(
+        "The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A "
+        "model cannot correct its call from that, and what a wrong type can crash, a hostile caller will find."
+    ),
+    remedy=(
+        "Check the arguments before using them. FastMCP validates against the signature when parameters are "
+        "annotated, the TypeScript SDK against `inputSchema` when it is a Zod object; low-level servers validate by "
+        "hand (`jsonschema.validate`)."
+    ),
 )
 
 _CRASHES = frozenset({State.CRASH, State.INTERNAL})
@@ -37,8 +44,9 @@ def check_call(call: Call) -> Iterator[Seen]:
     fault = fault_of(call)
     what = f"A wrong '{quoted(fault.field, 60)}'" if fault.field else "Wrong arguments"
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
+    words = quoted(words_of(call), 120)
     yield Seen(
-        message=f'{what} ({fault.keyword}) ended in a crash instead of a refusal: {form}"{quoted(words_of(call), 120)}"',
+        message=f'{what} ({fault.keyword}) ended in a crash instead of a refusal: {form}"{words}"',
         evidence=f"{quoted(words_of(call), 240)}; arguments: {shown(call.arguments, 120)}",
         confidence=90 if leaked or verdict.state is State.CRASH else 75,
     )

@@ -13,11 +13,16 @@ CARD = Card(
     title="A call was not answered in time",
     severity=Severity.ERROR,
     looks_for="A call that brought neither a result nor an error within the time limit.",
-    why="The client gives up, the model learns nothing, and the agent stands still for as long as the client's limit is. A retry usually "
-    "meets the same fate.",
-    remedy="Set a timeout inside the tool, shorter than the client's, on every network call, lock and subprocess, and answer with isError and a "
-    "sentence when it strikes. Await what blocks in a thread (`anyio.to_thread.run_sync`), so that one slow call does not stop "
-    "the others; send progress notifications for work that takes long. If the tool is meant to be slow, raise --timeout.",
+    why=(
+        "The client gives up, the model learns nothing, and the agent stands still for as long as the client's "
+        "limit is. A retry usually meets the same fate."
+    ),
+    remedy=(
+        "Set a timeout inside the tool, shorter than the client's, on every network call, lock and subprocess, and "
+        "answer with isError and a sentence when it strikes. Await what blocks in a thread "
+        "(`anyio.to_thread.run_sync`), so that one slow call does not stop the others; send progress notifications "
+        "for work that takes long. If the tool is meant to be slow, raise --timeout."
+    ),
 )
 
 

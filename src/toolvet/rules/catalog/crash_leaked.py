@@ -14,10 +14,14 @@ CARD = Card(
     title="An error shows a stack trace or crash text",
     severity=Severity.WARNING,
     looks_for="A stack trace in an error, or the words of an exception in what is meant to be a refusal.",
-    why="A model reads it as the answer: it costs tokens, hides what was wrong with the call, and tells whoever reads along how the server "
-    "is built.",
-    remedy="Log the trace on the server and answer with a sentence. In FastMCP `FastMCP(mask_error_details=True)` hides everything but `ToolError`; "
-    "in Express-like servers don't send `error.stack`.",
+    why=(
+        "A model reads it as the answer: it costs tokens, hides what was wrong with the call, and tells whoever "
+        "reads along how the server is built."
+    ),
+    remedy=(
+        "Log the trace on the server and answer with a sentence. In FastMCP `FastMCP(mask_error_details=True)` "
+        "hides everything but `ToolError`; in Express-like servers don't send `error.stack`."
+    ),
 )
 
 _ERRORS = frozenset(

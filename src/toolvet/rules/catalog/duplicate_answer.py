@@ -12,8 +12,14 @@ CARD = Card(
     title="A request was answered twice",
     severity=Severity.WARNING,
     looks_for="A second response with the id of a request that was already answered.",
-    why="Clients drop the second answer, or take it for the answer to something else; either way one of the two is lost.",
-    remedy="Answer each request once. Look for a handler that sends a response itself and returns one as well, or for an error path that runs on after it answered.",
+    why=(
+        "Clients drop the second answer, or take it for the answer to something else; either way one of the two is "
+        "lost."
+    ),
+    remedy=(
+        "Answer each request once. Look for a handler that sends a response itself and returns one as well, or for "
+        "an error path that runs on after it answered."
+    ),
 )
 
 

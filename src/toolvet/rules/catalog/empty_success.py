@@ -14,11 +14,18 @@ CARD = Card(
     id="empty-success",
     title="A success in which nothing can be seen",
     severity=Severity.WARNING,
-    looks_for="A successful result without text, data, media or links: no content, blank text, or nothing but `null` or `{}`. An empty list, `0` and "
-    "`false` are answers.",
-    why='A model cannot tell "done" from "nothing found" and from "nothing happened". It often calls again, or tells its user what it hoped for.',
-    remedy='Say what happened: "Deleted note 7", "No rows match", or return the changed object. In Python this is most often a function that '
-    "ends without `return`.",
+    looks_for=(
+        "A successful result without text, data, media or links: no content, blank text, or nothing but `null` or "
+        "`{}`. An empty list, `0` and `false` are answers."
+    ),
+    why=(
+        'A model cannot tell "done" from "nothing found" and from "nothing happened". It often calls again, or '
+        "tells its user what it hoped for."
+    ),
+    remedy=(
+        'Say what happened: "Deleted note 7", "No rows match", or return the changed object. In Python this is most '
+        "often a function that ends without `return`."
+    ),
 )
 
 _NOTHING = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})

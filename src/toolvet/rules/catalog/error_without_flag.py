@@ -13,10 +13,14 @@ CARD = Card(
     title="An error is reported without isError",
     severity=Severity.ERROR,
     looks_for="A result without `isError: true` whose text or structured content reports that the call failed.",
-    why="Clients, guards and metrics go by the flag. Without it the error counts as data: it is cached, passed on to the next step, and the "
-    "agent reports success.",
-    remedy='Set `isError: true` where the error text is made. In FastMCP raise (`ToolError`) instead of returning a string such as "Error: ..."; '
-    "in TypeScript return `{ isError: true, content: [...] }`.",
+    why=(
+        "Clients, guards and metrics go by the flag. Without it the error counts as data: it is cached, passed on "
+        "to the next step, and the agent reports success."
+    ),
+    remedy=(
+        "Set `isError: true` where the error text is made. In FastMCP raise (`ToolError`) instead of returning a "
+        'string such as "Error: ..."; in TypeScript return `{ isError: true, content: [...] }`.'
+    ),
 )
 
 

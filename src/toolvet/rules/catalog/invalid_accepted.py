@@ -14,13 +14,19 @@ CARD = Card(
     id="invalid-accepted",
     title="Arguments that the schema forbids are accepted",
     severity=Severity.WARNING,
-    looks_for='A call that breaks the tool\'s own inputSchema and is answered with a success. A lenient reading of the same value ("3" for 3) and an '
-    "unchecked `format` are told as information.",
-    why="The schema promises a check that nobody makes. A model's slip (a limit of 5000 where 50 is the maximum, a missing unit) goes through "
-    "and gives a wrong result instead of an error that the model could correct.",
-    remedy="Validate arguments against the schema before the tool runs: FastMCP does for constraints that stand in the signature "
-    "(`Annotated[int, Field(ge=1, le=50)]`), the TypeScript SDK for a Zod `inputSchema`; with a schema written by hand, validate by hand. Or "
-    "loosen the schema to what the tool really takes.",
+    looks_for=(
+        "A call that breaks the tool's own inputSchema and is answered with a success. A lenient reading of the "
+        'same value ("3" for 3) and an unchecked `format` are told as information.'
+    ),
+    why=(
+        "The schema promises a check that nobody makes. A model's slip (a limit of 5000 where 50 is the maximum, a "
+        "missing unit) goes through and gives a wrong result instead of an error that the model could correct."
+    ),
+    remedy=(
+        "Validate arguments against the schema before the tool runs: FastMCP does for constraints that stand in the "
+        "signature (`Annotated[int, Field(ge=1, le=50)]`), the TypeScript SDK for a Zod `inputSchema`; with a "
+        "schema written by hand, validate by hand. Or loosen the schema to what the tool really takes."
+    ),
 )
 
 
@@ -92,7 +98,7 @@ def _reads_as(value: object, types: object) -> bool:
 
 def _is_number(text: str, wanted: set[str]) -> bool:
     try:
-        number = float(text) if len(text) < 40 else float("nan")  # noqa: PLR2004 - longer is no lenient reading.
+        number = float(text) if len(text) < 40 else float("nan")
     except ValueError:
         return False
     return "number" in wanted or number == number // 1

@@ -11,10 +11,15 @@ CARD = Card(
     title="The server has no tools",
     severity=Severity.WARNING,
     looks_for="A server whose tool list was read without trouble and is empty.",
-    why="There is nothing to call, so nothing was assessed. Most often tools are registered only with a certain configuration, client capability or "
-    "credential.",
-    remedy="Give the server what it needs (--env, --header, arguments behind the command), or register tools before the server starts to serve. A server "
-    "that offers only prompts or resources should not announce the capability `tools`.",
+    why=(
+        "There is nothing to call, so nothing was assessed. Most often tools are registered only with a certain "
+        "configuration, client capability or credential."
+    ),
+    remedy=(
+        "Give the server what it needs (--env, --header, arguments behind the command), or register tools before "
+        "the server starts to serve. A server that offers only prompts or resources should not announce the "
+        "capability `tools`."
+    ),
 )
 
 

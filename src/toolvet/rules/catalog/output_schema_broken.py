@@ -15,26 +15,31 @@ CARD = Card(
     title="The structured content breaks the outputSchema",
     severity=Severity.ERROR,
     looks_for="A successful result whose `structuredContent` does not satisfy the tool's outputSchema.",
-    why="The official clients validate structured content and raise an exception where it does not fit: the model gets nothing, although the "
-    "tool did its work.",
-    remedy="Build the result from the type that the schema is made of (a pydantic model, a TypedDict, a Zod schema), or correct the schema: mark "
-    "as optional what may be absent and as nullable what may be null. Errors need no structured content: raise them.",
+    why=(
+        "The official clients validate structured content and raise an exception where it does not fit: the model "
+        "gets nothing, although the tool did its work."
+    ),
+    remedy=(
+        "Build the result from the type that the schema is made of (a pydantic model, a TypedDict, a Zod schema), "
+        "or correct the schema: mark as optional what may be absent and as nullable what may be null. Errors need "
+        "no structured content: raise them."
+    ),
 )
 
 
 def check_call(call: Call) -> Iterator[Seen]:
     """Each place once, at most three of them."""
     result = members(call.result)
-    if ending(call) is not Ending.SUCCESS or call.tool.output_schema is None or "structuredContent" not in result:
+    if ending(call) is not Ending.SUCCESS or call.tool.result_schema is None or "structuredContent" not in result:
         return
     content = result["structuredContent"]
     if content is None:
         # What SDKs write for "none": `structured-content-missing` tells it, unless null is what was promised.
         return
-    for violation in compiled(call.tool.output_schema).violations(content)[:_MOST]:
-        place = violation.pointer or "the root"
+    for violation in compiled(call.tool.result_schema).violations(content)[:_MOST]:
+        place, words = quoted(violation.pointer or "the root", 80), quoted(violation.message, 120)
         yield Seen(
-            message=f"The structured content breaks the outputSchema at {quoted(place, 80)}: {quoted(violation.message, 120)}",
+            message=f"The structured content breaks the outputSchema at {place}: {words}",
             pointer=f"/structuredContent{violation.pointer}",
             evidence=f"{quoted(violation.message, 160)}; structuredContent: {shown(content, 160)}",
         )

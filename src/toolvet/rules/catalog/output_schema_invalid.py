@@ -1,7 +1,6 @@
 """Output schemas that are no JSON Schema."""
 
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
@@ -14,10 +13,15 @@ CARD = Card(
     title="The outputSchema is no valid JSON Schema",
     severity=Severity.ERROR,
     looks_for="An outputSchema that does not compile; or, before protocol 2026-07-28, one whose root is no object.",
-    why="Clients check structured results against it. The official clients compile it when they first call the tool, or when they read "
-    "the list, and fail there: the tool, or all tools, cannot be used.",
-    remedy="Fix the keyword at the place named, or drop the outputSchema. Derive it from a return type (FastMCP, pydantic) or from a Zod "
-    "object. Where the result is a list or a scalar, old clients need it wrapped in an object.",
+    why=(
+        "Clients check structured results against it. The official clients compile it when they first call the "
+        "tool, or when they read the list, and fail there: the tool, or all tools, cannot be used."
+    ),
+    remedy=(
+        "Fix the keyword at the place named, or drop the outputSchema. Derive it from a return type (FastMCP, "
+        "pydantic) or from a Zod object. Where the result is a list or a scalar, old clients need it wrapped in an "
+        "object."
+    ),
 )
 
 _ANY_ROOT_SINCE = "2026-07-28"
@@ -25,9 +29,9 @@ _ANY_ROOT_SINCE = "2026-07-28"
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     """What keeps the schema from compiling. A schema of the wrong JSON type is `tool-illegal`."""
-    if not isinstance(tool.output_schema, Mapping):
+    if tool.result_schema is None:
         return
-    problem = compiled(tool.output_schema).problem
+    problem = compiled(tool.result_schema).problem
     if problem is not None and problem.kind != "remote_ref":
         yield Seen(
             message=f"The outputSchema cannot be used: {quoted(problem.message)}",
@@ -41,10 +45,10 @@ def check_server(server: ServerSeen) -> Iterator[Seen]:
     if not server.protocol_version or server.protocol_version >= _ANY_ROOT_SINCE:
         return
     for tool in server.tools:
-        schema: object = tool.output_schema
-        if isinstance(schema, Mapping) and (kind := cast("Mapping[str, object]", schema).get("type")) != "object":
+        schema = tool.result_schema
+        if schema is not None and (kind := schema.get("type")) != "object":
             yield Seen(
-                message=f'The outputSchema of \'{quoted(tool.name, 80)}\' must have "type": "object" in protocol {server.protocol_version}.',
+                message=f'The outputSchema must have "type": "object" in protocol {server.protocol_version}.',
                 pointer="/outputSchema/type",
                 evidence=shown(kind) if "type" in schema else shown(schema, 160),
                 tool=tool.name,

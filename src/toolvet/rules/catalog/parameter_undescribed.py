@@ -1,7 +1,7 @@
 """Parameters that nobody explains."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import cast
 
 from toolvet.findings import Card, Severity
@@ -14,12 +14,18 @@ CARD = Card(
     id="parameter-undescribed",
     title="Parameters have no description",
     severity=Severity.INFO,
-    looks_for="Top-level parameters without a description, neither in the schema nor in the tool's own description (a line such as "
-    "`limit: how many results` counts).",
-    why="A model knows a parameter by its name and its description. Formats, units, defaults and where to get an id from cannot be guessed "
-    "from a name.",
-    remedy='Describe each parameter with its format, unit and an example: `Annotated[str, Field(description="IANA time zone, e.g. '
-    'Europe/Paris")]` in Python, `z.string().describe("...")` in Zod.',
+    looks_for=(
+        "Top-level parameters without a description, neither in the schema nor in the tool's own description (a "
+        "line such as `limit: how many results` counts)."
+    ),
+    why=(
+        "A model knows a parameter by its name and its description. Formats, units, defaults and where to get an id "
+        "from cannot be guessed from a name."
+    ),
+    remedy=(
+        'Describe each parameter with its format, unit and an example: `Annotated[str, Field(description="IANA time '
+        'zone, e.g. Europe/Paris")]` in Python, `z.string().describe("...")` in Zod.'
+    ),
 )
 
 
@@ -39,9 +45,9 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
 
 def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
     """In the schema itself, behind a local `$ref`, or in a branch."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return schema is False
-    here = cast("Mapping[str, object]", schema)
+    here = members(cast("object", schema))
     description = here.get("description")
     if isinstance(description, str) and description.strip():
         return True
@@ -54,7 +60,7 @@ def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
         return target is None or _is_described(target, tool, depth + 1)
     branches = (*elements(here.get("anyOf")), *elements(here.get("oneOf")), *elements(here.get("allOf")))
     return any(
-        _is_described(branch, tool, depth + 1) for branch in branches[:_MOST_BRANCHES] if isinstance(branch, Mapping)
+        _is_described(branch, tool, depth + 1) for branch in branches[:_MOST_BRANCHES] if isinstance(branch, dict)
     )
 
 
@@ -64,8 +70,9 @@ _MOST_BRANCHES = 20
 
 def _is_explained(name: str, description: str) -> bool:
     """Whether a line of the tool's description explains the parameter: `name: …`, `- name (str): …`, "`name` is …"."""
-    pattern = rf"(?m)(?:^[ \t]{{0,20}}[-*•]?[ ]{{0,4}}|[`'\"])[`'\"*]{{0,3}}{re.escape(name[:100])}[`'\"*]{{0,3}}(?:[ ]?\([^)\n]{{0,80}}\))?[ ]{{0,3}}(?:[:=–—-]| is | to | sets )"
-    return re.search(pattern, description[:_LONGEST]) is not None
+    start = r"(?m)(?:^[ \t]{0,20}[-*•]?[ ]{0,4}|[`'\"])[`'\"*]{0,3}"
+    rest = r"[`'\"*]{0,3}(?:[ ]?\([^)\n]{0,80}\))?[ ]{0,3}(?:[:=-]|\u2013|\u2014| is | to | sets )"
+    return re.search(f"{start}{re.escape(name[:100])}{rest}", description[:_LONGEST]) is not None
 
 
 _LONGEST = 20_000

@@ -1,6 +1,7 @@
 """Parameters of which nobody says what they are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import cast
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
@@ -13,18 +14,27 @@ CARD = Card(
     id="parameter-untyped",
     title="A parameter has no type",
     severity=Severity.WARNING,
-    looks_for="A declared property, at any depth, without `type` and without anything that implies one (enum, const, $ref, anyOf, "
-    "properties, items, pattern, minimum …).",
-    why="A model has to guess whether to send a string, a number or an object. Some model APIs refuse tools with untyped parameters.",
-    remedy="Declare a type: annotate the parameter of the Python function (`limit: int`, not `limit` or `limit: Any`), use a Zod type other than "
-    '`z.any()`, or write `"type"` into the schema. Where every JSON value is welcome, say so with a list of types.',
+    looks_for=(
+        "A declared property, at any depth, without `type` and without anything that implies one (enum, const, "
+        "$ref, anyOf, properties, items, pattern, minimum …)."
+    ),
+    why=(
+        "A model has to guess whether to send a string, a number or an object. Some model APIs refuse tools with "
+        "untyped parameters."
+    ),
+    remedy=(
+        "Declare a type: annotate the parameter of the Python function (`limit: int`, not `limit` or `limit: Any`), "
+        'use a Zod type other than `z.any()`, or write `"type"` into the schema. Where every JSON value is welcome, '
+        "say so with a list of types."
+    ),
 )
 
 # Keywords that say, or at least imply, what a value is.
 _TELLING = frozenset(
     {
         "type", "enum", "const", "$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "if", "not",
-        "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
+        "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
+        "maxProperties",
         "items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems",
         "pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
@@ -38,7 +48,9 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     found = 0
     for path, here in subschemas(tool.input_schema):
         for name, schema in members(here.get("properties")).items():
-            untyped = schema is True or (isinstance(schema, Mapping) and _TELLING.isdisjoint(schema))
+            untyped = schema is True or (
+                isinstance(schema, dict) and _TELLING.isdisjoint(members(cast("object", schema)))
+            )
             if untyped and not _is_mentioned(path) and found < _MOST:
                 found += 1
                 yield Seen(

@@ -14,10 +14,19 @@ CARD = Card(
     id="path-leaked",
     title="An error names a path of the server's machine",
     severity=Severity.WARNING,
-    looks_for="An absolute path in an error that the caller did not send: of the server's code, its installation or somebody's home directory; any "
-    "other is told as information. A path that the error names as the allowed one is no leak.",
-    why="A model cannot use the path, and user names, directory layouts and installed packages are of use to an attacker.",
-    remedy="Name what the caller knows (the argument it sent, a path relative to the shared root) and log the rest on the server.",
+    looks_for=(
+        "An absolute path in an error that the caller did not send: of the server's code, its installation or "
+        "somebody's home directory; any other is told as information. A path that the error names as the allowed "
+        "one is no leak."
+    ),
+    why=(
+        "A model cannot use the path, and user names, directory layouts and installed packages are of use to an "
+        "attacker."
+    ),
+    remedy=(
+        "Name what the caller knows (the argument it sent, a path relative to the shared root) and log the rest on "
+        "the server."
+    ),
 )
 
 _ERRORS = frozenset(

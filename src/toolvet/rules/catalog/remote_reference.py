@@ -1,7 +1,7 @@
 """References that lead out of the schema."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
@@ -14,20 +14,28 @@ CARD = Card(
     id="remote-reference",
     title="A schema refers to another document",
     severity=Severity.WARNING,
-    looks_for="A `$ref` in the inputSchema or outputSchema that leads to another document (http, https, file). It is never fetched here.",
-    why="Clients must not fetch references (protocol 2026-07-28; before that it was an open door for requests forged on behalf of the "
-    "client). To a model and to every checker the referenced part does not exist, and the whole schema may be refused.",
-    remedy="Copy the referenced schema into `$defs` and refer to it with `#/$defs/Name`. Most schema libraries can bundle "
-    "(pydantic does so by itself).",
+    looks_for=(
+        "A `$ref` in the inputSchema or outputSchema that leads to another document (http, https, file). It is "
+        "never fetched here."
+    ),
+    why=(
+        "Clients must not fetch references (protocol 2026-07-28; before that it was an open door for requests "
+        "forged on behalf of the client). To a model and to every checker the referenced part does not exist, and "
+        "the whole schema may be refused."
+    ),
+    remedy=(
+        "Copy the referenced schema into `$defs` and refer to it with `#/$defs/Name`. Most schema libraries can "
+        "bundle (pydantic does so by itself)."
+    ),
 )
 
 _ELSEWHERE = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,30}:)?//|[a-z][a-z0-9+.-]{1,30}:(?!//)")
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
-    """Each reference to another document, once. The meta-schemas of JSON Schema and embedded documents are no other ones."""
-    for name, schema in (("inputSchema", tool.input_schema), ("outputSchema", tool.output_schema)):
-        problem = compiled(schema).problem if isinstance(schema, Mapping) else None
+    """One finding a schema. The meta-schemas of JSON Schema and embedded documents are no other documents."""
+    for name, schema in (("inputSchema", tool.schema), ("outputSchema", tool.result_schema)):
+        problem = None if schema is None else compiled(schema).problem
         if problem is not None and problem.kind == "remote_ref":
             references = dict.fromkeys(_references(schema))
             words = next(

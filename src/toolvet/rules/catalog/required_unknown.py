@@ -1,6 +1,6 @@
 """Required arguments that the schema does not declare."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
@@ -11,10 +11,17 @@ CARD = Card(
     id="required-unknown",
     title="The schema requires an argument that it does not declare",
     severity=Severity.WARNING,
-    looks_for="A name in `required` that does not stand in `properties`, and that no other keyword of the root could declare.",
-    why="A model is told that it must send something of which it knows neither type nor meaning. With `additionalProperties: false` the "
-    "argument is forbidden as well, and no call can be valid.",
-    remedy="Correct the spelling, declare the property, or take the name out of `required`. It is most often left over from a rename.",
+    looks_for=(
+        "A name in `required` that does not stand in `properties`, and that no other keyword of the root could declare."
+    ),
+    why=(
+        "A model is told that it must send something of which it knows neither type nor meaning. With "
+        "`additionalProperties: false` the argument is forbidden as well, and no call can be valid."
+    ),
+    remedy=(
+        "Correct the spelling, declare the property, or take the name out of `required`. It is most often left over "
+        "from a rename."
+    ),
 )
 
 # Any of these may declare properties elsewhere.
@@ -25,16 +32,16 @@ _OPEN = frozenset(
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     """Required names nowhere declared: an error where the schema forbids them too."""
-    if not isinstance(tool.input_schema, Mapping) or not _OPEN.isdisjoint(tool.input_schema):
+    if tool.schema is None or not _OPEN.isdisjoint(tool.schema):
         return
     # A schema for the other properties declares them all.
-    if isinstance(tool.input_schema.get("additionalProperties"), Mapping):
+    if isinstance(tool.schema.get("additionalProperties"), dict):
         return
     unknown = [name for name in dict.fromkeys(tool.required) if name not in tool.properties]
     if unknown:
         forbidden = tool.closed
         yield Seen(
-            message=f"The schema requires {listed(unknown)} and {'forbids it' if forbidden else 'does not declare it'}.",
+            message=f"The schema requires {listed(unknown)}, and {'forbids' if forbidden else 'does not declare'} it.",
             pointer="/inputSchema/required",
             severity=Severity.ERROR if forbidden else None,
             evidence=f"required: {shown(list(tool.required))}, properties: {shown(list(tool.properties))}",

@@ -1,6 +1,6 @@
 """Input schemas that are no JSON Schema."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
@@ -12,20 +12,27 @@ CARD = Card(
     id="schema-invalid",
     title="The inputSchema is no valid JSON Schema",
     severity=Severity.ERROR,
-    looks_for="An inputSchema that does not compile: a keyword with a value that it cannot have, a $ref that leads nowhere, a dialect "
-    "that nobody supports; or a regular expression that no engine accepts.",
-    why="Nobody can check a call against it. Clients that compile schemas refuse the tool or the whole list, model APIs refuse the "
-    "request, and the others send whatever the model makes up.",
-    remedy="Fix the keyword at the place named. Schemas written by hand go wrong most often: derive them from the function's signature "
-    "(FastMCP), from a pydantic model or from Zod. Without `$schema`, JSON Schema 2020-12 holds.",
+    looks_for=(
+        "An inputSchema that does not compile: a keyword with a value that it cannot have, a $ref that leads "
+        "nowhere, a dialect that nobody supports; or a regular expression that no engine accepts."
+    ),
+    why=(
+        "Nobody can check a call against it. Clients that compile schemas refuse the tool or the whole list, model "
+        "APIs refuse the request, and the others send whatever the model makes up."
+    ),
+    remedy=(
+        "Fix the keyword at the place named. Schemas written by hand go wrong most often: derive them from the "
+        "function's signature (FastMCP), from a pydantic model or from Zod. Without `$schema`, JSON Schema 2020-12 "
+        "holds."
+    ),
 )
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
-    """What keeps the schema from compiling. A remote reference is `remote-reference`, a missing schema `schema-not-object`."""
-    if not isinstance(tool.input_schema, Mapping):
+    """What keeps the schema from compiling; a remote reference is `remote-reference`, no schema `schema-not-object`."""
+    if tool.schema is None:
         return
-    schema = compiled(tool.input_schema)
+    schema = compiled(tool.schema)
     if schema.problem is not None and schema.problem.kind != "remote_ref":
         yield Seen(
             message=f"The inputSchema cannot be used: {quoted(schema.problem.message)}",

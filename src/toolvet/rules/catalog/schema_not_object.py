@@ -1,7 +1,6 @@
 """Input schemas that do not describe an object."""
 
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
@@ -13,24 +12,29 @@ CARD = Card(
     title="The inputSchema does not describe an object",
     severity=Severity.ERROR,
     looks_for='A tool without an inputSchema, or one whose root does not say `"type": "object"`.',
-    why="Arguments are always an object, and the protocol demands that the schema says so. The official TypeScript client refuses the "
-    "whole tool list otherwise, and model APIs refuse the request.",
-    remedy='Put `"type": "object"` at the root. A tool without parameters has `{"type": "object", "properties": {}}`. The SDKs '
-    "write this for you when the schema comes from the function's signature or a Zod object.",
+    why=(
+        "Arguments are always an object, and the protocol demands that the schema says so. The official TypeScript "
+        "client refuses the whole tool list otherwise, and model APIs refuse the request."
+    ),
+    remedy=(
+        'Put `"type": "object"` at the root. A tool without parameters has `{"type": "object", "properties": {}}`. '
+        "The SDKs write this for you when the schema comes from the function's signature or a Zod object."
+    ),
 )
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     """A missing schema, one that is no object, or a root of another type."""
-    if not isinstance(tool.raw, Mapping):
+    if not isinstance(tool.raw, dict):
         return
-    schema: object = tool.input_schema
-    if schema is None:
+    if tool.input_schema is None:
         yield Seen(message="The tool has no inputSchema.", pointer="/inputSchema")
-    elif not isinstance(schema, Mapping):
-        yield Seen(message="The inputSchema is no object.", pointer="/inputSchema", evidence=shown(schema))
-    elif (kind := cast("Mapping[str, object]", schema).get("type")) != "object":
+    elif tool.schema is None:
+        yield Seen(message="The inputSchema is no object.", pointer="/inputSchema", evidence=shown(tool.input_schema))
+    elif (kind := tool.schema.get("type")) != "object":
         said = (
-            f'has the type {shown(kind)}, not "object"' if "type" in schema else 'has no "type": "object" at its root'
+            f'has the type {shown(kind)}, not "object"'
+            if "type" in tool.schema
+            else 'has no "type": "object" at its root'
         )
-        yield Seen(message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=shown(schema, 160))
+        yield Seen(message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=shown(tool.schema, 160))

@@ -1,6 +1,6 @@
 """Schemas, or parts of them, that no value satisfies."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.catalog.required_unknown import check_tool as required_but_unknown
@@ -13,20 +13,27 @@ CARD = Card(
     id="schema-unsatisfiable",
     title="No arguments can satisfy the inputSchema",
     severity=Severity.ERROR,
-    looks_for="An inputSchema, or a part of it, that contradicts itself: a minimum above the maximum, a const that the type forbids, "
-    "an allOf whose branches exclude each other.",
-    why="Where the whole schema is affected, every call is invalid and the tool cannot be called by a client that checks. Where a part "
-    "is, that parameter or that branch can never be used.",
-    remedy="Correct the contradicting keywords at the place named. `additionalProperties: false` inside the branches of an allOf is a common "
-    "cause: each branch forbids what the others require; `unevaluatedProperties: false` beside the allOf says what is meant.",
+    looks_for=(
+        "An inputSchema, or a part of it, that contradicts itself: a minimum above the maximum, a const that the "
+        "type forbids, an allOf whose branches exclude each other."
+    ),
+    why=(
+        "Where the whole schema is affected, every call is invalid and the tool cannot be called by a client that "
+        "checks. Where a part is, that parameter or that branch can never be used."
+    ),
+    remedy=(
+        "Correct the contradicting keywords at the place named. `additionalProperties: false` inside the branches "
+        "of an allOf is a common cause: each branch forbids what the others require; `unevaluatedProperties: false` "
+        "beside the allOf says what is meant."
+    ),
 )
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     """The whole schema is an error, a part of it a warning; a required name that is forbidden is `required-unknown`."""
-    if not isinstance(tool.input_schema, Mapping):
+    if tool.schema is None:
         return
-    parts = unsatisfiable_parts(tool.input_schema)
+    parts = unsatisfiable_parts(tool.schema)
     # What stands below a dead part is dead with it, and no news.
     roots = [part for part in parts if not any(part.startswith(f"{other}/") for other in parts if other != part)]
     if "" in roots:

@@ -13,9 +13,14 @@ CARD = Card(
     title="The server ended during a call",
     severity=Severity.ERROR,
     looks_for="A call during which the server's process ended or its connection broke.",
-    why="Every tool of the server is gone with it, for every conversation that uses it, and clients seldom start it again by themselves.",
-    remedy="Catch what the tool raises and answer with isError; the SDKs do this for ordinary exceptions, so look for `sys.exit`, "
-    "`process.exit`, unhandled promise rejections, native crashes, and memory that runs out.",
+    why=(
+        "Every tool of the server is gone with it, for every conversation that uses it, and clients seldom start it "
+        "again by themselves."
+    ),
+    remedy=(
+        "Catch what the tool raises and answer with isError; the SDKs do this for ordinary exceptions, so look for "
+        "`sys.exit`, `process.exit`, unhandled promise rejections, native crashes, and memory that runs out."
+    ),
 )
 
 

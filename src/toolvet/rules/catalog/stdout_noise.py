@@ -12,10 +12,15 @@ CARD = Card(
     title="Something that is no message stands on stdout",
     severity=Severity.WARNING,
     looks_for="Lines on stdout (or events on the stream) that are no JSON-RPC message.",
-    why="Stdout belongs to the protocol: the specification forbids anything else on it. Some clients log the noise, some end the connection, and a line "
-    "without a newline spoils the message behind it.",
-    remedy="Send logs and prints to stderr: `print(..., file=sys.stderr)`, `logging.basicConfig(stream=sys.stderr)`, `console.error` instead of "
-    "`console.log`. Look for libraries and child processes that print; give child processes a stdout of their own.",
+    why=(
+        "Stdout belongs to the protocol: the specification forbids anything else on it. Some clients log the noise, "
+        "some end the connection, and a line without a newline spoils the message behind it."
+    ),
+    remedy=(
+        "Send logs and prints to stderr: `print(..., file=sys.stderr)`, `logging.basicConfig(stream=sys.stderr)`, "
+        "`console.error` instead of `console.log`. Look for libraries and child processes that print; give child "
+        "processes a stdout of their own."
+    ),
 )
 
 

@@ -1,6 +1,6 @@
 """Structured content that was promised and not sent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
@@ -15,10 +15,14 @@ CARD = Card(
     title="The tool declares an outputSchema and sends no structured content",
     severity=Severity.ERROR,
     looks_for="A successful result without `structuredContent`, from a tool that has an outputSchema.",
-    why="With an outputSchema, structured content is a must (protocol 2025-06-18 and later). The official clients raise an exception when it is "
-    "missing, so the text that is there reaches nobody.",
-    remedy="Send `structuredContent` beside the text, or drop the outputSchema. In Python return the value and let the SDK make both from it; "
-    "results built by hand need both. A JSON text alone does not count.",
+    why=(
+        "With an outputSchema, structured content is a must (protocol 2025-06-18 and later). The official clients "
+        "raise an exception when it is missing, so the text that is there reaches nobody."
+    ),
+    remedy=(
+        "Send `structuredContent` beside the text, or drop the outputSchema. In Python return the value and let the "
+        "SDK make both from it; results built by hand need both. A JSON text alone does not count."
+    ),
 )
 
 
@@ -27,11 +31,11 @@ def check_call(call: Call) -> Iterator[Seen]:
     result = members(call.result)
     if (
         ending(call) is not Ending.SUCCESS
-        or not isinstance(call.tool.output_schema, Mapping)
+        or call.tool.result_schema is None
         or result.get("structuredContent") is not None
     ):
         return
-    schema = compiled(call.tool.output_schema)
+    schema = compiled(call.tool.result_schema)
     if "structuredContent" in result and schema.problem is None and schema.is_valid(None):
         return
     yield Seen(

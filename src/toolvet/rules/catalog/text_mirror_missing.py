@@ -14,9 +14,14 @@ CARD = Card(
     title="Structured content has no text beside it",
     severity=Severity.INFO,
     looks_for="A successful result with `structuredContent` and an empty `content` array.",
-    why="Clients from before protocol 2025-06-18, and many since, pass only `content` on to the model. To them the result is empty.",
-    remedy='Put the same data as JSON text into a text block: `content: [{type: "text", text: JSON.stringify(data)}]`. The Python SDKs do it by '
-    "themselves when a tool returns its value.",
+    why=(
+        "Clients from before protocol 2025-06-18, and many since, pass only `content` on to the model. To them the "
+        "result is empty."
+    ),
+    remedy=(
+        'Put the same data as JSON text into a text block: `content: [{type: "text", text: JSON.stringify(data)}]`. '
+        "The Python SDKs do it by themselves when a tool returns its value."
+    ),
 )
 
 

@@ -12,10 +12,18 @@ CARD = Card(
     id="tool-illegal",
     title="An entry of the tool list is no tool",
     severity=Severity.ERROR,
-    looks_for="An entry of tools/list that is no object, has no name, or holds a field of a type that the protocol does not allow.",
-    why="The official clients read the list as a whole: one entry that they cannot read makes them refuse every tool of the server.",
-    remedy="Build tools with the SDK (`@mcp.tool` in FastMCP, `registerTool` in TypeScript) or with its Tool type, which "
-    "refuse such an entry before it is sent.",
+    looks_for=(
+        "An entry of tools/list that is no object, has no name, or holds a field of a type that the protocol does "
+        "not allow."
+    ),
+    why=(
+        "The official clients read the list as a whole: one entry that they cannot read makes them refuse every "
+        "tool of the server."
+    ),
+    remedy=(
+        "Build tools with the SDK (`@mcp.tool` in FastMCP, `registerTool` in TypeScript) or with its Tool type, "
+        "which refuse such an entry before it is sent."
+    ),
 )
 
 # What the official Python client (mcp 2.3) and the schema of the protocol demand; null is as good as absent there.

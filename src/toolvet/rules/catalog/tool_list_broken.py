@@ -11,10 +11,15 @@ CARD = Card(
     id="tool-list-broken",
     title="The tool list cannot be read as it should",
     severity=Severity.ERROR,
-    looks_for="A page of tools/list that is missing, refused or no object with a `tools` array; a cursor that comes twice; a list without end.",
+    looks_for=(
+        "A page of tools/list that is missing, refused or no object with a `tools` array; a cursor that comes "
+        "twice; a list without end."
+    ),
     why="Clients show the tools of the pages that they could read, or none, or ask for pages forever.",
-    remedy="Answer each page with `tools` and, only when there are more, a `nextCursor` string that leads on. Servers with a few hundred tools need no "
-    "pages at all.",
+    remedy=(
+        "Answer each page with `tools` and, only when there are more, a `nextCursor` string that leads on. Servers "
+        "with a few hundred tools need no pages at all."
+    ),
 )
 
 

@@ -13,10 +13,14 @@ CARD = Card(
     title="Two tools have the same name",
     severity=Severity.ERROR,
     looks_for="A name that stands more than once in the tool list, over all of its pages.",
-    why="A call names its tool. Of two tools with one name only one can be called, which one is up to the client and the server, "
-    "and some clients refuse the whole list.",
-    remedy="Give each tool a name of its own. When several modules or mounted servers register tools, give each a prefix "
-    "(FastMCP: `mcp.mount(server, prefix=...)`).",
+    why=(
+        "A call names its tool. Of two tools with one name only one can be called, which one is up to the client "
+        "and the server, and some clients refuse the whole list."
+    ),
+    remedy=(
+        "Give each tool a name of its own. When several modules or mounted servers register tools, give each a "
+        "prefix (FastMCP: `mcp.mount(server, prefix=...)`)."
+    ),
 )
 
 

@@ -12,12 +12,19 @@ CARD = Card(
     id="tool-name-rejected",
     title="A tool's name is refused by clients",
     severity=Severity.WARNING,
-    looks_for="A tool name outside of the specification's guidance (1 to 128 letters, digits, `_`, `-` and `.`, SEP-986), or outside "
-    "of what common model APIs accept as the name of a function (1 to 64 letters, digits, `_` and `-`).",
-    why="Clients pass the name on to a model API, which refuses the whole request when one name is not allowed there; or they rewrite "
-    "it, so that prompts and allow lists that name the tool no longer fit.",
-    remedy="Rename the tool to at most 64 ASCII letters, digits, `_` and `-`, with room for a prefix that clients put in front, "
-    'for example `@mcp.tool(name="search_books")`.',
+    looks_for=(
+        "A tool name outside of the specification's guidance (1 to 128 letters, digits, `_`, `-` and `.`, SEP-986), "
+        "or outside of what common model APIs accept as the name of a function (1 to 64 letters, digits, `_` and "
+        "`-`)."
+    ),
+    why=(
+        "Clients pass the name on to a model API, which refuses the whole request when one name is not allowed "
+        "there; or they rewrite it, so that prompts and allow lists that name the tool no longer fit."
+    ),
+    remedy=(
+        "Rename the tool to at most 64 ASCII letters, digits, `_` and `-`, with room for a prefix that clients put "
+        'in front, for example `@mcp.tool(name="search_books")`.'
+    ),
 )
 
 _GUIDANCE = re.compile(r"[A-Za-z0-9_.\-]{1,128}\Z")
@@ -31,31 +38,26 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     name = tool.name
     if not name or _MODEL_APIS.match(name):
         return
-    foreign = "".join(dict.fromkeys(re.findall(r"[^A-Za-z0-9_.\-]", name)))
+    legal = _GUIDANCE.match(name) is not None
+    yield Seen(
+        message=f"The name '{quoted(name, 80)}' {' and '.join(_problems(name))}.",
+        severity=None if legal else Severity.ERROR,
+        pointer="/name",
+        evidence=quoted(name),
+    )
+
+
+def _problems(name: str) -> Iterator[str]:
+    foreign = dict.fromkeys(re.findall(r"[^A-Za-z0-9_.\-]", name))
     if foreign:
-        yield Seen(
-            message=f"The name '{quoted(name, 80)}' holds characters that are not allowed: {quoted(' '.join(foreign), 40) or 'white space'}.",
-            severity=Severity.ERROR,
-            pointer="/name",
-            evidence=quoted(name),
-        )
-    elif not _GUIDANCE.match(name):
-        yield Seen(
-            message=f"The name has {len(name)} characters; the specification advises at most {_LONGEST}, model APIs accept {_LONGEST_FOR_MODELS}.",
-            severity=Severity.ERROR,
-            pointer="/name",
-            evidence=quoted(name),
-        )
+        yield f"holds characters that are not allowed ({', '.join(map(_shown, list(foreign)[:10]))})"
+    if len(name) > _LONGEST:
+        yield f"has {len(name)} characters (the specification advises at most {_LONGEST})"
     elif len(name) > _LONGEST_FOR_MODELS:
-        yield Seen(
-            message=f"The name has {len(name)} characters; common model APIs accept {_LONGEST_FOR_MODELS}.",
-            pointer="/name",
-            evidence=quoted(name),
-        )
-    else:
-        yield Seen(
-            message=f"The name '{name}' holds a dot, which the specification allows and common model APIs refuse.",
-            severity=Severity.INFO,
-            pointer="/name",
-            evidence=name,
-        )
+        yield f"has {len(name)} characters (common model APIs accept {_LONGEST_FOR_MODELS})"
+    if "." in name:
+        yield "holds a dot (allowed, but refused by common model APIs)"
+
+
+def _shown(char: str) -> str:
+    return char if char.isprintable() and not char.isspace() else f"U+{ord(char):04X}"

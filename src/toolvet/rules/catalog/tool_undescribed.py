@@ -1,29 +1,36 @@
 """Tools that do not say what they do."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import cast
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ToolDefinition
+from toolvet.schema.json_value import members
 
 CARD = Card(
     id="tool-undescribed",
     title="A tool has no description",
     severity=Severity.WARNING,
     looks_for="A tool whose description is missing or blank.",
-    why="A model chooses tools by their descriptions. Without one it has only the name to go by, and calls the tool at the wrong "
-    "time or never.",
-    remedy="Say in one or two sentences what the tool does, when to use it and what it returns. In FastMCP the docstring of the "
-    "function becomes the description; in the TypeScript SDK pass `description` to `registerTool`.",
+    why=(
+        "A model chooses tools by their descriptions. Without one it has only the name to go by, and calls the tool "
+        "at the wrong time or never."
+    ),
+    remedy=(
+        "Say in one or two sentences what the tool does, when to use it and what it returns. In FastMCP the "
+        "docstring of the function becomes the description; in the TypeScript SDK pass `description` to "
+        "`registerTool`."
+    ),
 )
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     """A missing or blank description; one of a wrong type is `tool-illegal`."""
-    if not isinstance(tool.raw, Mapping):
+    if not isinstance(tool.raw, dict):
         return
-    description: object = tool.raw.get("description")
+    description = members(cast("object", tool.raw)).get("description")
     if description is None or (isinstance(description, str) and not description.strip()):
         subject = f"'{quoted(tool.name, 80)}'" if tool.name else "The tool"
         yield Seen(message=f"{subject} has no description.", pointer="/description")

@@ -11,10 +11,19 @@ CARD = Card(
     id="unexpected-request",
     title="The server asks for what the client did not offer",
     severity=Severity.WARNING,
-    looks_for="A request from the server (sampling, elicitation, roots) although the client announced no such capability; from protocol 2026-07-28 on, any request.",
-    why="Clients without the capability answer with an error or not at all, and the tool that waits for it fails or hangs.",
-    remedy="Look at the client's capabilities first (FastMCP: `ctx.session.check_client_capability`), and do without, or answer with an error that says what is "
-    "needed. From 2026-07-28 on, return an `input_required` result instead.",
+    looks_for=(
+        "A request from the server (sampling, elicitation, roots) although the client announced no such capability; "
+        "from protocol 2026-07-28 on, any request."
+    ),
+    why=(
+        "Clients without the capability answer with an error or not at all, and the tool that waits for it fails or "
+        "hangs."
+    ),
+    remedy=(
+        "Look at the client's capabilities first (FastMCP: `ctx.session.check_client_capability`), and do without, "
+        "or answer with an error that says what is needed. From 2026-07-28 on, return an `input_required` result "
+        "instead."
+    ),
 )
 
 

@@ -13,11 +13,19 @@ CARD = Card(
     id="unhelpful-error",
     title="Error messages do not help to correct the call",
     severity=Severity.WARNING,
-    looks_for="Refusals of wrong arguments that score below 50 of 100 on average: does the text name the argument, say what was received and what "
-    "is expected, list the allowed values or the limit, and say what to do?",
-    why='The error message is all that a model has to correct its call. "Invalid input" costs it several tries, and then it gives up.',
-    remedy="Write errors like this: \"'limit' must be an integer between 1 and 50; received 500. Use a value from 1 to 50.\" In FastMCP raise "
-    '`ToolError` with such a sentence instead of a bare `ValueError("invalid")`; in TypeScript pass messages to the Zod checks.',
+    looks_for=(
+        "Refusals of wrong arguments that score below 50 of 100 on average: does the text name the argument, say "
+        "what was received and what is expected, list the allowed values or the limit, and say what to do?"
+    ),
+    why=(
+        'The error message is all that a model has to correct its call. "Invalid input" costs it several tries, and '
+        "then it gives up."
+    ),
+    remedy=(
+        "Write errors like this: \"'limit' must be an integer between 1 and 50; received 500. Use a value from 1 to "
+        '50." In FastMCP raise `ToolError` with such a sentence instead of a bare `ValueError("invalid")`; in '
+        "TypeScript pass messages to the Zod checks."
+    ),
 )
 
 _ENOUGH = 50

@@ -1,22 +1,29 @@
 """Arguments that nobody knows and nobody refuses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import listed, shown
 from toolvet.rules.subject import Call
+from toolvet.schema.json_value import members
 
 CARD = Card(
     id="unknown-argument-ignored",
     title="Unknown arguments are silently ignored",
     severity=Severity.INFO,
-    looks_for="A call with an argument that the schema does not declare (and does not forbid), answered with a success.",
-    why="A model that misspells an optional argument (`max_result` for `max_results`) gets a success that ignored its wish, and no hint. "
-    "Most servers are like this.",
-    remedy='Forbid unknown arguments in the schema and refuse them: `additionalProperties: false`; in pydantic `ConfigDict(extra="forbid")`, in Zod '
-    "`z.strictObject`.",
+    looks_for=(
+        "A call with an argument that the schema does not declare (and does not forbid), answered with a success."
+    ),
+    why=(
+        "A model that misspells an optional argument (`max_result` for `max_results`) gets a success that ignored "
+        "its wish, and no hint. Most servers are like this."
+    ),
+    remedy=(
+        "Forbid unknown arguments in the schema and refuse them: `additionalProperties: false`; in pydantic "
+        '`ConfigDict(extra="forbid")`, in Zod `z.strictObject`.'
+    ),
 )
 
 # Any of these may declare arguments that do not stand in `properties`.
@@ -51,12 +58,6 @@ def _unknown(call: Call) -> Iterator[str]:
         if call.breach.keyword == "additionalProperties" and call.breach.property is not None:
             yield call.breach.property
         return
-    schema = call.tool.input_schema
     # A schema without properties describes an object that is free on purpose.
-    if (
-        isinstance(call.arguments, Mapping)
-        and isinstance(schema, Mapping)
-        and call.tool.properties
-        and _OPEN.isdisjoint(schema)
-    ):
-        yield from (name for name in call.arguments if isinstance(name, str) and name not in call.tool.properties)
+    if call.tool.schema is not None and call.tool.properties and _OPEN.isdisjoint(call.tool.schema):
+        yield from (name for name in members(call.arguments) if name not in call.tool.properties)

@@ -12,7 +12,10 @@ CARD = Card(
     title="An answer names a request that was never made",
     severity=Severity.WARNING,
     looks_for="A response whose id belongs to no request of ours, or an error without an id.",
-    why="The client cannot tell what was answered: it drops the message, and waits for the real answer until its time is up.",
+    why=(
+        "The client cannot tell what was answered: it drops the message, and waits for the real answer until its "
+        "time is up."
+    ),
     remedy='Send the id of the request back unchanged, with its JSON type: `1` is not `"1"`.',
 )
 

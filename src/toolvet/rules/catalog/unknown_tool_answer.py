@@ -12,11 +12,20 @@ CARD = Card(
     id="unknown-tool-answer",
     title="An unknown tool is not answered with a protocol error",
     severity=Severity.WARNING,
-    looks_for="The answer to a call of a tool that does not exist. The protocol demands the JSON-RPC error -32602. A result with isError (as the "
-    "TypeScript SDK sends) or another code is told as information, a success is an error.",
-    why="To a client an unknown tool means that its list is out of date. A success, or a text that reads like one, hides that from client and model.",
-    remedy="Answer tools/call with JSON-RPC error -32602 and the name that was asked for. The SDKs do it when tools are registered with them; a "
-    "low-level `call_tool` handler must end with `raise` for names that it does not know, before it looks at the arguments.",
+    looks_for=(
+        "The answer to a call of a tool that does not exist. The protocol demands the JSON-RPC error -32602. A "
+        "result with isError (as the TypeScript SDK sends) or another code is told as information, a success is an "
+        "error."
+    ),
+    why=(
+        "To a client an unknown tool means that its list is out of date. A success, or a text that reads like one, "
+        "hides that from client and model."
+    ),
+    remedy=(
+        "Answer tools/call with JSON-RPC error -32602 and the name that was asked for. The SDKs do it when tools "
+        "are registered with them; a low-level `call_tool` handler must end with `raise` for names that it does not "
+        "know, before it looks at the arguments."
+    ),
 )
 
 _INVALID_PARAMS = -32602
@@ -29,17 +38,18 @@ def check_server(server: ServerSeen) -> Iterator[Seen]:
 
 
 def _judged(call: Call) -> Iterator[Seen]:
-    name, words = quoted(call.tool.name, 60), quoted(words_of(call), 140)
+    asked = f"A call of the tool '{quoted(call.tool.name, 60)}', which does not exist,"
+    words = quoted(words_of(call), 140)
     match ending(call):
         case Ending.SUCCESS | Ending.UNFLAGGED_ERROR | Ending.UNFINISHED if call.outcome is Outcome.RESULT:
             yield Seen(
-                message=f"A call of the tool '{name}', which does not exist, was answered with a success: \"{words}\"",
+                message=f'{asked} was answered with a success: "{words}"',
                 severity=Severity.ERROR,
                 evidence=shown(call.result, 200),
             )
         case Ending.REFUSAL | Ending.FAILURE | Ending.WORDLESS:
             yield Seen(
-                message=f"A call of the tool '{name}', which does not exist, was answered with a result (isError) instead of error {_INVALID_PARAMS}: \"{words}\"",
+                message=f'{asked} was answered with a result (isError) instead of error {_INVALID_PARAMS}: "{words}"',
                 severity=Severity.INFO,
                 evidence=words,
             )
@@ -49,13 +59,13 @@ def _judged(call: Call) -> Iterator[Seen]:
             )
             severity = Severity.ERROR if ended is Ending.DIED else None
             yield Seen(
-                message=f"A call of the tool '{name}', which does not exist, {how}.",
+                message=f"{asked} {how}.",
                 severity=severity,
                 evidence=quoted(call.detail, 200),
             )
         case _ if call.error is not None and call.error.code != _INVALID_PARAMS:
             yield Seen(
-                message=f"A call of the tool '{name}', which does not exist, was answered with error {call.error.code} instead of {_INVALID_PARAMS}.",
+                message=f"{asked} was answered with error {call.error.code} instead of {_INVALID_PARAMS}.",
                 severity=Severity.INFO,
                 evidence=f"error {call.error.code}: {words}",
             )

@@ -13,17 +13,23 @@ CARD = Card(
     id="valid-call-failed",
     title="A valid call failed",
     severity=Severity.ERROR,
-    looks_for="Arguments that satisfy the tool's own schema, answered with a failure of the tool: a crash, an internal error, an error without words. "
-    "What depends on the surroundings (an unreachable backend, missing credentials, a timeout behind the tool) is a warning.",
+    looks_for=(
+        "Arguments that satisfy the tool's own schema, answered with a failure of the tool: a crash, an internal "
+        "error, an error without words. What depends on the surroundings (an unreachable backend, missing "
+        "credentials, a timeout behind the tool) is a warning."
+    ),
     why="The model did everything right and can do nothing better. It will retry, give up, or make something up.",
-    remedy="Reproduce the call with the command below and handle the case: return a result, or an error that says what the caller can do. If the tool "
-    "cannot take these arguments, its schema should not allow them.",
+    remedy=(
+        "Reproduce the call with the command below and handle the case: return a result, or an error that says what "
+        "the caller can do. If the tool cannot take these arguments, its schema should not allow them."
+    ),
 )
 
 _ENVIRONMENT = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
 _ENVIRONMENT_REMEDY = (
-    "Start what the tool depends on and give it its configuration and credentials (--env, --header), then assess again. For the server: check "
-    "at start that they are there, and let the error say which service did not answer and whether a retry helps."
+    "Start what the tool depends on and give it its configuration and credentials (--env, --header), then assess "
+    "again. For the server: check at start that they are there, and let the error say which service did not answer and "
+    "whether a retry helps."
 )
 _FAILURES = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
 

@@ -1,7 +1,7 @@
 """Arguments that the schema allows and the tool refuses."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from toolvet.checks.result import State
 from toolvet.findings import Card, Severity
@@ -10,16 +10,25 @@ from toolvet.rules.judge import Seen
 from toolvet.rules.message import field_patterns
 from toolvet.rules.quote import quoted, shown
 from toolvet.rules.subject import Call
+from toolvet.schema.json_value import members
 
 CARD = Card(
     id="valid-refused",
     title="The tool refuses what its schema allows",
     severity=Severity.INFO,
-    looks_for="Arguments that satisfy the schema, refused as invalid with words about one of them. Not found, not allowed and the like are no "
-    "disagreement, and free-form texts (SQL, code, expressions) have rules that a schema cannot hold.",
-    why="A schema that is looser than the server makes models learn the rule from an error, one wasted call at a time.",
-    remedy="Put the rule into the schema where JSON Schema can say it: `minLength`, `minimum`, `enum`, `format`, `pattern`, `required` within `anyOf` "
-    'for "one of these two". Otherwise put it into the parameter\'s description, with an example.',
+    looks_for=(
+        "Arguments that satisfy the schema, refused as invalid with words about one of them. Not found, not allowed "
+        "and the like are no disagreement, and free-form texts (SQL, code, expressions) have rules that a schema "
+        "cannot hold."
+    ),
+    why=(
+        "A schema that is looser than the server makes models learn the rule from an error, one wasted call at a time."
+    ),
+    remedy=(
+        "Put the rule into the schema where JSON Schema can say it: `minLength`, `minimum`, `enum`, `format`, "
+        '`pattern`, `required` within `anyOf` for "one of these two". Otherwise put it into the parameter\'s '
+        "description, with an example."
+    ),
 )
 
 _FREE_FORM = re.compile(
@@ -38,15 +47,13 @@ def check_call(call: Call) -> Iterator[Seen]:
         or verdict.state is not State.INVALID_INPUT
     ):
         return
-    if not isinstance(call.arguments, Mapping):
-        return
     words = words_of(call)[:_LONGEST]
     named = next((name for name in call.tool.properties if _speaks_of(words, name)), None)
     if named is not None and not _FREE_FORM.search(named):
-        value = call.arguments.get(named)
+        arguments = members(call.arguments)
         given = (
-            f"'{quoted(named, 60)}' = {shown(value, 60)}"
-            if named in call.arguments
+            f"'{quoted(named, 60)}' = {shown(arguments[named], 60)}"
+            if named in arguments
             else f"a call without '{quoted(named, 60)}'"
         )
         yield Seen(
