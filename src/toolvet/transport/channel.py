@@ -80,6 +80,6 @@ class Channel(Protocol):
         """From now on this protocol version is spoken."""
         ...
 
-    async def close(self) -> None:
-        """End it, and everything that was started for it. May be called twice."""
+    async def close(self, grace: float) -> None:
+        """End it, and everything that was started for it, after `grace` seconds by force."""
         ...

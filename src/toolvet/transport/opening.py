@@ -32,7 +32,7 @@ from toolvet.wire.header import request_headers
 
 # A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets `initialize` too,
 # and whichever is answered first counts.
-_PATIENCE = 3.0
+PATIENCE = 3.0
 
 
 @asynccontextmanager
@@ -107,7 +107,7 @@ class _Opening:
         discovery = asyncio.ensure_future(self._discover())
         handshake: asyncio.Future[Reply] | None = None
         try:
-            await asyncio.wait([discovery], timeout=min(_PATIENCE, self._timeout / 2))
+            await asyncio.wait([discovery], timeout=min(PATIENCE, self._timeout / 2))
             if discovery.done():
                 outcome = self._discovered(discovery.result())
                 if isinstance(outcome, Introduction) or _hopeless(outcome):

@@ -146,14 +146,14 @@ class Peer:
         self.era = era
         self._channel.settle(version)
 
-    async def close(self) -> None:
-        """End the channel and whatever was started for it; open requests are lost."""
+    async def close(self, grace: float) -> None:
+        """End the channel and whatever was started for it, after `grace` seconds by force; open requests are lost."""
         started = perf_counter()
         self.lose("we closed the channel")
         for task in self._background:
             task.cancel()
         try:
-            await self._channel.close()
+            await self._channel.close(grace)
         finally:
             self._waited += perf_counter() - started
 

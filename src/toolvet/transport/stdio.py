@@ -38,19 +38,20 @@ class StdioChannel:
     kind: Literal["stdio", "http"] = "stdio"
     session_id: str | None = None
 
+    _inbox: Inbox
     _process: "_Process"
     _transport: asyncio.SubprocessTransport
     _stdin: asyncio.WriteTransport
     _pid: int
     _last_net: "weakref.finalize[[int, int], StdioChannel]"
 
-    def __init__(self, target: StdioTarget, *, limit: int | None, grace: float) -> None:
+    def __init__(self, target: StdioTarget, *, limit: int | None) -> None:
         self._target = target
         self._limit = limit
-        self._grace = grace
 
     async def start(self, inbox: Inbox) -> None:
         """Start the process. Raises UnreachableError when it cannot be started."""
+        self._inbox = inbox
         target = self._target
         env = child_environment(target.env)
         self._process = _Process(inbox, self._limit, self._made)
@@ -85,8 +86,8 @@ class StdioChannel:
 
     @property
     def alive(self) -> bool:
-        """Whether the process lives and listens."""
-        return not self._process.gone and not self._stdin.is_closing()
+        """Whether the process is there, as far as we know yet."""
+        return not self._process.gone
 
     @property
     def exit_code(self) -> int | None:
@@ -100,30 +101,33 @@ class StdioChannel:
 
     def post(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
         """Write a request. Nothing waits for the pipe: we read all the while, so two full pipes cannot deadlock."""
-        del id_, headers
-        self._stdin.write(message + b"\n")
+        del headers
+        if not self._write(message):
+            # Most often it is about to end, and that will be the better reason.
+            loop = asyncio.get_running_loop()
+            loop.call_later(_LAST_WORDS, lambda: self._inbox.lose("the process closed its stdin", id_=id_))
 
     async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
         """Write a notification or an answer."""
         del headers
-        self._stdin.write(message + b"\n")
+        self._write(message)
 
     def abandon(self, id_: int, notice: bytes | None) -> None:
         """Tell the process, if it may be told."""
         del id_
-        if notice is not None and self.alive:
-            self._stdin.write(notice + b"\n")
+        if notice is not None:
+            self._write(notice)
 
     def settle(self, version: str) -> None:
         """The version stands in no frame of stdio."""
         del version
 
-    async def close(self) -> None:
+    async def close(self, grace: float) -> None:
         """Close stdin, wait, SIGTERM, wait, SIGKILL: the specification's order, for the whole process group.
 
         A cancellation while we wait skips to the end of that list and is raised once nothing is left running.
         """
-        ending = asyncio.ensure_future(self._end())
+        ending = asyncio.ensure_future(self._end(grace))
         cancelled = None
         while not ending.done():
             try:
@@ -134,17 +138,25 @@ class StdioChannel:
         if cancelled is not None:
             raise cancelled
 
-    async def _end(self) -> None:
+    def _write(self, message: bytes) -> bool:
+        if self._stdin.is_closing():
+            return False
+        self._stdin.write(message + b"\n")
+        return True
+
+    async def _end(self, grace: float) -> None:
         self._stdin.close()
-        if not await self._exits_within(self._grace):
+        if not await self._exits_within(grace):
             _signal_group(self._pid, signal.SIGTERM)
             if not await self._exits_within(_TERMINATE_SECONDS):
                 _signal_group(self._pid, _KILL)
                 await self._exits_within(_TERMINATE_SECONDS)
         self._process.stop()
         self._end_group()
-        await self._group_ends_within(_LAST_WORDS)
-        _signal_group(self._pid, _KILL)
+        if not await self._group_ends_within(_LAST_WORDS):
+            _signal_group(self._pid, _KILL)
+            # Short: in a container without an init process the dead stay in the group as zombies for ever.
+            await self._group_ends_within(10 * _POLL_SECONDS)
         self._last_net.detach()
         self._transport.close()
         await asyncio.wait([self._process.disconnected], timeout=_TERMINATE_SECONDS)
@@ -153,11 +165,14 @@ class StdioChannel:
         done, _ = await asyncio.wait([self._process.exited], timeout=seconds)
         return bool(done)
 
-    async def _group_ends_within(self, seconds: float) -> None:
+    async def _group_ends_within(self, seconds: float) -> bool:
         """Poll, because nobody is told when a grandchild ends."""
         deadline = perf_counter() + seconds
-        while _signal_group(self._pid, 0) and perf_counter() < deadline:  # noqa: ASYNC110 - see above.
+        while alive := _signal_group(self._pid, 0):  # noqa: ASYNC110 - see above.
+            if perf_counter() > deadline:
+                break
             await asyncio.sleep(_POLL_SECONDS)
+        return not alive
 
     def _end_group(self) -> None:
         if self._last_net.alive:

@@ -25,8 +25,6 @@ _REDIRECTS = 5
 # A server may end a stream before it has answered and be asked for the rest (2025-11-25, resumability).
 _RESUMPTIONS = 100
 _RETRY_MILLISECONDS = 1000
-# What saying goodbye to a session may take.
-_FAREWELL_SECONDS = 2.0
 _QUOTED_BODY = 64 * 1024
 
 
@@ -104,10 +102,8 @@ class HttpChannel:
         """This version stands in every request from now on."""
         self._version = version
 
-    async def close(self) -> None:
+    async def close(self, grace: float) -> None:
         """End open requests, then the legacy session, then the connections."""
-        if self._closed:
-            return
         self._closed = True
         try:
             tasks = [*self._tasks.values(), *self._notices]
@@ -116,7 +112,7 @@ class HttpChannel:
             await asyncio.gather(*tasks, return_exceptions=True)
             if self.session_id is not None:
                 with suppress(httpx2.HTTPError, OSError, TimeoutError):
-                    async with asyncio.timeout(_FAREWELL_SECONDS), self._sent("DELETE", self._headers({})):
+                    async with asyncio.timeout(grace), self._sent("DELETE", self._headers({})):
                         pass
         finally:
             await self._client.aclose()
