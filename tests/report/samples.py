@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 
 from toolvet.findings import Card, Finding, Severity
-from toolvet.report.baseline import count
+from toolvet.report.baseline import apply_baseline, count
 from toolvet.report.document import (
     Category,
     Outcome,
@@ -325,6 +325,40 @@ def clock() -> Report:
         Server(name="clock", version="0.1", protocol_version="2026-07-28", command="uvx clock"),
         tools=[tool], findings=[], score=100.0, status="fully_working",
     )  # fmt: skip
+
+
+def forty() -> Report:
+    """Forty tools with the same fault, and one finding that stands alone."""
+    names = [f"tool_{number:02d}" for number in range(1, 41)]
+    finding = Finding(
+        id="parameter-without-description", severity=Severity.WARNING, message="The parameter 'id' has no description.",
+        pointer="/inputSchema/properties/id", why="A model guesses what to put there.", remedy="Describe it.",
+    )  # fmt: skip
+    alone = Finding(id="call-timed-out", severity=Severity.ERROR, tool="tool_07", message="No answer within 10 s.")
+    call = scenario("minimal", "progressive", {"id": "1"}, answered("ok"))
+    return report(
+        Server(name="forty", version="2", protocol_version="2025-11-25"),
+        tools=[Tool(name=name, status="fully_working", confidence=100.0, scenarios=[call]) for name in names],
+        findings=[*(msgspec.structs.replace(finding, tool=name) for name in names), alone],
+        score=97.5,
+        status="fully_working",
+    )
+
+
+def baselined() -> Report:
+    """The bookshop with a baseline that knows one of its findings and one that is gone, and a filtered tool."""
+    shop = bookshop()
+    gone = Finding(id="tool-without-description", severity=Severity.WARNING, tool="find_books", message="It has none.")
+    earlier = msgspec.structs.replace(shop, findings=[shop.findings[0], gone])
+    return apply_baseline(msgspec.structs.replace(shop, filtered=["close_shop"]), [earlier], "baseline.json")
+
+
+def named(name: str) -> tuple[Report, ...]:
+    """The reports of a sample by its name."""
+    if name == "several":
+        return (bookshop(), clock(), empty())
+    makers = {"bookshop": bookshop, "hostile": hostile, "empty": empty, "forty": forty, "baselined": baselined}
+    return (makers[name](),)
 
 
 def report(

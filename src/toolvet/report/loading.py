@@ -36,7 +36,8 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
 
 
 def _line(content: bytes, problem: str) -> int | None:
-    """The line of the offset that msgspec's message ends with: `… (byte 17)`."""
-    _, _, tail = problem.rpartition("(byte ")
-    digits = tail.rstrip(")")
-    return content.count(b"\n", 0, int(digits)) + 1 if digits.isdigit() else None
+    """The line of the offset that msgspec's message ends with (`… (byte 17)`), or the last when the file is cut off."""
+    digits = problem.rpartition("(byte ")[2].rstrip(")")
+    if digits.isdigit():
+        return content.count(b"\n", 0, int(digits)) + 1
+    return content.count(b"\n") + 1 if "truncated" in problem else None

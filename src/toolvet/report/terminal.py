@@ -82,8 +82,8 @@ def _report(report: Report, words: Mapping[Severity, str]) -> Iterator[Renderabl
 
 
 def _header(report: Report) -> Iterator[RenderableType]:
-    name = one_line(title(report))
-    yield Rule(Text(f"{name} · {origin(report)}", style="bold"), align="left", style="dim")
+    heading = one_line(f"{title(report)} · {origin(report)}")
+    yield Rule(Text(heading, style="bold"), align="left", style="dim")
     if report.server.command:
         yield Text(one_line(report.server.command), style="dim")
     yield Text()
@@ -99,7 +99,7 @@ def _header(report: Report) -> Iterator[RenderableType]:
 
 def _bar(percent: float, width: int, style: str) -> Text:
     filled = round(min(max(percent, 0), 100) / 100 * width)
-    return Text.assemble(("━" * filled, style), ("━" * (width - filled), "bright_black"))
+    return Text.assemble(("━" * filled, style), ("─" * (width - filled), "bright_black"))
 
 
 def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str]) -> Table:

@@ -16,7 +16,9 @@ from toolvet.report.group import Group, grouped
 from toolvet.report.payload import pretty
 from toolvet.report.visible import shortened, visible
 
-_PAYLOADS: Final = 1_400_000  # characters of all requests and responses together: the page stays below 3 MB
+# Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.
+_PAGE: Final = 2_600_000
+_FRAME: Final = 1_250  # what a call takes without its payloads
 _LONGEST_PAYLOAD: Final = 6_000
 _SHORTEST_PAYLOAD: Final = 300
 _LONGEST_TEXT: Final = 4_000
@@ -63,12 +65,21 @@ class ToolView:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingView:
+    """One finding: `key` is what its tool is filtered by, `place` the anchor of the tool when the report has it."""
+
+    finding: Finding
+    key: str
+    place: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupView:
     """Findings of one check, with the card of the check when there is one."""
 
     group: Group
     title: str
-    findings: tuple[tuple[Finding, str], ...]
+    findings: tuple[FindingView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +96,26 @@ class ServerView:
 
 def views(reports: Sequence[Report], cards: Mapping[str, Card]) -> tuple[ServerView, ...]:
     """One view per report. Long payloads are cut so that all of them together stay within a budget."""
-    payloads = 2 * sum(len(tool.scenarios) for report in reports for tool in report.tools)
-    limit = min(max(_PAYLOADS // max(payloads, 1), _SHORTEST_PAYLOAD), _LONGEST_PAYLOAD)
+    scenarios = [scenario for report in reports for tool in report.tools for scenario in tool.scenarios]
+    commands = sum(min(len(scenario.reproduce), _LONGEST_TEXT) for scenario in scenarios)
+    room = _PAGE - commands - _FRAME * len(scenarios)
+    limit = min(max(room // max(2 * len(scenarios), 1), _SHORTEST_PAYLOAD), _LONGEST_PAYLOAD)
     return tuple(_server(f"s{number}", report, cards, limit) for number, report in enumerate(reports, 1))
 
 
 def _server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) -> ServerView:
-    names = dict.fromkeys([tool.name for tool in report.tools])
-    names.update(dict.fromkeys(finding.tool for finding in report.findings if finding.tool is not None))
-    keys = {name: f"{anchor}-t{number}" for number, name in enumerate(names, 1)}
-    tools = [_tool(keys[tool.name], tool, report.findings, limit) for tool in report.tools]
+    anchors = [f"{anchor}-t{number}" for number in range(1, len(report.tools) + 1)]
+    tools = [_tool(place, tool, report.findings, limit) for place, tool in zip(anchors, report.tools, strict=True)]
+    # A server may list two tools of one name: findings then lead to the first.
+    places = {view.tool.name: view.anchor for view in reversed(tools)}
+    unlisted = {finding.tool: "" for finding in report.findings if finding.tool is not None} | places
+    keys = {name: place or f"{anchor}-u{number}" for number, (name, place) in enumerate(unlisted.items(), 1)}
     return ServerView(
         anchor=anchor,
         report=report,
         tools=tuple(view for view in tools if view.tool.skipped is None),
         skipped=tuple(view for view in tools if view.tool.skipped is not None),
-        groups=tuple(_group(group, cards, keys) for group in grouped(report.findings)),
+        groups=tuple(_group(group, cards, keys, places) for group in grouped(report.findings)),
         choices=tuple((key, name) for name, key in keys.items()),
     )
 
@@ -170,7 +185,10 @@ def _text_block(text: str, limit: int) -> Part:
 
 def _json(value: object, limit: int) -> Markup:
     escaped = html.escape(pretty(value, limit), quote=False)
-    return Markup(_KEY.sub(r"\1<b>\2</b>\3", escaped))  # noqa: S704 - escaped in the line above
+    if len(escaped) > 1.3 * limit:
+        # Markup inside the payload grows when it is escaped, and would break the page's budget.
+        escaped = html.escape(pretty(value, int(1.3 * limit * limit / len(escaped))), quote=False)
+    return Markup(_KEY.sub(r"\1<b>\2</b>\3", escaped))  # noqa: S704 - escaped above
 
 
 def _escaped(text: str) -> Markup:
@@ -178,12 +196,15 @@ def _escaped(text: str) -> Markup:
     return Markup(html.escape(text, quote=False))  # noqa: S704 - escaped here
 
 
-def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str]) -> GroupView:
+def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str], places: Mapping[str, str]) -> GroupView:
     card = cards.get(group.id)
     return GroupView(
         group=group,
         title=card.title if card is not None else group.id.replace("-", " ").capitalize(),
-        findings=tuple((finding, keys.get(finding.tool or "", "")) for finding in group.findings),
+        findings=tuple(
+            FindingView(finding, "" if finding.tool is None else keys[finding.tool], places.get(finding.tool or ""))
+            for finding in group.findings
+        ),
     )
 
 

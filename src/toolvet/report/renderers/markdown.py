@@ -105,11 +105,9 @@ def _group(group: Group, cards: Mapping[str, Card]) -> str:
     card = cards.get(group.id)
     headline = card.title if card is not None else group.findings[0].message
     word = "note" if group.severity is Severity.INFO else group.severity.value
-    where = f" in {listed(group.tools, 4)}" if group.tools else ""
-    summary = (
-        f"{_SEVERITY_MARK[group.severity]} <b>{_html(headline)}</b>"
-        f" · {counted(len(group.findings), word)}{_html(where)}"
-    )
+    count = counted(len(group.findings), word)
+    where = f"{count} in {listed(group.tools, 4)}" if group.tools else count
+    summary = f"{_SEVERITY_MARK[group.severity]} <b>{_html(headline)}</b> · {_html(where)}"
     parts = [f"{_code(group.id)}{': ' if group.why else ''}{_escaped(group.why)}"]
     if group.remedy:
         parts.append(f"**Fix:** {_escaped(group.remedy)}")

@@ -122,7 +122,7 @@ def _message(finding: Finding) -> str:
     if finding.remedy:
         text += f"\nFix: {finding.remedy}"
     # SARIF reads `[text](target)` as a link: words of the server must not become one.
-    return _text(text).replace("](", "] (") or finding.id
+    return (_text(text) or _text(finding.id)).replace("](", "] (") or "(a finding without words)"
 
 
 def _logical(finding: Finding, report: Report) -> list[dict[str, object]]:
