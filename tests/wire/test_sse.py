@@ -1,0 +1,105 @@
+from hypothesis import given, settings, strategies as st
+
+from toolvet.wire import SseEvent, SseFramer
+
+PIECES = [
+    b"data: one\n",
+    b"data:two\r\n",
+    b"data\r",
+    b"data:  two spaces\n",
+    b"event: message\n",
+    b"event: ping\r",
+    b"id: 7\n",
+    b"id: a\0b\n",
+    b"id\n",
+    b"retry: 10\n",
+    b"retry: x\n",
+    b": comment\n",
+    b"unknown: x\n",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\n\n",
+    b"\xef\xbb\xbf",
+    b"\xff",
+]
+STREAM = st.lists(st.sampled_from(PIECES), max_size=25).map(b"".join)
+
+
+def slow_events(stream: bytes) -> tuple[list[SseEvent], str, int | None]:
+    """The twin: the standard's algorithm, line by line over the whole stream."""
+    lines: list[bytes] = []
+    line = b""
+    index = 0
+    stream = stream.removeprefix(b"\xef\xbb\xbf")
+    while index < len(stream):
+        if stream[index] in b"\r\n":
+            index += 2 if stream[index : index + 2] == b"\r\n" else 1
+            lines.append(line)
+            line = b""
+        else:
+            line += stream[index : index + 1]
+            index += 1
+    events: list[SseEvent] = []
+    data, event, last, retry = b"", "", "", None
+    for line in lines:
+        if not line:
+            if data:
+                events.append(SseEvent(data[:-1], event or "message", last))
+            data, event = b"", ""
+            continue
+        if line.startswith(b":"):
+            continue
+        name, _, value = line.partition(b":")
+        value = value[1:] if value.startswith(b" ") else value
+        if name == b"data":
+            data += value + b"\n"
+        elif name == b"event":
+            event = value.decode(errors="replace")
+        elif name == b"id" and b"\0" not in value:
+            last = value.decode(errors="replace")
+        elif name == b"retry" and value.isdigit():
+            retry = int(value)
+    return events, last, retry
+
+
+@settings(max_examples=500)
+@given(STREAM, st.lists(st.integers(0, 200)))
+def test_events_are_the_standards_however_the_stream_is_cut(stream: bytes, cuts: list[int]) -> None:
+    points = sorted({min(cut, len(stream)) for cut in cuts} | {0, len(stream)})
+    framer = SseFramer()
+    events: list[SseEvent] = []
+    for start, end in zip(points, points[1:], strict=False):
+        events += framer.feed(stream[start:end])
+    assert (events, framer.last_event_id, framer.retry) == slow_events(stream)
+
+
+@given(st.lists(st.binary()))
+def test_any_bytes_are_some_stream(chunks: list[bytes]) -> None:
+    framer = SseFramer()
+    for chunk in chunks:
+        framer.feed(chunk)
+
+
+def test_an_event_without_data_is_not_dispatched_but_sets_id_and_retry() -> None:
+    framer = SseFramer()
+    assert framer.feed(b"id: 5\nretry: 250\n\n") == []
+    assert (framer.last_event_id, framer.retry) == ("5", 250)
+    assert framer.feed(b"data: x\n\n") == [SseEvent(b"x", "message", "5")]
+
+
+def test_an_event_of_10_megabytes_comes_out_whole_and_is_counted_while_it_grows() -> None:
+    framer = SseFramer()
+    framer.feed(b"data: ")
+    for _ in range(160):
+        assert framer.feed(b"x" * 65_536) == []
+    assert framer.pending_bytes == 6 + 160 * 65_536
+    (event,) = framer.feed(b"\n\n")
+    assert len(event.data) == 160 * 65_536
+    assert framer.pending_bytes == 0
+
+
+def test_a_retry_of_a_million_digits_is_ignored() -> None:
+    framer = SseFramer()
+    framer.feed(b"retry: " + b"9" * 1_000_000 + b"\n\n")
+    assert framer.retry is None
