@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import cast
 
+from markdown_it import MarkdownIt
+
 Json = Mapping[str, object]
 
 # junit-10.xsd of the Jenkins xunit plugin: attributes (those that are required first), and children.
@@ -163,4 +165,23 @@ def check_page(source: str) -> Page:
         assert link == "data:," or (link.startswith("#") and link[1:] in ids), link
     for name in ("aria-labelledby",):
         assert set(page.values(name)) <= set(ids)
+    return page
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+_MARKDOWN_TAGS = frozenset(
+    {"h2", "p", "hr", "blockquote", "strong", "details", "summary", "b", "ul", "li", "code", "pre"}
+) | {
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+def check_markdown(source: str) -> Page:
+    """As GitHub renders it: our own elements, balanced, and no link, image, emphasis or HTML of anybody else."""
+    source.encode()
+    page = Page(_MARKDOWN.render(source))
+    assert page.open == []
+    assert {tag for tag, _ in page.tags} <= _MARKDOWN_TAGS
+    for tag, attributes in page.tags:
+        assert attributes.keys() <= ({"style"} if tag in {"th", "td"} else {"class"} if tag == "code" else set()), tag
     return page
