@@ -15,6 +15,8 @@ _METHOD_NOT_FOUND = "-32601"
 _UNKNOWN = 30.0
 _INFRASTRUCTURE = 20.0
 _BUG = 10.0
+# A crash names where it was noticed, an internal error not even that; a refused connection is what happened.
+_VAGUER = (State.CRASH, State.INTERNAL)
 _BUGS = frozenset((State.CRASH, State.INTERNAL, State.MISCONFIGURED, State.INVALID_OUTPUT))
 _MOST_QUOTED = 80
 _STATUS = re.compile(r"[45]\d\d")
@@ -34,12 +36,14 @@ class Evidence:
     """The first hit of each strength in one text, and what the caller's own patterns found."""
 
     __slots__ = (
+        "_rank",
         "alone",
         "code",
+        "doubt",
         "http",
+        "overriding",
         "own",
         "own_strong",
-        "overriding",
         "rate",
         "status",
         "test_data",
@@ -53,7 +57,9 @@ class Evidence:
         self.alone: Hit | None = None
         self.vague: Hit | None = None
         self.veto: Hit | None = None
+        self.doubt: Hit | None = None
         self.overriding: Hit | None = None
+        self._rank = len(_VAGUER)
         self.http: Hit | None = None
         self.code: Hit | None = None
         self.test_data: Hit | None = None
@@ -73,7 +79,9 @@ class Evidence:
         elif strength is Strength.VETO:
             if phrase.decides:
                 self.overriding = self.overriding or hit
-            self.veto = self.veto or hit
+            self._veto(hit, phrase)
+        elif strength is Strength.DOUBT:
+            self.doubt = self.doubt or hit
         elif strength is Strength.VAGUE:
             self.vague = self.vague or hit
         elif strength is Strength.HTTP:
@@ -85,6 +93,13 @@ class Evidence:
             self.code = self.code or hit
         elif strength is Strength.TEST_DATA:
             self.test_data = self.test_data or hit
+
+    def _veto(self, hit: Hit, phrase: Phrase) -> None:
+        """Of several signs of failure, the first of those that say most: what broke, before who noticed."""
+        rank = _VAGUER.index(phrase.state) if phrase.state in _VAGUER else -1
+        if self.veto is None or rank < self._rank:
+            self.veto = hit
+            self._rank = rank
 
     def words(self, hit: Hit | None) -> str:
         """The words around a hit, from its line, cut to what is good to read."""
@@ -152,4 +167,6 @@ def _failure(
         return State.UNSUPPORTED, code
     if http is not None and not refused and evidence.rate is None:
         return http, evidence.words(evidence.http)
+    if evidence.doubt is not None and evidence.own is None and evidence.alone is None and not refused:
+        return known.of(evidence.doubt).state or State.UNKNOWN, evidence.words(evidence.doubt)
     return None

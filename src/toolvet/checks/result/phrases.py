@@ -27,6 +27,8 @@ class Strength(StrEnum):
     """Business logic, together with a second factor."""
     VETO = "veto"
     """A crash or broken infrastructure: no business logic, whatever else is said."""
+    DOUBT = "doubt"
+    """A failure, unless business logic is said too."""
     FRAME = "frame"
     """The first words of an error report."""
     HTTP = "http"

@@ -22,6 +22,7 @@ _SHORT = 300
 _LONGEST_REPORT = 4_000
 _LONGEST_PROGRAM_OUTPUT = 40_000
 _MOST_BLOCKS = 8
+_CLOSING_QUOTES = "'\"`\u2019\u201d"
 # Beyond this, a member of a JSON object is something to read.
 _LARGE_MEMBER = 2_000
 _MOST_KEYS = 16
@@ -42,12 +43,14 @@ def unflagged_error(response: Response, known: Phrases, *, runs_programs: bool) 
         if reports_error(structured) or (wrapped and _text_reports(wrapped, known, runs_programs=runs_programs)):
             return "\n".join(response.texts) or strings_of(structured)
     for text in response.texts[:_MOST_BLOCKS]:
-        first = text.lstrip()[:1]
-        if first == "{":
+        opening = text.lstrip()[:2]
+        if opening[:1] == "{":
             # Structured content was judged already, and its text is usually the same.
             reported = structured is None and _object_reports(text, known, runs_programs=runs_programs)
         else:
-            reported = first != "[" and _text_reports(text, known, runs_programs=runs_programs)
+            # A list is a payload, but `[ERROR]` is not a list.
+            is_list = opening[:1] == "[" and not opening[1:].isalpha()
+            reported = not is_list and _text_reports(text, known, runs_programs=runs_programs)
         if reported:
             return text
     return None
@@ -106,9 +109,14 @@ def _text_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
     strengths = {known.by_id[hit.id].strength for hit in hits}
     if Strength.FRAME in strengths:
         return not _opens_with_success(hits, known) and not _is_log(text)
-    if len(text) > _SHORT or Strength.SUCCESS in strengths or text.count("\n") > 3:
+    if len(text) > _SHORT or Strength.SUCCESS in strengths or "\n" in text.strip():
         return False
-    return any(known.by_id[hit.id].reports for hit in hits)
+    return any(known.by_id[hit.id].reports and not _is_quoted(text, hit.end) for hit in hits)
+
+
+def _is_quoted(text: str, end: int) -> bool:
+    """Words in quotation marks are talked about, not said."""
+    return text[end : end + 1] in _CLOSING_QUOTES and end < len(text)
 
 
 def _opens_with_success(hits: Sequence[Hit], known: Phrases) -> bool:
