@@ -32,6 +32,7 @@ _REFUSED_GROUPS = {
 }
 # Hyperscan unrolls a counted repeat; much beyond this it answers "Pattern is too large".
 _MOST_REPEATS = 1000
+_LONGEST_SHOWN = 100
 _MEANT_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
 # What counts as a letter is settled by the dialect.
 _KNOWN_FLAGS = _MEANT_FLAGS | re.UNICODE | re.ASCII
@@ -41,7 +42,8 @@ class UnsafePattern(UsageError, ValueError):  # noqa: N818 - reads as what it sa
     """This pattern cannot be matched in time that grows linearly with the text, or is no regular expression."""
 
     def __init__(self, pattern: str, problem: str) -> None:
-        super().__init__(f"pattern {pattern!r} is refused: {problem}")
+        shown = pattern if len(pattern) <= _LONGEST_SHOWN else f"{pattern[:_LONGEST_SHOWN]}…"
+        super().__init__(f"pattern {shown!r} is refused: {problem}")
         self.pattern = pattern
         self.problem = problem
 
