@@ -55,24 +55,24 @@ def test_what_a_listing_returned_feeds_the_parameter_of_that_name(
     tool: str, result: dict[str, object], parameter: str, expected: object
 ) -> None:
     harvest = Harvest()
-    harvest.gather(call(tool, result))
+    harvest.gather([call(tool, result)])
     assert harvest.value(parameter) == expected
 
 
 def test_errors_are_not_harvested() -> None:
     harvest = Harvest()
-    harvest.gather(call("list_books", {**text('{"error": "no database", "book_id": "x"}'), "isError": True}))
+    harvest.gather([call("list_books", {**text('{"error": "no database", "book_id": "x"}'), "isError": True})])
     assert harvest.value("book_id") is None
 
 
 def test_values_of_other_names_are_not_taken() -> None:
     harvest = Harvest()
-    harvest.gather(call("list_books", text('{"books": [{"id": "b-1"}]}')))
+    harvest.gather([call("list_books", text('{"books": [{"id": "b-1"}]}'))])
     assert harvest.value("order_id") is None
 
 
 def test_deep_and_huge_results_end_the_search_not_the_process() -> None:
     harvest = Harvest()
-    harvest.gather(call("list_books", text("[" * 5000 + "]" * 5000)))
-    harvest.gather(call("list_books", text('{"books": ' + "[" * 30 + '{"id": 1}' + "]" * 30 + "}")))
+    harvest.gather([call("list_books", text("[" * 5000 + "]" * 5000))])
+    harvest.gather([call("list_books", text('{"books": ' + "[" * 30 + '{"id": 1}' + "]" * 30 + "}"))])
     assert harvest.value("book_id") is None

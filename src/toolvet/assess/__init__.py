@@ -21,8 +21,9 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     """
     options = options or Options()
     run, incomplete = Run(target, options, watch or Silent()), None
+    deadline = asyncio.timeout(options.deadline)
     try:
-        async with asyncio.timeout(options.deadline) as deadline:
+        async with deadline:
             await run.go()
     except TimeoutError:
         if not deadline.expired():

@@ -1,7 +1,5 @@
 """A reply from the wire → the call that rules judge → the scenario that the report shows."""
 
-from collections.abc import Mapping
-
 import msgspec
 
 from toolvet.assess.plan import Plan
@@ -11,13 +9,14 @@ from toolvet.report.document import Scenario, Verdict
 from toolvet.rules import Breach, Call, Outcome, ProtocolError, ToolDefinition
 from toolvet.rules.ending import Ending, ending, verdict_of
 from toolvet.schema import compiled
+from toolvet.schema.json_value import is_array, is_object
 from toolvet.transport import Answer, Lost, Malformed, Refusal, Reply, TimedOut
 
 _LONGEST_STRING = 4_000  # Characters of one string in a report; the whole answer was judged.
 _MOST_ITEMS = 200
 
 
-def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: str) -> Call:
+def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: str, detail: str = "") -> Call:
     """What came of a plan. Only an answer that is a tool result gets a verdict."""
     facts = msgspec.structs.replace(
         Call(tool=tool, arguments=plan.arguments, outcome=Outcome.INVALID_MESSAGE),
@@ -36,7 +35,7 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
             error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
             return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error)
         case TimedOut():
-            return replace(facts, outcome=Outcome.TIMEOUT)
+            return replace(facts, outcome=Outcome.TIMEOUT, detail=detail)
         case Lost():
             return replace(facts, outcome=Outcome.SERVER_DIED, detail=f"{reply.reason}\n{reply.stderr_tail}".strip())
         case Malformed():
@@ -144,11 +143,11 @@ def shortened(value: object, depth: int = 0) -> object:
             if len(value) <= _LONGEST_STRING
             else f"{value[:_LONGEST_STRING]}… ({len(value) - _LONGEST_STRING} more characters)"
         )
-    if depth > 40 and isinstance(value, Mapping | list | tuple):
+    if depth > 40 and (is_object(value) or is_array(value)):
         return "… (nested deeper)"
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {str(key): shortened(entry, depth + 1) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
+    if is_array(value):
         kept = [shortened(entry, depth + 1) for entry in value[:_MOST_ITEMS]]
         return kept if len(value) <= _MOST_ITEMS else [*kept, f"… ({len(value) - _MOST_ITEMS} more items)"]
     return value

@@ -2,14 +2,18 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
 from toolvet.rules import Call
+from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _NAMING = {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"}
 _LOOKING = {"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"}
+_MOST_CALLS = 3  # Of one tool: its later scenarios return more of the same.
 _MOST_VALUES = 20  # Of one name: a later call needs a few, not a table.
 _LONGEST_TEXT = 1_000_000  # Of a result that is read for values; longer ones are no listing.
 
@@ -20,15 +24,15 @@ class Harvest:
     def __init__(self) -> None:
         self._values: dict[tuple[str, ...], list[object]] = {}
 
-    def gather(self, call: Call) -> None:
-        """Take what a successful call returned; anything else is left alone."""
-        if not call.accepted or not isinstance(call.result, Mapping):
-            return
-        nouns = tuple(word for word in words(call.tool.name) if word not in _LOOKING)
-        subject = singular(nouns[-1]) if nouns else ""
-        for value in _payloads(call.result):
-            for name, leaf in _leaves(value, subject, 0):
-                self._add(name, leaf)
+    def gather(self, calls: Iterable[Call]) -> None:
+        """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
+        successful = (call for call in calls if call.accepted and call.breach is None)
+        for call in islice(successful, _MOST_CALLS):
+            nouns = tuple(word for word in words(call.tool.name) if word not in _LOOKING)
+            subject = singular(nouns[-1]) if nouns else ""
+            for value in _payloads(call.result):
+                for name, leaf in _leaves(value, subject, 0):
+                    self._add(name, leaf)
 
     def value(self, parameter: str) -> object | None:
         """What an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
@@ -44,6 +48,7 @@ class Harvest:
             values.append(leaf)
 
 
+@lru_cache(maxsize=4096)
 def words(name: str) -> tuple[str, ...]:
     """`bookId`, `book_id`, `BookID` and `book-id` are all ("book", "id")."""
     return tuple(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name))
@@ -55,17 +60,17 @@ def singular(word: str) -> str:
         return f"{word[:-3]}y"
     if word.endswith(("ches", "shes", "xes", "sses")):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 2 else word
 
 
-def _payloads(result: Mapping[object, object]) -> Iterator[object]:
+def _payloads(result: object) -> Iterator[object]:
     """The structured content, or else every text block that holds JSON (or a Python literal, as some servers print)."""
-    if result.get("structuredContent") is not None:
-        yield result["structuredContent"]
+    structured = members(result).get("structuredContent")
+    if structured is not None:
+        yield structured
         return
-    content = result.get("content")
-    for block in content if isinstance(content, list) else ():
-        text = block.get("text") if isinstance(block, Mapping) else None
+    for block in elements(members(result).get("content")):
+        text = members(block).get("text")
         if isinstance(text, str) and len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in {"{", "["}:
             try:
                 yield msgspec.json.decode(text)
@@ -80,10 +85,8 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str
     """Every scalar with the names it goes by: its key and, for naming keys, what it names (`id` of a book: book_id)."""
     if depth > 6:
         return
-    if isinstance(value, Mapping):
+    if is_object(value):
         for key, entry in value.items():
-            if not isinstance(key, str):
-                continue
             own = tuple(singular(word) for word in words(key))
             if isinstance(entry, str | int | float) and not isinstance(entry, bool) and entry != "" and own:
                 yield own, entry
@@ -92,7 +95,7 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str
                     yield (subject,), entry
             else:
                 yield from _leaves(entry, own[-1] if own else subject, depth + 1)
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    elif is_array(value):
         for entry in value[:_MOST_VALUES]:
             if isinstance(entry, str | int) and not isinstance(entry, bool) and subject:
                 yield (subject,), entry

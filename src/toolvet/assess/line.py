@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from typing import Literal
 
 from toolvet.errors import ToolvetError
 from toolvet.rules import Oddity
@@ -15,9 +16,9 @@ _PATIENCE = 3.0  # Seconds for a sign of life after a call timed out.
 class Line:
     """The one way from an assessment to its server. Safe for several calls at once; `renew` waits for none of them."""
 
-    def __init__(self, target: Target, era: Era, timeout: float) -> None:
+    def __init__(self, target: Target, era: Era | Literal["auto"], timeout: float) -> None:
         self._target = target
-        self._era: Era = era
+        self._era: Era | Literal["auto"] = era
         self._timeout = timeout
         self._stack = AsyncExitStack()
         self._session: Session | None = None

@@ -13,7 +13,8 @@ class Options:
     """How to assess one server.
 
     `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
-    shell patterns of tool names (`get_*`); no `tools` means all. `fixtures` holds known good arguments per tool.
+    shell patterns of tool names (`get_*`); no `tools` means all. `fixtures` holds known good arguments per tool,
+    `values` known good values per parameter, whatever the tool.
     `arguments` replaces all scenarios by one call with exactly these arguments. `plan_only` judges definitions and
     plans the calls, and makes none of them.
     """
@@ -27,6 +28,7 @@ class Options:
     destructive: Literal["skip", "call"] = "skip"
     era: Literal["auto", "legacy", "modern"] = "auto"
     fixtures: Mapping[str, Sequence[Arguments]] = field(default_factory=dict[str, Sequence[Arguments]])
+    values: Arguments = field(default_factory=dict[str, object])
     arguments: Arguments | None = None
     plan_only: bool = False
 

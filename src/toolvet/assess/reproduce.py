@@ -30,5 +30,5 @@ def _shown(target: Target) -> str:
     """The words that name the server. Header values are secrets more often than not, so none is shown."""
     if isinstance(target, StdioTarget):
         return f"-- {target.describe()}"
-    headers = [word for name in target.headers for word in ("--header", f"{name}: ***")]
+    headers = [word for name in target.headers or () for word in ("--header", f"{name}: ***")]
     return " ".join([target.describe(), *map(shlex.quote, headers)])

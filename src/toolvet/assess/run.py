@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Protocol
 
-import msgspec
-
 from toolvet.assess.exchange import call_of, not_run, scenario_of
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
@@ -26,13 +24,13 @@ from toolvet.assess.values import Values, settled
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import Call, Outcome, ServerSeen, ToolDefinition, judge_tool, tool_definition
+from toolvet.rules import Call, ServerSeen, ToolDefinition, judge_tool, tool_definition
 from toolvet.rules.destructive import why_not_called
 from toolvet.schema import compiled
-from toolvet.transport import Listing, Session, Target
+from toolvet.schema.json_value import members
+from toolvet.transport import Listing, Lost, Reply, Session, Target, TimedOut
 
 UNKNOWN_TOOL = "toolvet_no_such_tool"
-_SILENT = frozenset({Outcome.TIMEOUT, Outcome.SERVER_DIED})
 _MOST_SILENT = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
 
 
@@ -77,6 +75,16 @@ class ToolRun:
     scenarios: list[Scenario] = field(default_factory=list[Scenario])
     calls: list[Call] = field(default_factory=list[Call])
     findings: list[Finding] = field(default_factory=list[Finding])
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """A reply that nobody has judged yet."""
+
+    plan: Plan
+    reply: Reply
+    protocol_version: str
+    detail: str
 
 
 class _WentSilentError(Exception):
@@ -136,8 +144,7 @@ class Run:
             waiting = [run for run in waiting if run not in wave]
             await self._call_together(wave)
             for run in wave:
-                for call in run.calls:
-                    self._harvest.gather(call)
+                self._harvest.gather(run.calls)
 
     def _choose(self) -> None:
         """Decide which tools are called, and say of each other one why not."""
@@ -172,7 +179,8 @@ class Run:
         return None
 
     def _is_settled(self, run: ToolRun) -> bool:
-        return settled(run.definition, self._harvest, self.options.fixtures.get(run.definition.name))
+        options = self.options
+        return settled(run.definition, self._harvest, options.fixtures.get(run.definition.name), options.values)
 
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:
         """Call the tools of a wave, then those alone that went silent in company."""
@@ -208,42 +216,51 @@ class Run:
         self._watch.ended(run.definition.name)
 
     async def _scenarios(self, run: ToolRun) -> None:
-        silent = 0
+        """Send one plan after the other. What came back is judged while the server works on the next."""
+        silent, answered = 0, None
         for plan in self._plans(run):
             if self.gave_up or silent >= _MOST_SILENT:
-                run.scenarios.append(
-                    not_run(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer")
-                )
+                self._judge(run, answered)
+                answered = None
+                reason = self.gave_up or f"not sent: {silent} calls in a row brought no answer"
+                run.scenarios.append(not_run(plan, reason))
                 continue
-            call = await self._send(run.definition, plan)
-            if call.outcome in _SILENT:
+            session = self.line.session
+            asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
+            try:
+                await asyncio.sleep(0)  # Now it is on its way.
+                self._judge(run, answered)
+                reply = await asking
+            finally:
+                asking.cancel()
+            detail = ""
+            if isinstance(reply, TimedOut | Lost):
+                detail = await self._recover(reply, session)
                 if self._under_way > 1:
-                    await self._recover(call)
                     raise _WentSilentError
                 silent += 1
-                call = await self._recover(call)
             else:
                 silent = 0
-            scenario = scenario_of(plan, call, reproduce(self.target, run.definition.name, plan.arguments))
-            run.calls.append(call)
-            run.scenarios.append(scenario)
-            self._watch.called(run.definition.name, scenario)
+            answered = _Answered(plan, reply, session.protocol_version, detail)
+        self._judge(run, answered)
 
-    async def _send(self, tool: ToolDefinition, plan: Plan) -> Call:
-        session = self.line.session
-        reply = await self.line.call(tool.name, plan.arguments)
-        return call_of(tool, plan, reply, session.protocol_version)
+    def _judge(self, run: ToolRun, answered: "_Answered | None") -> None:
+        if answered is None:
+            return
+        tool, plan = run.definition, answered.plan
+        call = call_of(tool, plan, answered.reply, answered.protocol_version, answered.detail)
+        scenario = scenario_of(plan, call, reproduce(self.target, tool.name, plan.arguments))
+        run.calls.append(call)
+        run.scenarios.append(scenario)
+        self._watch.called(tool.name, scenario)
 
-    async def _recover(self, call: Call) -> Call:
-        """After a silent call: see whether the server still lives, and replace it if not. Says so in the call."""
-        session = self.line.session
-        if call.outcome is Outcome.TIMEOUT and await self.line.responsive():
-            return call
+    async def _recover(self, reply: TimedOut | Lost, session: Session) -> str:
+        """After a silent call: see whether the server still lives, and replace it if not. Returns what that showed."""
+        if isinstance(reply, TimedOut) and await self.line.responsive():
+            return ""
         if not await self.line.renew(session):
             self.gave_up = "not sent: the server did not come back"
-        if call.outcome is Outcome.TIMEOUT:
-            return msgspec.structs.replace(call, detail="meanwhile the server answered nothing else")
-        return call
+        return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
     def _plans(self, run: ToolRun) -> Sequence[Plan]:
         tool, options = run.definition, self.options
@@ -259,7 +276,9 @@ class Run:
             run.skipped = f"its inputSchema does not compile: {schema.problem.message}"
             return ()
         try:
-            plans = list(planned(Values(tool, self._harvest, fixtures[0] if fixtures else None), options.seed))
+            plans = list(
+                planned(Values(tool, self._harvest, fixtures[0] if fixtures else None, options.values), options.seed)
+            )
         except Unsatisfiable as error:
             run.skipped = f"no arguments satisfy its inputSchema: {error}"
             return ()
@@ -274,13 +293,14 @@ class Run:
 
     async def _ask_for_unknown_tool(self) -> None:
         plan = Plan(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
-        call = await self._send(ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL), plan)
-        if call.outcome in _SILENT:
-            call = await self._recover(call)
-        self.unknown_tool = call
+        session = self.line.session
+        reply = await self.line.call(UNKNOWN_TOOL, plan.arguments)
+        if isinstance(reply, TimedOut | Lost):
+            await self._recover(reply, session)
+        tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
+        self.unknown_tool = call_of(tool, plan, reply, session.protocol_version)
 
 
 def runs_as_task(tool: ToolDefinition) -> bool:
     """2025-11-25: `execution.taskSupport: "required"` tools refuse a plain call."""
-    execution = tool.raw.get("execution") if isinstance(tool.raw, dict) else None
-    return isinstance(execution, dict) and execution.get("taskSupport") == "required"
+    return members(members(tool.raw).get("execution")).get("taskSupport") == "required"

@@ -12,7 +12,9 @@ from toolvet.assess.options import Arguments
 from toolvet.errors import Unsatisfiable
 from toolvet.rules import ToolDefinition
 from toolvet.schema import compiled, valid_example
+from toolvet.schema.json_value import is_object, members
 
+_ABSENT = object()
 _SPOKEN = ("examples", "example", "default", "const", "enum")  # Keywords by which a schema gives a value itself.
 
 
@@ -30,11 +32,14 @@ class Values:
     Raises `toolvet.errors.Unsatisfiable` at construction when nothing satisfies the schema.
     """
 
-    def __init__(self, tool: ToolDefinition, harvest: Harvest, fixture: Arguments | None) -> None:
+    def __init__(
+        self, tool: ToolDefinition, harvest: Harvest, fixture: Arguments | None = None, known: Arguments | None = None
+    ) -> None:
         self.tool = tool
+        self._known = known or {}
         self.fixture = dict(fixture) if fixture is not None else None
         self._harvest = harvest
-        schema = tool.input_schema if isinstance(tool.input_schema, Mapping) else {"type": "object"}
+        schema = members(tool.input_schema) or {"type": "object"}
         self._required = _object(valid_example(schema, required_only=True))
         try:
             self._all = _object(valid_example(schema))
@@ -74,38 +79,45 @@ class Values:
 
         So an error case differs from a call that is known to be good in one place, and nothing else explains its error.
         """
-        if not isinstance(instance, Mapping):
+        if not is_object(instance):
             return None
-        result = dict(base)
-        for name in {**self._all, **instance}:
-            if name not in instance:
+        result, given = dict(base), instance
+        for name in self._all:
+            if name not in given:
                 result.pop(name, None)
-            elif (
-                name not in self._all
-                or instance[name] != self._all[name]
-                or type(instance[name]) is not type(self._all[name])
-            ):
-                result[name] = instance[name]
+        for name, value in given.items():
+            old = self._all.get(name, _ABSENT)
+            if value != old or type(value) is not type(old):
+                result[name] = value
         return result
 
     def _enriched(self, generated: Mapping[str, object]) -> Sample:
         """The generated arguments with what earlier results know better, one value at a time, each checked."""
-        arguments, used = dict(generated), list[str]()
+        arguments, origins = dict(generated), dict[str, list[str]]()
         schema = compiled(self.tool.input_schema)
         for name, declared in self.tool.properties.items():
-            if name not in arguments or (isinstance(declared, Mapping) and any(word in declared for word in _SPOKEN)):
+            if name not in arguments:
                 continue
-            found = self._harvest.value(name)
-            if isinstance(arguments[name], list) and found is not None:
-                found = [found]
-            if found is not None and type(found) is type(arguments[name]):
-                changed = {**arguments, name: found}
-                if schema.is_valid(changed):
-                    arguments, used = changed, [*used, name]
-        return Sample(arguments, f"earlier result ({', '.join(used)}), schema" if used else "schema")
+            found, origin = self._better(name, declared, arguments[name])
+            if found is not None and schema.is_valid({**arguments, name: found}):
+                arguments[name] = found
+                origins.setdefault(origin, []).append(name)
+        told = [f"{origin} ({', '.join(names)})" for origin, names in origins.items()]
+        return Sample(arguments, ", ".join([*told, "schema"]))
+
+    def _better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
+        """A value that the user or an earlier result knows, and which of them; None where there is no better one."""
+        if name in self._known:
+            return self._known[name], "settings"
+        if isinstance(declared, Mapping) and any(word in declared for word in _SPOKEN):
+            return None, ""
+        found = self._harvest.value(name)
+        if found is not None and isinstance(generated, list):
+            return [found], "earlier result"
+        return (found if isinstance(found, type(generated)) else None), "earlier result"
 
 
-def settled(tool: ToolDefinition, harvest: Harvest, fixtures: object) -> bool:
+def settled(tool: ToolDefinition, harvest: Harvest, fixtures: object, known: Arguments) -> bool:
     """Whether the tool's required arguments need no guessing: calling it later could not make them better.
 
     A value is settled when the user or the schema gives it, when an earlier result knows it, or when it is of a kind
@@ -115,7 +127,7 @@ def settled(tool: ToolDefinition, harvest: Harvest, fixtures: object) -> bool:
         return True
     for name in tool.required:
         declared = tool.properties.get(name)
-        if not isinstance(declared, Mapping) or any(word in declared for word in _SPOKEN):
+        if name in known or not is_object(declared) or any(word in declared for word in _SPOKEN):
             continue
         if declared.get("type") == "string" and "format" not in declared and harvest.value(name) is None:
             return False
@@ -123,4 +135,4 @@ def settled(tool: ToolDefinition, harvest: Harvest, fixtures: object) -> bool:
 
 
 def _object(value: object) -> dict[str, object]:
-    return {str(key): entry for key, entry in value.items()} if isinstance(value, Mapping) else {}
+    return dict(members(value))

@@ -19,6 +19,7 @@ from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.report import apply_baseline, formats, load, print_report, render
 from toolvet.rules import cards
+from toolvet.schema.json_value import is_object
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
 
 INTERRUPTED = 130
@@ -97,6 +98,7 @@ def _options(flags: AssessFlags, settings: Settings) -> Options:
         destructive="call" if _given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
         era=_given(flags.era, file.era, defaults.era),
         fixtures=settings.fixtures,
+        values=settings.values,
         arguments=arguments,
         plan_only=flags.plan_only,
     )
@@ -112,9 +114,9 @@ def _json_object(text: str) -> dict[str, object]:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise UsageError(f'--arguments is not JSON: {error}; example: --arguments \'{{"query": "pride"}}\'') from error
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise UsageError(f"--arguments must be a JSON object, not {type(value).__name__}")
-    return value
+    return dict(value)
 
 
 def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> tuple[NamedTarget, ...]:

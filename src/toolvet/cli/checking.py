@@ -11,6 +11,7 @@ from rich.text import Text
 
 from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.errors import UsageError
+from toolvet.schema.json_value import elements, is_object, members
 
 # From good to bad, as `--fail-on` counts.
 _LADDER = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
@@ -32,10 +33,9 @@ def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
     for number, record in enumerate(_records(file), start=1):
         result = record.get("result", record if "content" in record or "structuredContent" in record else None)
         tool = record.get("tool")
-        arguments = record.get("arguments")
         verdict = check_result(
-            tool if isinstance(tool, Mapping) else {"name": tool if isinstance(tool, str) else "tool"},
-            arguments if isinstance(arguments, Mapping) else {},
+            members(tool) or {"name": tool if isinstance(tool, str) else "tool"},
+            members(record.get("arguments")),
             result,
         )
         worst = max(worst, _LADDER.index(verdict.classification))
@@ -56,7 +56,7 @@ def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
 
 
 def _tool_name(tool: object) -> Text:
-    name = tool.get("name") if isinstance(tool, Mapping) else tool
+    name = members(tool).get("name", tool)
     return Text(name if isinstance(name, str) else "")
 
 
@@ -76,7 +76,7 @@ def _records(file: str) -> Iterator[Mapping[str, object]]:
     except orjson.JSONDecodeError:
         pass
     else:
-        for position, entry in enumerate(whole if isinstance(whole, list) else [whole], start=1):
+        for position, entry in enumerate(elements(whole) or [whole], start=1):
             yield _record(entry, f"{name}, object {position}")
         return
     lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
@@ -84,13 +84,13 @@ def _records(file: str) -> Iterator[Mapping[str, object]]:
         raise UsageError(f"{name} is empty: give one JSON object, or one per line")
     for number, line in lines:
         try:
-            entry: object = orjson.loads(line)
+            parsed: object = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             raise UsageError(f"{name}, line {number}: not JSON: {error}") from error
-        yield _record(entry, f"{name}, line {number}")
+        yield _record(parsed, f"{name}, line {number}")
 
 
 def _record(entry: object, place: str) -> Mapping[str, object]:
-    if not isinstance(entry, dict):
+    if not is_object(entry):
         raise UsageError(f"{place}: must be a JSON object, not {type(entry).__name__}")
     return entry

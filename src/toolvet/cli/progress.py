@@ -1,6 +1,6 @@
 """A bar on stderr while servers are assessed; nothing where stderr is no terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,7 +19,7 @@ class Progress:
         self._shown = not quiet and self._console.is_terminal
 
     @contextmanager
-    def watching(self, name: str) -> Iterator[Watch]:
+    def watching(self, name: str) -> Generator[Watch]:
         """Show the progress of one assessment."""
         if not self._shown:
             yield Silent()

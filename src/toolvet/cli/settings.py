@@ -16,6 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from toolvet.errors import ConfigError, UsageError
+from toolvet.schema.json_value import members
 
 
 class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,6 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     assess: AssessSettings = AssessSettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
+    values: dict[str, Any] = {}
 
 
 def load_settings(path: Path | None) -> Settings:
@@ -59,11 +61,12 @@ def load_settings(path: Path | None) -> Settings:
 def _read(path: Path) -> Settings:
     try:
         text = path.read_text(encoding="utf-8")
-        document: object = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise ConfigError(f"not UTF-8: {error.reason} at byte {error.start}", file=str(path)) from error
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    try:
+        document: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         problem = str(error).partition(" (at ")[0]
@@ -74,7 +77,7 @@ def _read(path: Path) -> Settings:
     if path.name == "pyproject.toml":
         prefix = ["tool", "toolvet"]
         for key in prefix:
-            document = document.get(key, {}) if isinstance(document, dict) else {}
+            document = members(document).get(key, {})
     try:
         return msgspec.convert(document, Settings)
     except msgspec.ValidationError as error:

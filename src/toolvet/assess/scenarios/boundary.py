@@ -1,6 +1,7 @@
 """Each declared bound, met exactly and just inside."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.assess.choice import Choice
 from toolvet.assess.plan import Plan
@@ -8,7 +9,7 @@ from toolvet.assess.values import Values
 from toolvet.schema import boundary_examples, compiled
 
 ORDER = 4
-CATEGORY = "boundary"
+CATEGORY: Final = "boundary"
 MOST = 24  # Calls per tool: a schema may declare hundreds of bounds.
 
 

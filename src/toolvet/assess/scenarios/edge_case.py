@@ -1,14 +1,16 @@
 """Valid, but unusual: empty, as large as declared, and full of characters that break careless code."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
 
 from toolvet.assess.choice import Choice
 from toolvet.assess.plan import Plan
 from toolvet.assess.values import Values
 from toolvet.schema import compiled
+from toolvet.schema.json_value import members
 
 ORDER = 3
-CATEGORY = "edge_case"
+CATEGORY: Final = "edge_case"
 
 # Each holds what breaks something real: quoting in SQL and shells, templates, line-based protocols, UTF-16, bidi.
 SPECIAL = (
@@ -17,6 +19,7 @@ SPECIAL = (
     "line one\nline two\tand a tab",
     "مرحبا שלום Здравствуйте",
 )
+Change: TypeAlias = Callable[[object, Mapping[str, object]], object]  # An old value and its schema to a new value.
 LONG = 256  # Characters of a string whose schema declares no maxLength: long for a field, short enough to show.
 
 
@@ -24,24 +27,26 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
     """One call per kind, with every property that can take it; kinds that no property can take are left out."""
     sample = values.all_properties()
     special = choose.one(SPECIAL)
-    for name, change in (
+
+    def awkward(old: object, _rules: Mapping[str, object]) -> object:
+        return special if isinstance(old, str) else old
+
+    kinds: tuple[tuple[str, Change], ...] = (
         ("empty values", _empty),
         ("maximum values", _maximum),
-        ("special characters", lambda old, _rules: special if isinstance(old, str) else old),
-    ):
+        ("special characters", awkward),
+    )
+    for name, change in kinds:
         arguments = _changed(values, sample.arguments, change)
         if arguments != sample.arguments:
             yield Plan(name=name, category=CATEGORY, arguments=arguments, origin="generator")
 
 
-def _changed(
-    values: Values, arguments: Mapping[str, object], change: Callable[[object, Mapping[str, object]], object]
-) -> dict[str, object]:
+def _changed(values: Values, arguments: Mapping[str, object], change: Change) -> dict[str, object]:
     """The arguments with each top-level value changed where the schema still allows it."""
     schema, result = compiled(values.tool.input_schema), dict(arguments)
     for name, old in arguments.items():
-        declared = values.tool.properties.get(name)
-        candidate = {**result, name: change(old, declared if isinstance(declared, Mapping) else {})}
+        candidate = {**result, name: change(old, members(values.tool.properties.get(name)))}
         if schema.is_valid(candidate):
             result = candidate
     return result

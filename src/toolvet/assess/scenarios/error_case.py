@@ -1,6 +1,7 @@
 """One thing wrong at a time: a call for each kind of violation that the schema can express."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from toolvet.assess.choice import Choice
 from toolvet.assess.plan import Plan
@@ -9,7 +10,7 @@ from toolvet.rules import Breach
 from toolvet.schema import InvalidExample, compiled, invalid_examples
 
 ORDER = 5
-CATEGORY = "error_case"
+CATEGORY: Final = "error_case"
 UNKNOWN = "toolvet_unknown_argument"
 
 
@@ -25,11 +26,11 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
         ]:
             groups.setdefault(example.keyword, []).append((example, arguments))
     for keyword, examples in groups.items():
-        example, arguments = choose.one(examples)  # The first is nearest to the root and says most.
+        example, broken = choose.one(examples)  # The first is nearest to the root and says most.
         yield Plan(
             name=f"{keyword}: {example.detail}",
             category=CATEGORY,
-            arguments=arguments,
+            arguments=broken,
             origin="generator",
             breach=Breach(keyword=keyword, pointer=example.pointer, property=example.property, detail=example.detail),
         )

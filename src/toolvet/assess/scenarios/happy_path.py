@@ -1,13 +1,14 @@
 """Normal use, with everything the schema declares."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.assess.choice import Choice
 from toolvet.assess.plan import Plan
 from toolvet.assess.values import Values
 
 ORDER = 2
-CATEGORY = "happy_path"
+CATEGORY: Final = "happy_path"
 
 
 def scenarios(values: Values, _choose: Choice) -> Iterator[Plan]:

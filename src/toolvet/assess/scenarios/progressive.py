@@ -1,13 +1,14 @@
 """Minimal, then simple: the first calls show whether the tool answers at all."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.assess.choice import Choice
 from toolvet.assess.plan import Plan
 from toolvet.assess.values import Values
 
 ORDER = 1
-CATEGORY = "progressive"
+CATEGORY: Final = "progressive"
 
 
 def scenarios(values: Values, _choose: Choice) -> Iterator[Plan]:

@@ -33,7 +33,7 @@ class AssessFlags:
         list[str] | None,
         Parameter(
             group=WHICH,
-            help="`NAME=VALUE` for the server's environment, `NAME` to pass ours on; may be repeated. It gets little else.",
+            help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
         ),
     ] = None
     cwd: Annotated[Path | None, Parameter(group=WHICH, help="The folder in which the server is started.")] = None
