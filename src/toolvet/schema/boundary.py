@@ -63,7 +63,7 @@ Bound = tuple[str, str, Mapping[str, object]]
 
 def _bounds(value: object, demands: Demands, path: Path) -> Iterator[Bound]:
     """Each bound at a place: its keyword, what to say, and a schema that only a value at the bound satisfies."""
-    listed = unique(item for schema in demands.plain() for item in elements(schema.get("enum")))
+    listed = unique(item for schema in demands.plain() for item in elements(schema.get("enum"))[:MOST])
     if listed:
         if len(listed) > 1:
             yield from (("enum", f"{named(path)} is {quoted(item)}", {"enum": [item]}) for item in listed[:MOST])

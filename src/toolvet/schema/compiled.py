@@ -11,8 +11,10 @@ import orjson
 
 from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of
 from toolvet.schema.json_value import Path, changed, members, pointer
-from toolvet.schema.violation import Violation, not_json, violations_of
+from toolvet.schema.reference import Scope
+from toolvet.schema.violation import Violation, unexplained, violations_of
 from toolvet.schema.walk import subschemas
+from toolvet.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth
 
 ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_ref", "too_complex"]
 
@@ -33,7 +35,7 @@ class Schema:
     `document` is the schema itself, a private copy: do not change it; `usable` is what of it is in force.
     """
 
-    __slots__ = ("_backtracks", "_parts", "_validator", "dialect", "document", "notes", "problem", "usable")
+    __slots__ = ("_backtracks", "_parts", "_validator", "_weigher", "dialect", "document", "notes", "problem", "usable")
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class Schema:
         dialect: Dialect = DIALECTS[-1],
         validator: jsonschema_rs.Validator | None = None,
         backtracks: bool = False,
+        weigher: Weigher | None = None,
         notes: tuple[str, ...] = (),
         problem: SchemaProblem | None = None,
     ) -> None:
@@ -53,11 +56,15 @@ class Schema:
         self.notes = notes
         self._validator = validator
         self._backtracks = backtracks
+        self._weigher = weigher
         self._parts: jsonschema_rs.ValidatorMap | None = None
 
     def is_valid(self, instance: object) -> bool:
-        """Whether `instance` satisfies the schema, formats included. Total: what is no JSON value is not valid."""
-        if self._validator is None:
+        """Whether `instance` satisfies the schema, formats included. Total: what is no JSON value is not valid.
+
+        A recursive schema whose alternatives multiply with the depth of the value beyond any budget judges nothing.
+        """
+        if self._validator is None or self._is_beyond(instance):
             return True
         try:
             if self._validator.is_valid(instance):
@@ -69,12 +76,24 @@ class Schema:
 
     def violations(self, instance: object) -> tuple[Violation, ...]:
         """Every way in which `instance` breaks the schema, in the order of the instance. Total."""
-        if self._validator is None:
+        if self._validator is None or self._is_beyond(instance):
             return ()
         try:
+            if self._weigher is not None:
+                if self._validator.is_valid(instance):
+                    return ()
+                if self._weigher.of(instance) > MOST_ERRORS:
+                    return (unexplained(instance, "not valid, in too many ways to tell"),)
             return violations_of(self._validator.iter_errors(instance), instance)
         except (ValueError, TypeError, RecursionError) as problem:
-            return (not_json(instance, problem),)
+            return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+
+    def _is_beyond(self, instance: object) -> bool:
+        return (
+            self._weigher is not None
+            and depth(instance, _DEEP) >= _DEEP
+            and self._weigher.of(instance) > MOST_STEPS
+        )
 
     def parts(self) -> jsonschema_rs.ValidatorMap | None:
         """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`); compiled when first asked for."""
@@ -119,6 +138,8 @@ def compiled(schema: object) -> Schema:
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _CACHE: OrderedDict[bytes, Schema] = OrderedDict()
 _CACHE_SIZE = 2048
+# A value that is less deep cannot make a schema of sane size explode.
+_DEEP = 8
 _LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_000)
 # Look-around and back references need the other engine: at this limit the worst pattern found took under 2 ms.
 _BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_limit=2_000_000, dfa_size_limit=4_000_000)
@@ -132,8 +153,15 @@ def _compile(key: bytes) -> Schema:
     dialect = dialect_of(document)
     if isinstance(dialect, str):
         return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
+    weigher = Weigher(document, Scope(document, dialect)) if _may_multiply(key) else None
+    if weigher is not None and weigher.multiplies():
+        return Schema(
+            document,
+            dialect=dialect,
+            problem=SchemaProblem("too_complex", "the references of this schema multiply: no budget suffices to check it"),
+        )
     try:
-        return Schema(document, dialect=dialect, validator=_validator(dialect, document, _LINEAR))
+        return Schema(document, dialect=dialect, validator=_validator(dialect, document, _LINEAR), weigher=weigher)
     except jsonschema_rs.ValidationError as error:
         if not _is_pattern_refusal(error):
             return Schema(document, dialect=dialect, problem=_problem(error))
@@ -144,7 +172,20 @@ def _compile(key: bytes) -> Schema:
         validator = _validator(dialect, usable, _BACKTRACKING)
     except jsonschema_rs.ValidationError as error:
         return Schema(document, dialect=dialect, problem=_problem(error))
-    return Schema(document, dialect=dialect, usable=usable, validator=validator, backtracks=True, notes=notes)
+    return Schema(
+        document,
+        dialect=dialect,
+        usable=usable,
+        validator=validator,
+        backtracks=True,
+        weigher=weigher,
+        notes=notes,
+    )
+
+
+def _may_multiply(key: bytes) -> bool:
+    """Only references make a validation larger than its schema, and only where branches or joins meet them."""
+    return b'ef":' in key and any(word in key for word in (b'"anyOf"', b'"oneOf"', b'"allOf"', b'"not"', b'"if"'))
 
 
 def _parsed(key: bytes) -> object:

@@ -30,6 +30,8 @@ class InvalidExample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 MOST = 40
+# Validations; a large schema is left with fewer examples rather than waited for.
+_TRIES = 2_000
 
 
 def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
@@ -44,6 +46,7 @@ def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
     except Unsatisfiable:
         return ()
     found: dict[tuple[str, str, str | None], InvalidExample] = {}
+    tries = _TRIES
     for path, demands in placed(sketch):
         for breakage in breakages(at(sketch.value, path), demands, path):
             if breakage.met_by(found):
@@ -52,7 +55,8 @@ def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
             if example is not None:
                 key = (example.keyword, example.pointer, example.property if example.keyword == "required" else None)
                 found.setdefault(key, example)
-            if len(found) >= MOST:
+            tries -= 1
+            if len(found) >= MOST or tries == 0:
                 return tuple(found.values())
     return tuple(found.values())
 

@@ -127,7 +127,7 @@ class Demands:
         elif said == ["const"]:
             self.excluded_values.append(schema["const"])
         elif said == ["enum"]:
-            self.excluded_values.extend(elements(schema["enum"]))
+            self.excluded_values.extend(elements(schema["enum"])[:_LISTED])
         elif said == ["type"]:
             self.excluded_types |= type_names(schema["type"])
         elif said == ["anyOf"]:
@@ -151,7 +151,8 @@ class Demands:
         left: list[object] | None = None
         for located in self.schemas:
             schema = located.schema
-            lists = [elements(schema["enum"])] if "enum" in schema else []
+            # The first values of an enormous list say as much as all of them.
+            lists = [elements(schema["enum"])[:_LISTED]] if "enum" in schema else []
             if "const" in schema and located.scope.dialect.number != 4:
                 lists.append([schema["const"]])
             for values in lists:
@@ -277,6 +278,7 @@ _INTRICATE = frozenset(
     {"contains", "dependencies", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "propertyNames"}
     | {"$dynamicRef", "$recursiveRef", "patternProperties"}
 )
+_LISTED = 500
 _SIMPLE = frozenset({"required", "const", "enum", "type", "anyOf"})
 _SILENT = frozenset({"$comment", "description", "title"})
 

@@ -47,16 +47,9 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
     return tuple(map(_violation, found))
 
 
-def not_json(instance: object, problem: Exception) -> Violation:
-    """What is wrong with a value that JSON cannot say at all, or that is nested too deeply to be looked at."""
-    return Violation(
-        keyword="json",
-        pointer="",
-        schema_pointer="",
-        message=f"not a JSON value that can be checked: {problem}",
-        params={},
-        instance=instance,
-    )
+def unexplained(instance: object, message: str) -> Violation:
+    """The violation of a value that JSON cannot say, that is nested too deeply, or that fails in too many ways to tell."""
+    return Violation(keyword="unexplained", pointer="", schema_pointer="", message=message, params={}, instance=instance)
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:

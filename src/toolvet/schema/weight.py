@@ -1,0 +1,120 @@
+"""How much work a validation may become: schemas whose alternatives multiply are recognised before they run."""
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from toolvet.schema.json_value import elements, members
+from toolvet.schema.reference import Part, Scope
+from toolvet.schema.walk import subschemas
+
+# Above this count one validation may take half a second; the validator cannot be interrupted.
+MOST_STEPS = 5_000_000
+# Above this count the explanation of a failure may take a second: each alternative repeats what lies below it.
+MOST_ERRORS = 8_000
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_MANY = ("allOf", "anyOf", "oneOf")
+_ONE = ("not", "if", "then", "else")
+
+
+class Weigher:
+    """Counts the evaluation steps that a value may cost under a document: polynomial where the validation is exponential."""
+
+    def __init__(self, document: object, scope: Scope) -> None:
+        self._start = Part(document, scope)
+
+    def multiplies(self) -> bool:
+        """Whether the document alone, whatever the value, multiplies beyond reason (references that fan out in place)."""
+        memo: dict[tuple[int, int], int] = {}
+        scope = self._start.scope
+        for _, found in subschemas(self._start.schema):
+            if any(keyword in found for keyword in _REFERENCES):
+                try:
+                    if _weight(Part(found, scope), None, memo) > MOST_STEPS:
+                        return True
+                except RecursionError:
+                    return True
+        return False
+
+    def of(self, value: object) -> int:
+        """The steps for `value`, at most; more than can be counted is `MOST_STEPS + 1`."""
+        try:
+            return _weight(self._start, value, {})
+        except RecursionError:
+            return MOST_STEPS + 1
+
+
+def depth(value: object, limit: int) -> int:
+    """How deeply `value` is nested, counted up to `limit`."""
+    if limit <= 0 or not isinstance(value, dict | list):
+        return 0
+    inner = members(cast("object", value)).values() if isinstance(value, dict) else elements(cast("object", value))
+    deepest = 0
+    for item in inner:
+        if isinstance(item, dict | list):
+            deepest = max(deepest, depth(cast("object", item), limit - 1))
+            if deepest >= limit - 1:
+                break
+    return 1 + deepest
+
+
+def _weight(part: Part, value: object, memo: dict[tuple[int, int], int]) -> int:
+    schema = members(part.schema)
+    if not schema:
+        return 1
+    key = (id(schema), id(value))
+    known = memo.get(key)
+    if known is not None:
+        return known
+    memo[key] = 1
+    total = 1
+    for inner, below in _next(schema, part.scope.inside(schema), value):
+        total += _weight(inner, below, memo)
+        if total > MOST_STEPS:
+            break
+    memo[key] = total
+    return total
+
+
+def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Part, object]]:
+    """What is evaluated next: in place first, then for the members or items of the value."""
+    for keyword in _REFERENCES:
+        reference = schema.get(keyword)
+        target = scope.target(reference) if isinstance(reference, str) else None
+        if target is not None:
+            yield target, value
+    for keyword in _MANY:
+        for sub in elements(schema.get(keyword)):
+            yield Part(sub, scope), value
+    for keyword in _ONE:
+        if keyword in schema:
+            yield Part(schema[keyword], scope), value
+    for sub in members(schema.get("dependentSchemas")).values():
+        yield Part(sub, scope), value
+    if isinstance(value, dict):
+        yield from _members(schema, scope, members(cast("object", value)))
+    elif isinstance(value, list):
+        yield from _items(schema, scope, cast("object", value))
+
+
+def _members(schema: Mapping[str, object], scope: Scope, value: Mapping[str, object]) -> Iterator[tuple[Part, object]]:
+    properties = members(schema.get("properties"))
+    others = [schema[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in schema]
+    others.extend(members(schema.get("patternProperties")).values())
+    for name, item in value.items():
+        if name in properties:
+            yield Part(properties[name], scope), item
+        for sub in others:
+            yield Part(sub, scope), item
+
+
+def _items(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Part, object]]:
+    subs = [schema[keyword] for keyword in ("contains", "additionalItems", "unevaluatedItems") if keyword in schema]
+    own = schema.get("items")
+    front = elements(schema.get("prefixItems")) or elements(own)
+    if not isinstance(own, list) and own is not None:
+        subs.append(own)
+    for index, item in enumerate(elements(value)):
+        if index < len(front):
+            yield Part(front[index], scope), item
+        for sub in subs:
+            yield Part(sub, scope), item
