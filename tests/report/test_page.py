@@ -77,6 +77,19 @@ def test_request_and_response_stand_in_the_page_as_they_were() -> None:
     assert "Nothing came back: timed out." in words
 
 
+def test_a_finding_leads_to_the_call_that_shows_it() -> None:
+    page = page_of(samples.bookshop())
+    links = [attributes["href"] for _, attributes in page.tags if attributes.get("class") == "see"]
+    # The timeout, the crash and the hidden error; the others come from definitions.
+    assert links == ["#s1-t4-c2", "#s1-t3-c1", "#s1-t2-c2"]
+
+
+def test_two_tools_of_one_name_and_a_finding_of_a_tool_that_is_not_listed_break_nothing() -> None:
+    shop = samples.bookshop()
+    stranger = msgspec.structs.replace(shop.findings[0], tool="not_listed")
+    page_of(msgspec.structs.replace(shop, tools=[*shop.tools, *shop.tools], findings=[*shop.findings, stranger]))
+
+
 def test_words_of_a_hostile_server_are_shown_as_words() -> None:
     page = page_of(samples.hostile())
     assert page.text.count("</script><img src=x onerror=alert(1)>␛[31m␀⟨U+202E⟩gnp.exe [bold]]]>") > 10

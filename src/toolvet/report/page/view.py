@@ -66,11 +66,12 @@ class ToolView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding: `key` is what its tool is filtered by, `place` the anchor of the tool when the report has it."""
+    """One finding: `key` is what its tool is filtered by; the others are anchors, where the report has such a place."""
 
     finding: Finding
     key: str
     place: str | None
+    call: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,14 @@ class ServerView:
     choices: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Anchors by the name of the tool, and by tool and the command that makes the call again."""
+
+    tools: Mapping[str, str]
+    calls: Mapping[tuple[str, str], str]
+
+
 def views(reports: Sequence[Report], cards: Mapping[str, Card]) -> tuple[ServerView, ...]:
     """One view per report. Long payloads are cut so that all of them together stay within a budget."""
     scenarios = [scenario for report in reports for tool in report.tools for scenario in tool.scenarios]
@@ -107,9 +116,19 @@ def _server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) 
     anchors = [f"{anchor}-t{number}" for number in range(1, len(report.tools) + 1)]
     tools = [_tool(place, tool, report.findings, limit) for place, tool in zip(anchors, report.tools, strict=True)]
     # A server may list two tools of one name: findings then lead to the first.
-    places = {view.tool.name: view.anchor for view in reversed(tools)}
-    unlisted = {finding.tool: "" for finding in report.findings if finding.tool is not None} | places
-    keys = {name: place or f"{anchor}-u{number}" for number, (name, place) in enumerate(unlisted.items(), 1)}
+    places = _Places(
+        tools={view.tool.name: view.anchor for view in reversed(tools)},
+        calls={
+            (view.tool.name, call.scenario.reproduce): call.anchor
+            for view in reversed(tools)
+            for call in reversed(view.calls)
+            if view.tool.skipped is None
+        },
+    )
+    keys = dict(places.tools)
+    for finding in report.findings:
+        if finding.tool is not None:
+            keys.setdefault(finding.tool, f"{anchor}-u{len(keys)}")
     return ServerView(
         anchor=anchor,
         report=report,
@@ -196,13 +215,18 @@ def _escaped(text: str) -> Markup:
     return Markup(html.escape(text, quote=False))  # noqa: S704 - escaped here
 
 
-def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str], places: Mapping[str, str]) -> GroupView:
+def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str], places: _Places) -> GroupView:
     card = cards.get(group.id)
     return GroupView(
         group=group,
         title=card.title if card is not None else group.id.replace("-", " ").capitalize(),
         findings=tuple(
-            FindingView(finding, "" if finding.tool is None else keys[finding.tool], places.get(finding.tool or ""))
+            FindingView(
+                finding=finding,
+                key="" if finding.tool is None else keys[finding.tool],
+                place=places.tools.get(finding.tool or ""),
+                call=places.calls.get((finding.tool or "", finding.reproduce)),
+            )
             for finding in group.findings
         ),
     )
