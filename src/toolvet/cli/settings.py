@@ -10,6 +10,7 @@ isbn = "978-0141439518"
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -79,12 +80,22 @@ def _read(path: Path) -> Settings:
         for key in prefix:
             document = members(document).get(key, {})
     try:
+        _check_fixtures(members(members(document).get("fixtures")))
         return msgspec.convert(document, Settings)
     except msgspec.ValidationError as error:
         problem, keys = _place(str(error))
-        raise ConfigError(
-            problem, file=str(path), line=line_of(text, [*prefix, *keys]), key=".".join(keys) or None
-        ) from error
+        line, key = line_of(text, [*prefix, *keys]), ".".join(keys) or None
+        raise ConfigError(problem, file=str(path), line=line, key=key) from error
+
+
+def _check_fixtures(fixtures: Mapping[str, object]) -> None:
+    """Tool by tool, because msgspec does not say under which key of a mapping it met a wrong value."""
+    for tool, given in fixtures.items():
+        try:
+            msgspec.convert(given, tuple[dict[str, Any], ...])
+        except msgspec.ValidationError as error:
+            words = f"must be a list of tables: write [[fixtures.{tool}]]"
+            raise msgspec.ValidationError(f"{words} - at `$.fixtures.{tool}`") from error
 
 
 def _place(words: str) -> tuple[str, list[str]]:
