@@ -35,7 +35,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quoted(call.error.message, 120)
         yield Seen(
-            message=f'{which} refused with protocol error {call.error.code} instead of a result with isError: "{words}"',
+            message=f'{which} refused with error {call.error.code} instead of a result with isError: "{words}"',
             evidence=f"error {call.error.code}: {quoted(call.error.message, 300)}",
             confidence=100 if is_bad(call) else 80,
         )

@@ -30,6 +30,7 @@ CARD = Card(
 )
 
 _CRASHES = frozenset({State.CRASH, State.INTERNAL})
+_OUTAGES = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
 _ENDINGS = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
 
 
@@ -39,7 +40,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     if ending(call) not in _ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
         return
     leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
-    if verdict.state not in _CRASHES and not leaked:
+    if verdict.state not in _CRASHES and (not leaked or verdict.state in _OUTAGES):
         return
     fault = fault_of(call)
     what = f"A wrong '{quoted(fault.field, 60)}'" if fault.field else "Wrong arguments"

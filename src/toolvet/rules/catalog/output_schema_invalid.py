@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
+from toolvet.rules.broken_schema import sentence
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import quoted, shown
 from toolvet.rules.subject import ServerSeen, ToolDefinition
@@ -34,7 +35,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     problem = compiled(tool.result_schema).problem
     if problem is not None and problem.kind != "remote_ref":
         yield Seen(
-            message=f"The outputSchema cannot be used: {quoted(problem.message)}",
+            message=f"The outputSchema cannot be used: {sentence(tool.result_schema, problem)}",
             pointer=f"/outputSchema{problem.pointer}",
             evidence=quoted(problem.message),
         )

@@ -59,9 +59,7 @@ def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
         target = members(members(tool.input_schema).get(kind)).get(name) if kind in {"$defs", "definitions"} else None
         return target is None or _is_described(target, tool, depth + 1)
     branches = (*elements(here.get("anyOf")), *elements(here.get("oneOf")), *elements(here.get("allOf")))
-    return any(
-        _is_described(branch, tool, depth + 1) for branch in branches[:_MOST_BRANCHES] if isinstance(branch, dict)
-    )
+    return any(_is_described(members(branch), tool, depth + 1) for branch in branches[:_MOST_BRANCHES])
 
 
 _DEEP_ENOUGH = 4

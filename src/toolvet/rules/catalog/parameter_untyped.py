@@ -48,16 +48,17 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     found = 0
     for path, here in subschemas(tool.input_schema):
         for name, schema in members(here.get("properties")).items():
-            untyped = schema is True or (
-                isinstance(schema, dict) and _TELLING.isdisjoint(members(cast("object", schema)))
-            )
-            if untyped and not _is_mentioned(path) and found < _MOST:
+            if _is_untyped(schema) and not _is_mentioned(path) and found < _MOST:
                 found += 1
                 yield Seen(
                     message=f"The parameter '{quoted(name, 60)}' has no type.",
                     pointer=f"/inputSchema{pointer((*path, 'properties', name))}",
                     evidence=f"{quoted(name, 60)}: {shown(schema)}",
                 )
+
+
+def _is_untyped(schema: object) -> bool:
+    return schema is True or (isinstance(schema, dict) and _TELLING.isdisjoint(members(cast("object", schema))))
 
 
 _CONDITIONAL = frozenset({"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"})

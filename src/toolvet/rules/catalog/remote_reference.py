@@ -43,7 +43,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
                 next(iter(references), problem.message),
             )
             yield Seen(
-                message=f"The {name} refers to another document: {quoted(words)}",
+                message=f"The {name} refers to another document ({quoted(words)}).",
                 pointer=f"/{name}{problem.pointer}",
                 evidence=quoted(", ".join(references) or problem.message),
             )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
+from toolvet.rules.broken_schema import sentence
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ToolDefinition
@@ -35,7 +36,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     schema = compiled(tool.schema)
     if schema.problem is not None and schema.problem.kind != "remote_ref":
         yield Seen(
-            message=f"The inputSchema cannot be used: {quoted(schema.problem.message)}",
+            message=f"The inputSchema cannot be used: {sentence(tool.schema, schema.problem)}",
             pointer=f"/inputSchema{schema.problem.pointer}",
             evidence=quoted(schema.problem.message),
         )

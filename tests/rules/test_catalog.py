@@ -1,0 +1,174 @@
+"""Every rule of the catalogue tells what it should and nothing else: the cases stand in cases/, one file a rule."""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolvet.checks.result import check_result
+from toolvet.discover import modules
+from toolvet.findings import Card, Finding
+from toolvet.rules import (
+    Breach,
+    Call,
+    Oddity,
+    Outcome,
+    ProtocolError,
+    ServerSeen,
+    cards,
+    judge_call,
+    judge_calls,
+    judge_server,
+    judge_tool,
+    tool_definition,
+)
+from toolvet.rules.page import checks_page
+from toolvet.schema import compiled
+
+HERE = Path(__file__).parent
+TOOLS: Mapping[str, Any] = json.loads((HERE / "cases" / "tools.json").read_text(encoding="utf-8"))
+CASES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["case"] for path in (HERE / "cases").glob("*.toml")}
+RULES = {module.__name__.rpartition(".")[2]: module for module in modules("toolvet.rules.catalog")}
+
+
+def tables() -> Iterator[Any]:
+    for rule, cases in sorted(CASES.items()):
+        for case in cases:
+            sentence = f"{rule.replace('_', '-')}: {case['says']} ({case['expect']})"
+            yield pytest.param(rule.replace("_", "-"), case, id=sentence)
+
+
+@pytest.mark.parametrize(("rule", "case"), list(tables()))
+def test_a_rule_tells_what_it_should(rule: str, case: Mapping[str, Any]) -> None:
+    found = [finding for finding in findings(case) if finding.id == rule]
+    if case["expect"] == "nothing":
+        assert found == []
+        return
+    assert [finding.severity.value for finding in found] == [case["expect"]]
+    assert case.get("words", "") in found[0].message
+    assert case.get("evidence", "") in found[0].evidence
+    assert found[0].pointer == case.get("pointer", found[0].pointer)
+    assert found[0].tool == case.get("tool_of", found[0].tool)
+    assert 0 < found[0].confidence <= 100
+    assert found[0].message.endswith((".", '"', "…", "]", "'", "}")) or "tool" not in case
+
+
+# What a person would call one fault, with the findings that it may have: the rules agree on who speaks.
+ONE_FAULT = {
+    ("call_timeout", "No answer to an ordinary call"): ["call-timeout"],
+    ("server_died", "The process ended"): ["server-died"],
+    ("answer_malformed", "A result without content"): ["answer-malformed"],
+    ("arguments_protocol_error", "A missing argument answered with -32602"): ["arguments-protocol-error"],
+    ("invalid_accepted", "A value beyond the maximum"): ["invalid-accepted"],
+    ("invalid_accepted", "A forbidden unknown argument"): ["invalid-accepted"],
+    ("error_without_flag", "An error in words"): ["error-without-flag"],
+    ("empty_success", "No content"): ["empty-success"],
+    ("structured_content_missing", "Only a text"): ["structured-content-missing"],
+    ("output_schema_broken", "A field of another type"): ["output-schema-broken"],
+    ("crash_leaked", "A trace in a failure"): ["crash-leaked", "valid-call-failed"],
+    ("valid_call_failed", "A crash"): ["valid-call-failed"],
+    ("valid_call_failed", "An error without a word"): ["valid-call-failed"],
+    ("valid_call_failed", "A backend that does not answer is a warning"): ["valid-call-failed"],
+    ("bad_arguments_crash", "A wrong type crashes the tool"): ["bad-arguments-crash"],
+    ("schema_invalid", "A type that does not exist"): ["parameter-undescribed", "schema-invalid"],
+    ("schema_not_object", "No inputSchema"): ["schema-not-object", "tool-undescribed"],
+    ("tool_illegal", "An entry that is a string is no tool"): ["tool-illegal"],
+    ("required_unknown", "A required name that is forbidden is an error"): [
+        "parameter-undescribed",
+        "required-unknown",
+    ],
+    ("remote_reference", "A parameter that is described elsewhere"): ["remote-reference"],
+}
+
+
+@pytest.mark.parametrize(("rule", "says"), ONE_FAULT, ids=[f"{rule}: {says}" for rule, says in ONE_FAULT])
+def test_one_fault_is_told_by_one_rule(rule: str, says: str) -> None:
+    case = next(case for case in CASES[rule] if case["says"] == says)
+    assert sorted({finding.id for finding in findings(case)}) == ONE_FAULT[(rule, says)]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_is_named_like_its_file_and_has_a_card_and_cases_of_both_kinds(name: str) -> None:
+    card: Card = RULES[name].CARD
+    assert card.id == name.replace("_", "-")
+    assert any(
+        hasattr(RULES[name], function) for function in ("check_tool", "check_call", "check_calls", "check_server")
+    )
+    for sentence in (card.looks_for, card.why, card.remedy):
+        assert sentence.strip() == sentence
+        assert sentence.endswith((".", "?", ")", '"', "`"))
+    assert not card.title.endswith(".")
+    kinds = {case["expect"] == "nothing" for case in CASES[name]}
+    assert kinds == {True, False}
+
+
+def test_every_file_of_cases_belongs_to_a_rule() -> None:
+    assert set(CASES) == set(RULES) == {card.replace("-", "_") for card in cards()}
+
+
+def test_the_page_of_checks_is_up_to_date() -> None:
+    page = HERE.parents[1] / "docs" / "checks.md"
+    write = "python -c 'from toolvet.rules.page import checks_page; print(checks_page(), end=\"\")' > docs/checks.md"
+    assert page.read_text(encoding="utf-8") == checks_page(), f"run: {write}"
+
+
+@pytest.mark.parametrize("check", sorted(cards()))
+def test_every_check_has_an_anchor_on_the_page(check: str) -> None:
+    assert f'<a id="{check}"></a>' in checks_page()
+
+
+def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
+    """What all rules say about the subject of a case."""
+    found: list[Finding] = []
+    if "tool" in case:
+        tool = tool_definition(read(case["tool"]))
+        calls = [call_of({"tool": tool.raw, **call}) for call in read(case.get("calls", "[]"))]
+        found += [*judge_tool(tool), *judge_calls(tool, calls)]
+    if "call" in case:
+        call = call_of(read(case["call"]))
+        found += [*judge_call(call), *judge_calls(call.tool, [call])]
+    if "tools" in case or "unknown" in case or "oddities" in case:
+        tools = read(case.get("tools", '["<search_books>"]'))
+        found += judge_server(
+            ServerSeen(
+                tools=tuple(tool_definition(tool, position) for position, tool in enumerate(tools)),
+                protocol_version=case.get("protocol", ""),
+                unknown_tool=call_of(read(case["unknown"])) if "unknown" in case else None,
+                oddities=tuple(Oddity(kind=kind, evidence=words) for kind, words in read(case.get("oddities", "[]"))),
+                listing_problems=tuple(read(case.get("listing", "[]"))),
+            )
+        )
+    return found
+
+
+def read(text: str) -> Any:
+    """JSON in which `"<name>"` stands for a tool."""
+    for name, tool in TOOLS.items():
+        text = text.replace(json.dumps(name), json.dumps(tool))
+    return json.loads(text)
+
+
+def call_of(case: Mapping[str, Any]) -> Call:
+    """The call as an assessment would record it: real violations, a real verdict."""
+    tool = tool_definition(case["tool"])
+    arguments = case["arguments"]
+    is_result = "result" in case
+    unfinished = is_result and isinstance(case["result"], dict) and case["result"].get("resultType") == "input_required"
+    error = case.get("error")
+    outcome = Outcome.RESULT if is_result else Outcome.PROTOCOL_ERROR if error else Outcome(case["outcome"])
+    return Call(
+        tool=tool,
+        arguments=arguments,
+        outcome=outcome,
+        category=case.get("category"),
+        result=case.get("result"),
+        error=ProtocolError(code=error[0], message=error[1]) if error else None,
+        verdict=check_result(tool.raw, arguments, case["result"]) if is_result and not unfinished else None,
+        violations=compiled(tool.input_schema).violations(arguments),
+        breach=Breach(**case["breach"]) if "breach" in case else None,
+        duration_ms=case.get("duration_ms", 12.0),
+        detail=case.get("detail", ""),
+    )
