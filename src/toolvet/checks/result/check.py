@@ -11,7 +11,7 @@ from toolvet.checks.result.decision import Decision, Evidence, decide
 from toolvet.checks.result.leaks import leaks_in
 from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.phrases import phrases
-from toolvet.checks.result.response import Response, read_response
+from toolvet.checks.result.response import Content, Response, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
 from toolvet.checks.result.tool import ToolView, name_traits, view_of
 from toolvet.checks.result.verdict import (
@@ -57,9 +57,12 @@ def check_result(
     own = _own_patterns(tuple(extra_patterns), tuple(strong_patterns)) if extra_patterns or strong_patterns else None
     view = view_of(tool)
     response = read_response(result)
-    if response.flagged:
-        return _flagged(view, arguments, response, category, own, any_response=any_response)
-    return _unflagged(view, arguments, response, category, own)
+    try:
+        if response.flagged:
+            return _flagged(view, arguments, response, category, own, any_response=any_response)
+        return _unflagged(view, arguments, response, category, own)
+    except Exception as problem:  # noqa: BLE001 - only what runs when foreign objects are looked at can raise here.
+        return _broken(Response(), f"Response could not be read ({type(problem).__name__})")
 
 
 def is_business_logic_error(
@@ -78,7 +81,10 @@ def extract_metadata(tool: object, result: object) -> ResultMetadata:
     """What the response consists of, and whether it keeps the tool's `outputSchema`."""
     response = read_response(result)
     schema = None if response.flagged else view_of(tool).output_schema
-    return _metadata(response, output_schema_validation(schema, response))
+    try:
+        return _metadata(response, output_schema_validation(schema, response))
+    except Exception:  # noqa: BLE001 - as above.
+        return _metadata(response, None)
 
 
 def _flagged(
@@ -117,7 +123,7 @@ def _error_verdict(
         evidence: tuple[str, ...] = (f"Tool rejected the call: {decision.reason}",)
         if category == "error_case":
             evidence += ("This scenario expects an error",)
-        if issues or not isinstance(response.content, list):
+        if issues or response.content not in (Content.BLOCKS, Content.EMPTY):
             classification, confidence = Classification.PARTIALLY_WORKING, 70.0
     else:
         classification, confidence, valid = Classification.ERROR, decision.confidence, False
@@ -135,16 +141,15 @@ def _unflagged(
 ) -> ResultVerdict:
     if response.unreadable:
         return _broken(response, response.unreadable)
-    content = response.content
     if response.structured is None:
         if response.awaits:
             return ResultVerdict(
                 is_valid=True, is_error=False, classification=Classification.FULLY_WORKING, confidence=100,
                 evidence=(f"Tool responded, and waits ({response.awaits})",), metadata=_metadata(response, None),
             )  # fmt: skip
-        if content is None:
+        if response.content is Content.ABSENT:
             return _broken(response, NO_CONTENT)
-        if not isinstance(content, list | tuple) or not content:
+        if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
         if response.is_blank:
             return ResultVerdict(

@@ -1,6 +1,7 @@
 """Any answer of a tool, read into plain parts. Total: what cannot be read becomes an issue, never an exception."""
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import cast
 
 import msgspec
@@ -8,15 +9,24 @@ import msgspec
 _NOTHING: tuple[str, ...] = ()
 
 
+class Content(Enum):
+    """What stands in `content`."""
+
+    ABSENT = "absent"
+    EMPTY = "empty"
+    BLOCKS = "blocks"
+    OTHER = "other"
+
+
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a tool's answer. `content` and `structured` are None where they are absent.
+    """The parts of a tool's answer. `structured` is None where it is absent.
 
     `texts` holds the text of every well-formed text block, and of a `content` that is a bare string. `malformed` says,
     in sentences, which blocks are not what they claim to be.
     """
 
     flagged: bool = False
-    content: object = None
+    content: Content = Content.ABSENT
     structured: object = None
     has_meta: bool = False
     awaits: str = ""
@@ -35,7 +45,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if any(text and not text.isspace() for text in self.texts):
             return False
-        return not self.content or all(name == "text" for name in self.content_types)
+        return self.content is not Content.OTHER and all(name == "text" for name in self.content_types)
 
 
 # What a block of this type needs to be readable: one of these keys, as a string or an object.
@@ -95,14 +105,16 @@ def _read(parts: Mapping[object, object]) -> Response:
         malformed.append(f"isError is not a boolean: {_shown(flag)}")
     flagged = flag is True or (isinstance(flag, str) and flag.strip().lower() == "true")
     reading = _Blocks(malformed)
+    where = Content.ABSENT if content is None else Content.OTHER
     if isinstance(content, list | tuple):
+        where = Content.BLOCKS if content else Content.EMPTY
         for block in cast("list[object]", content):
             reading.add(block)
     elif isinstance(content, str):
         reading.texts.append(content)
     return Response(
         flagged=flagged,
-        content=content,
+        content=where,
         structured=structured,
         has_meta=parts.get("_meta") is not None,
         awaits=_awaits(parts),
@@ -162,7 +174,7 @@ def _protocol_error(parts: Mapping[object, object]) -> Response | None:
     if isinstance(code, bool) or not isinstance(code, int) or not isinstance(message, str):
         return None
     prefix = "" if f"MCP error {code}" in message else f"MCP error {code}: "
-    return Response(flagged=True, content=[], texts=(f"{prefix}{message}",))
+    return Response(flagged=True, content=Content.EMPTY, texts=(f"{prefix}{message}",))
 
 
 def _awaits(parts: Mapping[object, object]) -> str:
