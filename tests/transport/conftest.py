@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,3 +41,17 @@ def runs() -> Callable[[int], bool]:
         return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
     return running
+
+
+@pytest.fixture
+def ends(runs: Callable[[int], bool]) -> Callable[[int], bool]:
+    """Whether a process that was killed when its killer exited is gone soon: a signal is not an end yet."""
+
+    def ended(pid: int) -> bool:
+        for _ in range(1000):
+            if not runs(pid):
+                return True
+            time.sleep(0.01)
+        return False
+
+    return ended

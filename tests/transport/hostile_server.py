@@ -9,34 +9,38 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Message: TypeAlias = dict[str, Any]
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "plain"
 TOOL = {"name": "echo", "description": "Echo.", "inputSchema": {"type": "object"}}
 ILLEGAL_TOOLS = [{**TOOL, "name": "first"}, {"name": 7, "inputSchema": None}, None, "tool", {**TOOL, "name": "last"}]
 
 
-def write(data):
+def write(data: bytes) -> None:
     """Write bytes and a line end."""
     sys.stdout.buffer.write(data + b"\n")
     sys.stdout.buffer.flush()
 
 
-def send(message):
+def send(message: Message) -> None:
     """Write one message."""
     write(json.dumps({"jsonrpc": "2.0", **message}).encode())
 
 
-def answer(request, result):
+def answer(request: Message, result: object) -> None:
     """Answer a request."""
     send({"id": request["id"], "result": result})
 
 
-def refuse(request, code, message):
+def refuse(request: Message, code: int, message: str) -> None:
     """Refuse a request."""
     send({"id": request["id"], "error": {"code": code, "message": message}})
 
 
-def text(value):
+def text(value: str) -> Message:
     """A tool result."""
     return {"content": [{"type": "text", "text": value}]}
 
@@ -44,16 +48,16 @@ def text(value):
 class Server:
     """One process."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         """Nothing was asked yet."""
-        self.first = None
-        self.held = []
-        self.replies = []
+        self.first: str | None = None
+        self.held: list[Message] = []
+        self.replies: list[Message] = []
         self.instructions = ""
 
-    def handle(self, message):
+    def handle(self, message: Message) -> None:
         """One message from the client."""
-        method = message.get("method")
+        method: str = message.get("method", "")
         if "method" not in message:
             self.replies.append(message)
             return
@@ -72,18 +76,18 @@ class Server:
         else:
             refuse(message, -32601, "Method not found")
 
-    def notified(self, method, message):
+    def notified(self, method: str, message: Message) -> None:
         """A notification: `late` answers what was cancelled, `records` remembers."""
         self.held.append(message)
         if MODE == "late" and method == "notifications/cancelled":
             send({"id": message["params"]["requestId"], "result": text("late")})
 
-    def discover(self, message):
+    def discover(self, message: Message) -> None:
         """Refuse, hang, die, or answer."""
         if MODE in ("hangs_on_discover", "hangs_after_discover"):
             return
         if MODE == "dies_on_discover":
-            print("panic: unknown method server/discover", file=sys.stderr, flush=True)
+            sys.stderr.write("panic: unknown method server/discover" + "\n")
             os._exit(3)
         if MODE == "answers_anything":
             answer(message, {})
@@ -95,7 +99,7 @@ class Server:
         else:
             refuse(message, -32601, "Method not found")
 
-    def initialize(self, message):
+    def initialize(self, message: Message) -> None:
         """Introduce ourselves."""
         spoiled = self.first == "server/discover"
         if MODE == "hangs_after_discover" and spoiled:
@@ -114,7 +118,7 @@ class Server:
             result = {"serverInfo": "me", "capabilities": []}
         answer(message, result)
 
-    def list(self, message):
+    def list(self, message: Message) -> None:
         """One page, or as many as the mode makes of it."""
         cursor = message.get("params", {}).get("cursor")
         if MODE == "cycle":
@@ -138,7 +142,7 @@ class Server:
         else:
             answer(message, {"tools": [TOOL]})
 
-    def call(self, message):
+    def call(self, message: Message) -> None:
         """Call the tool, in the mode's manner."""
         special = getattr(self, f"call_{MODE}", None)
         if special is not None:
@@ -146,7 +150,7 @@ class Server:
         else:
             answer(message, text(json.dumps(message["params"].get("arguments"))))
 
-    def call_noise(self, message):
+    def call_noise(self, message: Message) -> None:
         """Print what is no message, before and after."""
         write(b"Debug: calling \xff\x1b[31mecho\x1b[0m")
         write(b"")
@@ -154,7 +158,7 @@ class Server:
         write(b'{"jsonrpc": "2.0", "method": 7}')
         write(b"[1, 2, 3]")
 
-    def call_out_of_order(self, message):
+    def call_out_of_order(self, message: Message) -> None:
         """Hold calls until three are there, then answer them last first."""
         self.held.append(message)
         calls = [held for held in self.held if held.get("method") == "tools/call"]
@@ -162,84 +166,84 @@ class Server:
             for call in reversed(calls):
                 answer(call, text(str(call["params"]["arguments"]["n"])))
 
-    def call_twice(self, message):
+    def call_twice(self, message: Message) -> None:
         """Answer twice, and once what nobody asked."""
         answer(message, text("first"))
         answer(message, text("second"))
         answer({"id": 99_999}, text("nobody asked"))
         answer({"id": "mine"}, text("nobody asked"))
 
-    def call_never(self, message):
+    def call_never(self, message: Message) -> None:
         """Say nothing to `never`, and tell what was heard to all else."""
         if message["params"]["name"] != "never":
             answer(message, text(json.dumps(self.held)))
 
-    def call_late(self, message):
+    def call_late(self, message: Message) -> None:
         """Answer only once cancelled (see notified); other names at once."""
         if message["params"]["name"] != "never":
             answer(message, text("ok"))
 
-    def call_dies(self, _message):
+    def call_dies(self, _message: Message) -> None:
         """Die in the middle of an answer."""
-        print("Traceback: it hurts", file=sys.stderr, flush=True)
+        sys.stderr.write("Traceback: it hurts" + "\n")
         sys.stdout.buffer.write(b'{"jsonrpc":"2.0","id":')
         sys.stdout.buffer.flush()
         os._exit(7)
 
-    def call_killed(self, _message):
+    def call_killed(self, _message: Message) -> None:
         """Die of a signal."""
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def call_closes_stdout(self, _message):
+    def call_closes_stdout(self, _message: Message) -> None:
         """Stay alive, but mute."""
         os.close(1)
 
-    def call_big(self, message):
+    def call_big(self, message: Message) -> None:
         """Answer with as many bytes as asked."""
         answer(message, text("x" * message["params"]["arguments"]["bytes"]))
 
-    def call_both_ways(self, message):
+    def call_both_ways(self, message: Message) -> None:
         """Write a flood while the client writes one: nobody reads stdin meanwhile."""
         for _ in range(200):
             send({"method": "notifications/message", "params": {"level": "info", "data": "y" * 20_000}})
         answer(message, text(str(len(message["params"]["arguments"]["padding"]))))
 
-    def call_stderr_flood(self, message):
+    def call_stderr_flood(self, message: Message) -> None:
         """Write 4 MB to stderr first."""
         for index in range(40_000):
             sys.stderr.write(f"line {index} {'z' * 90}\n")
         sys.stderr.flush()
         answer(message, text("ok"))
 
-    def call_null_id(self, message):
+    def call_null_id(self, message: Message) -> None:
         """Refuse without saying what."""
         send({"id": None, "error": {"code": -32700, "message": f"Parse error in {message['method']}"}})
 
-    def call_string_id(self, message):
+    def call_string_id(self, message: Message) -> None:
         """Return the id as a string."""
         answer({"id": str(message["id"])}, text("ok"))
 
-    def call_both(self, message):
+    def call_both(self, message: Message) -> None:
         """Result and error at once."""
         send({"id": message["id"], "result": {}, "error": {"code": 1, "message": "and yet"}})
 
-    def call_nan(self, message):
+    def call_nan(self, message: Message) -> None:
         """Python's NaN."""
         answer(message, {"content": [], "structuredContent": float("nan")})
 
-    def call_not_utf8(self, message):
+    def call_not_utf8(self, message: Message) -> None:
         """Latin-1."""
         write(b'{"jsonrpc": "2.0", "id": %d, "result": {"content": [{"text": "caf\xe9"}]}}' % message["id"])
 
-    def call_deep(self, message):
+    def call_deep(self, message: Message) -> None:
         """A hundred thousand arrays in each other."""
         write(b'{"jsonrpc": "2.0", "id": %d, "result": %s}' % (message["id"], b"[" * 100_000 + b"]" * 100_000))
 
-    def call_batch(self, message):
+    def call_batch(self, message: Message) -> None:
         """Answer with a batch of one."""
         write(json.dumps([{"jsonrpc": "2.0", "id": message["id"], "result": {}}]).encode())
 
-    def call_asks(self, message):
+    def call_asks(self, message: Message) -> None:
         """Ask the client four things, and tell what it said."""
         for number, method in enumerate(["ping", "roots/list", "sampling/createMessage", "no/such"]):
             send({"id": f"q{number}", "method": method, "params": {}})
@@ -247,18 +251,18 @@ class Server:
             self.handle(json.loads(sys.stdin.readline()))
         answer(message, text(json.dumps(self.replies)))
 
-    def call_progress(self, message):
+    def call_progress(self, message: Message) -> None:
         """Report progress, and something odd, first."""
         for done in (1, 2):
             send({"method": "notifications/progress", "params": {"progressToken": "p", "progress": done}})
         answer(message, text("ok"))
 
-    def call_environment(self, message):
+    def call_environment(self, message: Message) -> None:
         """Tell environment and folder."""
-        answer(message, text(json.dumps({"env": dict(os.environ), "cwd": os.getcwd()})))
+        answer(message, text(json.dumps({"env": dict(os.environ), "cwd": str(Path.cwd())})))
 
 
-def main():
+def main() -> None:
     """Read until stdin ends."""
     server = Server()
     if MODE == "garbage":
@@ -267,7 +271,7 @@ def main():
     if MODE == "silent":
         threading.Event().wait()
     if MODE == "exits":
-        print("\x1b[1mError: cannot open config.yaml\x1b[0m\nhint: run setup first", file=sys.stderr)
+        sys.stderr.write("\x1b[1mError: cannot open config.yaml\x1b[0m\nhint: run setup first" + "\n")
         sys.exit(2)
     if MODE == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -278,7 +282,7 @@ def main():
     if MODE == "leaves_child_and_exits":
         # The child keeps our stdout open: only the exit itself tells that nobody will answer.
         child = subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait()"])
-        print(child.pid, file=sys.stderr, flush=True)
+        sys.stderr.write(f"{child.pid}\n")
         sys.exit(4)
     for line in sys.stdin.buffer:
         server.handle(json.loads(line))

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from toolvet.errors import UnreachableError
-from toolvet.transport import Answer, Listing, Refusal, Session, StdioTarget, opening, open_session
+from toolvet.transport import Answer, Listing, Refusal, Session, StdioTarget, open_session, opening
 
 Hostile = Callable[[str], StdioTarget]
 Era = Literal["auto", "legacy", "modern"]
@@ -132,7 +132,10 @@ def test_a_real_server_is_spoken_to_in_both_eras(module: str, era: Era, spoken: 
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (("echo", "hi"), '`echo hi` is no MCP server: it printed "hi", which is no JSON-RPC, and ended with exit code 0'),
+        (
+            ("echo", "hi"),
+            '`echo hi` is no MCP server: it printed "hi", which is no JSON-RPC, and ended with exit code 0',
+        ),
         (("false",), "`false` ended with exit code 1 before it spoke MCP; it wrote nothing to stderr"),
         (
             ("cat",),

@@ -5,7 +5,7 @@ from mcp.shared import inbound
 
 from toolvet.wire.header import encode_header, mirror, parameter_headers, request_headers
 
-NODE = st.deferred(
+NODE: st.SearchStrategy[dict[str, object]] = st.deferred(
     lambda: st.fixed_dictionaries(
         {},
         optional={

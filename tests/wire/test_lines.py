@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given, strategies as st
 
 from toolvet.wire import LineFramer, Oversize
@@ -5,7 +7,7 @@ from toolvet.wire import LineFramer, Oversize
 
 def split(data: bytes, cuts: list[int]) -> list[bytes]:
     points = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
-    return [data[start:end] for start, end in zip(points, points[1:], strict=False)] or [data]
+    return [data[start:end] for start, end in pairwise(points)] or [data]
 
 
 def lines_of(chunks: list[bytes], limit: int | None = None) -> list[bytes | Oversize]:

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given, settings, strategies as st
 
 from toolvet.wire import SseEvent, SseFramer
@@ -69,7 +71,7 @@ def test_events_are_the_standards_however_the_stream_is_cut(stream: bytes, cuts:
     points = sorted({min(cut, len(stream)) for cut in cuts} | {0, len(stream)})
     framer = SseFramer()
     events: list[SseEvent] = []
-    for start, end in zip(points, points[1:], strict=False):
+    for start, end in pairwise(points):
         events += framer.feed(stream[start:end])
     assert (events, framer.last_event_id, framer.retry) == slow_events(stream)
 

@@ -43,6 +43,7 @@ _OPENERS = frozenset({"initialize", "server/discover"})
 _KEPT_PER_KIND = 50
 _KEPT_NOTIFICATIONS = 1000
 _EVIDENCE = 300
+_LAST_ANSWERS = 0.5
 
 
 class Peer:
@@ -150,9 +151,12 @@ class Peer:
         """End the channel and whatever was started for it, after `grace` seconds by force; open requests are lost."""
         started = perf_counter()
         self.lose("we closed the channel")
-        for task in self._background:
-            task.cancel()
         try:
+            if self._background:
+                # The server still waits for these answers of ours.
+                await asyncio.wait(self._background, timeout=min(grace, _LAST_ANSWERS))
+            for task in self._background:
+                task.cancel()
             await self._channel.close(grace)
         finally:
             self._waited += perf_counter() - started

@@ -107,9 +107,12 @@ class Session:
             params = self._dressed(params)
             headers = {**request_headers(MODERN_VERSION, method, params), **(headers or {})}
             return await self.peer.request(method, params, timeout=timeout, headers=headers)
-        renewals = self._renewals
+        if self._renewing.locked():
+            async with self._renewing:
+                pass
+        renewals, session_id = self._renewals, self.peer.session_id
         reply = await self.peer.request(method, params, timeout=timeout, headers=headers)
-        expired = isinstance(reply, Refusal | Malformed) and reply.status == 404 and self.peer.session_id
+        expired = isinstance(reply, Refusal | Malformed) and reply.status == 404 and session_id is not None
         if expired and await self._renewed(renewals, timeout):
             return await self.peer.request(method, params, timeout=timeout, headers=headers)
         return reply

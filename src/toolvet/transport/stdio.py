@@ -168,7 +168,7 @@ class StdioChannel:
     async def _group_ends_within(self, seconds: float) -> bool:
         """Poll, because nobody is told when a grandchild ends."""
         deadline = perf_counter() + seconds
-        while alive := _signal_group(self._pid, 0):  # noqa: ASYNC110 - see above.
+        while alive := _signal_group(self._pid, 0):
             if perf_counter() > deadline:
                 break
             await asyncio.sleep(_POLL_SECONDS)

@@ -6,6 +6,7 @@ which keep the message). The optional GET stream for messages of the server's ow
 """
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -25,7 +26,11 @@ _REDIRECTS = 5
 # A server may end a stream before it has answered and be asked for the rest (2025-11-25, resumability).
 _RESUMPTIONS = 100
 _RETRY_MILLISECONDS = 1000
+# What cancellations that are under way may still take when we close.
+_LAST_NOTICES = 0.5
 _QUOTED_BODY = 64 * 1024
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class HttpChannel:
@@ -57,10 +62,7 @@ class HttpChannel:
         self._inbox = inbox
         self._url = _checked_url(self._target.url)
         local = _is_loopback(self._url.host)
-        try:
-            headers = httpx2.Headers(dict(self._target.headers or {}))
-        except (UnicodeEncodeError, ValueError) as error:
-            raise UsageError(f"a header for {mask_url(self._target.url)} cannot be sent: {error}") from error
+        headers = httpx2.Headers(_checked_headers(self._target))
         headers.setdefault("accept-encoding", "identity")
         headers.setdefault("user-agent", "toolvet")
         self._client = httpx2.AsyncClient(
@@ -75,7 +77,7 @@ class HttpChannel:
 
     def post(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
         """A task of its own for each request, ended by its answer, by `abandon`, or by `close`."""
-        task = asyncio.ensure_future(self._exchange(id_, message, headers))
+        task = asyncio.ensure_future(self._exchange(id_, message, self._headers(headers)))
         self._tasks[id_] = task
         task.add_done_callback(lambda _: self._tasks.pop(id_, None))
 
@@ -106,10 +108,13 @@ class HttpChannel:
         """End open requests, then the legacy session, then the connections."""
         self._closed = True
         try:
-            tasks = [*self._tasks.values(), *self._notices]
-            for task in tasks:
+            for task in self._tasks.values():
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            if self._notices:
+                await asyncio.wait(self._notices, timeout=min(grace, _LAST_NOTICES))
+            for task in self._notices:
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), *self._notices, return_exceptions=True)
             if self.session_id is not None:
                 with suppress(httpx2.HTTPError, OSError, TimeoutError):
                     async with asyncio.timeout(grace), self._sent("DELETE", self._headers({})):
@@ -120,7 +125,7 @@ class HttpChannel:
     async def _exchange(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
         inbox = self._inbox
         try:
-            async with self._sent("POST", self._headers(headers), message) as response:
+            async with self._sent("POST", headers, message) as response:
                 if (session_id := response.headers.get("mcp-session-id")) and response.is_success:
                     self.session_id = session_id
                 resume = await self._read(id_, response)
@@ -207,6 +212,19 @@ def _checked_url(url: str) -> httpx2.URL:
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise UsageError(f"{mask_url(url)} is no URL of an MCP server: it needs http:// or https:// and a host")
     return parsed
+
+
+def _checked_headers(target: HttpTarget) -> dict[str, str]:
+    headers = dict(target.headers or {})
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            raise UsageError(
+                f"the header {printable(name, 80)!r} for {mask_url(target.url)} cannot be sent: no such name"
+            )
+        if not _HEADER_VALUE.fullmatch(value):
+            flaw = "its value has a line break or a character beyond ASCII"
+            raise UsageError(f"the header {name} for {mask_url(target.url)} cannot be sent: {flaw}")
+    return headers
 
 
 def _is_loopback(host: str) -> bool:
