@@ -111,15 +111,19 @@ class _Reader:
             self.skip()
             if self.text.startswith(end, self.at):
                 break
-            if self.at >= len(self.text):
-                raise self.error(f'the document ends before a closing "{end}"')
+            self._unfinished(end)
             yield
             self.skip()
+            self._unfinished(end)
             if self.text.startswith(",", self.at):
                 self.at += 1
             elif not self.text.startswith(end, self.at):
                 raise self.error(f'expected "," or "{end}", found {self._found()}')
         self.at += 1
+
+    def _unfinished(self, end: str) -> None:
+        if self.at >= len(self.text):
+            raise self.error(f'the document ends before a closing "{end}"')
 
     def _string(self) -> str:
         match = _STRING.match(self.text, self.at)

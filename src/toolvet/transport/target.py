@@ -14,6 +14,8 @@ _SECRET = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SAFE_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
+# A URL inside an argument, as in `--db=postgres://…`.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -106,5 +108,5 @@ def _masked_args(args: tuple[str, ...]) -> list[str]:
         elif looks_secret(arg.partition(":")[0]) and ":" in arg and "://" not in arg:
             shown.append(f"{arg.partition(':')[0]}: {_MASK}")
         else:
-            shown.append(mask_url(arg) if "://" in arg else arg)
+            shown.append(_URL.sub(lambda found: mask_url(found[0]), arg))
     return shown
