@@ -9,12 +9,13 @@ from toolvet.errors import Unsatisfiable
 from toolvet.schema.compiled import compiled
 from toolvet.schema.detail import named, quoted, sized
 from toolvet.schema.example import sketched
-from toolvet.schema.generator import Dead, Exhausted, Generator, Spot
+from toolvet.schema.generator import Generator
 from toolvet.schema.invalid import placed
-from toolvet.schema.json_value import Path, at, changed, count, elements, number, pointer, unique
+from toolvet.schema.json_value import Path, at, changed, count, elements, is_array, is_object, number, pointer, unique
 from toolvet.schema.numbers import exact, interval, plain
-from toolvet.schema.place import Demands
+from toolvet.schema.place import Dead, Demands
 from toolvet.schema.reference import Part
+from toolvet.schema.search import Exhausted, Spot
 
 
 class BoundaryExample(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,9 +71,9 @@ def _bounds(value: object, demands: Demands, path: Path) -> Iterator[Bound]:
         return
     if isinstance(value, str):
         yield from _sizes(demands, path, ("minLength", "maxLength"), "character", LONGEST_TEXT)
-    elif isinstance(value, list):
+    elif is_array(value):
         yield from _sizes(demands, path, ("minItems", "maxItems"), "item", MOST_ITEMS)
-    elif isinstance(value, dict):
+    elif is_object(value):
         yield from _sizes(demands, path, ("minProperties", "maxProperties"), "member", MOST_ITEMS)
     elif number(value) is not None:
         yield from _numbers(demands, path, whole="number" not in demands.types())
@@ -114,7 +115,11 @@ def _numbers(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bound]:
     divisors = [divisor for schema in demands.plain() if (divisor := exact(schema.get("multipleOf")))]
     if divisors and wanted.step is not None:
         for near in wanted.nearest((wanted.low or Fraction(0)) + 3 * wanted.step):
-            yield "multipleOf", f"{named(path)} is {plain(near)}, a multiple of {plain(divisors[0])}", {"enum": [plain(near)]}
+            yield (
+                "multipleOf",
+                f"{named(path)} is {plain(near)}, a multiple of {plain(divisors[0])}",
+                {"enum": [plain(near)]},
+            )
             break
 
 

@@ -1,16 +1,29 @@
 """Ways to break a value: for every keyword that applies to it, changes that might break that one alone."""
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
 
-from toolvet.schema.generator import Dead, Exhausted, Generator, Spot, Variation
-from toolvet.schema.json_value import Path, count, elements, members, names, number, pointer, same, type_name
+from toolvet.schema.generator import Generator
+from toolvet.schema.json_value import (
+    Path,
+    count,
+    elements,
+    is_array,
+    is_object,
+    members,
+    names,
+    number,
+    pointer,
+    same,
+    type_name,
+)
 from toolvet.schema.numbers import exact, plain
-from toolvet.schema.place import Demands, fixed_items
+from toolvet.schema.place import Dead, Demands, fixed_items
 from toolvet.schema.reference import Part
+from toolvet.schema.search import Exhausted, Spot, Variation
 
 
 class Breakage(msgspec.Struct, frozen=True):
@@ -26,12 +39,15 @@ class Breakage(msgspec.Struct, frozen=True):
         return (self.keyword, self.place, self.property if self.keyword == "required" else None) in found
 
 
+Change = tuple[str, object, str | None]
+
+
 def breakages(value: object, demands: Demands, path: Path) -> Iterator[Breakage]:
     """Changes to `value` that might break one keyword, the most telling first. Each must be checked."""
     place = pointer(path)
-    if isinstance(value, dict):
+    if is_object(value):
         found = _object(members(value), demands)
-    elif isinstance(value, list):
+    elif is_array(value):
         found = _array(list(elements(value)), demands)
     elif isinstance(value, str):
         found = _string(value, demands)
@@ -43,7 +59,7 @@ def breakages(value: object, demands: Demands, path: Path) -> Iterator[Breakage]
         yield Breakage(keyword, changed, place, name)
 
 
-Change = tuple[str, object, str | None]
+_JUNK: tuple[object, ...] = ("unexpected", 12345, {})
 # A longer text is no better example of one that is too long.
 _LONGEST = 20_000
 _MOST_ITEMS = 1_000
@@ -62,7 +78,7 @@ def _object(value: Mapping[str, object], demands: Demands) -> Iterator[Change]:
                         yield keyword, _without(value, name), name
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if any(keyword in schema for schema in schemas):
-            for unexpected in ("example", 12345, {}):
+            for unexpected in _JUNK:
                 yield keyword, {**value, "unexpected": unexpected}, "unexpected"
     if any("propertyNames" in schema for schema in schemas):
         sample = next(iter(value.values()), "example")
@@ -106,7 +122,7 @@ def _array(value: list[object], demands: Demands) -> Iterator[Change]:
             yield from _contains(value, schema)
         for keyword in ("items", "additionalItems", "unevaluatedItems"):
             if keyword in schema:
-                yield from ((keyword, [*value, extra], None) for extra in ("unexpected", 12345, {}))
+                yield from ((keyword, [*value, extra], None) for extra in _JUNK)
                 front = list(value[: len(fixed_items(schema))])
                 yield keyword, [*front, "unexpected"], None
 
@@ -129,7 +145,7 @@ def _lengthened(value: list[object], demands: Demands, size: int) -> Iterator[li
 
 def _contains(value: list[object], schema: Mapping[str, object]) -> Iterator[Change]:
     yield "contains", [], None
-    for other in ("unexpected", 12345, None, {}):
+    for other in (*_JUNK, None):
         yield "contains", [other for _ in value], None
         yield "contains", [other, *value[1:]], None
         yield "contains", [*value[:-1], other], None
@@ -176,13 +192,15 @@ def _wrong_texts(value: str, least: int, most: int | None) -> Iterator[str]:
 def _number(value: Fraction, demands: Demands) -> Iterator[Change]:
     for schema in demands.plain():
         step = exact(schema.get("multipleOf")) or Fraction(1)
-        for keyword, direction in _BOUNDS.items():
+        for keyword, direction in _BOUNDS:
             bound = exact(schema.get(keyword))
             if bound is None:
                 continue
             # The nearest number outside first; a multiple of the divisor, if there is one.
-            outside = [bound] if keyword.startswith("exclusive") or schema.get(f"exclusive{keyword.title()}") is True else []
-            lattice = math.floor(bound / step) if direction < 0 else math.ceil(bound / step)
+            outside = (
+                [bound] if keyword.startswith("exclusive") or schema.get(f"exclusive{keyword.title()}") is True else []
+            )
+            lattice: int = math.floor(bound / step) if direction < 0 else math.ceil(bound / step)
             outside.extend((bound + direction * step, (lattice + direction) * step))
             outside.extend((bound + direction, bound + direction * Fraction(1, 2)))
             outside.append(bound + direction * max(abs(bound), 1))
@@ -196,7 +214,7 @@ def _number(value: Fraction, demands: Demands) -> Iterator[Change]:
                 yield "multipleOf", plain(value - part * (step if part != 1 else 1)), None
 
 
-_BOUNDS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": -1, "exclusiveMaximum": 1}
+_BOUNDS = (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", -1), ("exclusiveMaximum", 1))
 
 
 def _listed(value: object, demands: Demands) -> Iterator[Change]:
@@ -207,7 +225,7 @@ def _listed(value: object, demands: Demands) -> Iterator[Change]:
                 yield from ((keyword, wrong, None) for wrong in _unlisted(value, listed))
 
 
-def _unlisted(value: object, listed: tuple[object, ...] | list[object]) -> Iterator[object]:
+def _unlisted(value: object, listed: Sequence[object]) -> Iterator[object]:
     """Values of the same type that the list does not hold."""
     if isinstance(value, bool):
         wrong: tuple[object, ...] = (not value,)
@@ -216,10 +234,10 @@ def _unlisted(value: object, listed: tuple[object, ...] | list[object]) -> Itera
         wrong = (top + 1, here + 1, -1, here + 0.5)
     elif isinstance(value, str):
         wrong = ("not-one-of-these", f"{value}-", f"{value}x", "x", "")
-    elif isinstance(value, list):
+    elif is_array(value):
         wrong = ([*value, "unexpected"], [])
     else:
-        wrong = ({**members(value), "unexpected": 1}, {}) if isinstance(value, dict) else ("not-one-of-these", 12345)
+        wrong = ({**members(value), "unexpected": 1}, {}) if is_object(value) else ("not-one-of-these", 12345)
     yield from (other for other in wrong if not any(same(other, item) for item in listed))
 
 
@@ -239,7 +257,7 @@ def _logic(demands: Demands) -> Iterator[Change]:
                 yield from (("oneOf", value, None) for value in both)
         for keyword in ("anyOf", "oneOf"):
             if keyword in here:
-                yield from ((keyword, value, None) for value in ("unexpected", 12345, 1.5, True, None, {}, []))
+                yield from ((keyword, value, None) for value in (*_JUNK, 1.5, True, None, []))
 
 
 def _plainly(schema: Mapping[str, object], keyword: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of
-from toolvet.schema.json_value import Path, changed, members, pointer
+from toolvet.schema.json_value import Path, changed, is_object, members, pointer
 from toolvet.schema.reference import Scope
 from toolvet.schema.violation import Violation, unexplained, violations_of
 from toolvet.schema.walk import subschemas
@@ -89,15 +89,11 @@ class Schema:
             return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
 
     def _is_beyond(self, instance: object) -> bool:
-        return (
-            self._weigher is not None
-            and depth(instance, _DEEP) >= _DEEP
-            and self._weigher.of(instance) > MOST_STEPS
-        )
+        return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
 
     def parts(self) -> jsonschema_rs.ValidatorMap | None:
         """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`); compiled when first asked for."""
-        if self._parts is None and isinstance(self.usable, dict):
+        if self._parts is None and is_object(self.usable):
             own = {**members(self.usable), "$schema": self.dialect.schema_uri}
             try:
                 self._parts = jsonschema_rs.validator_map_for(
@@ -158,7 +154,9 @@ def _compile(key: bytes) -> Schema:
         return Schema(
             document,
             dialect=dialect,
-            problem=SchemaProblem("too_complex", "the references of this schema multiply: no budget suffices to check it"),
+            problem=SchemaProblem(
+                "too_complex", "the references of this schema multiply: no budget suffices to check it"
+            ),
         )
     try:
         return Schema(document, dialect=dialect, validator=_validator(dialect, document, _LINEAR), weigher=weigher)

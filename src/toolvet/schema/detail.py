@@ -1,8 +1,10 @@
 """A violation in a few words of everyday English."""
 
+from collections.abc import Sequence
+
 import orjson
 
-from toolvet.schema.json_value import Path, elements, names, type_name
+from toolvet.schema.json_value import Path, elements, is_array, is_object, names, type_name
 from toolvet.schema.violation import Violation
 
 
@@ -66,7 +68,9 @@ def told(violation: Violation, path: Path, value: object) -> str:
         case "not":
             return f"{name} is {shown}, which is ruled out"
         case _:
-            return f"{name}: {violation.message}" if len(violation.message) < 160 else f"{name} breaks {violation.keyword}"
+            return (
+                f"{name}: {violation.message}" if len(violation.message) < 160 else f"{name} breaks {violation.keyword}"
+            )
 
 
 def named(path: Path) -> str:
@@ -97,13 +101,13 @@ def _types(types: tuple[str, ...]) -> str:
     return " or ".join(map(with_article, types))
 
 
-def _listing(values: tuple[object, ...] | list[object]) -> str:
+def _listing(values: Sequence[object]) -> str:
     shown = ", ".join(map(quoted, values[:5]))
     return f"{shown}, …" if len(values) > 5 else shown
 
 
 def _counted(value: object, noun: str) -> str:
-    return sized(len(value) if isinstance(value, dict | list) else 0, noun)
+    return sized(len(value) if is_object(value) or is_array(value) else 0, noun)
 
 
 def sized(size: int, noun: str) -> str:

@@ -6,11 +6,12 @@ import jsonschema_rs
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema.compiled import Schema, compiled
-from toolvet.schema.generator import Dead, Exhausted, Extent, Generator, Spot
-from toolvet.schema.json_value import Path, at, members, names
+from toolvet.schema.generator import Generator
+from toolvet.schema.json_value import Path, at, is_array, members, names
 from toolvet.schema.judge import Judge
-from toolvet.schema.place import Demands
+from toolvet.schema.place import Dead, Demands
 from toolvet.schema.reference import Part, Scope
+from toolvet.schema.search import Exhausted, Extent, Spot
 from toolvet.schema.unsatisfiable import canonical
 from toolvet.schema.violation import Violation
 
@@ -54,12 +55,13 @@ def sketched(ready: Schema, extent: Extent) -> Sketch:
 def _attempts(ready: Schema, extent: Extent) -> Iterator[Sketch]:
     """One value after the other, from the quickest to the most laborious way to write one."""
     start = Part(ready.usable, Scope(ready.usable, ready.dialect))
-    quick = _written(start, extent, None)
+    budget = _Budget()
+    quick = budget.written(start, extent, None)
     if quick is not None:
         yield quick
     # The quick way is never wrong about much: what follows is for the few schemas whose parts work against each other.
     judge = Judge(ready)
-    last = _written(start, extent, judge)
+    last = budget.written(start, extent, judge)
     if last is not None:
         yield last
     last = last or quick
@@ -71,15 +73,15 @@ def _attempts(ready: Schema, extent: Extent) -> Iterator[Sketch]:
         if more == barred:
             break
         barred = more
-        last = _written(start, extent, judge, barred)
+        last = budget.written(start, extent, judge, barred)
         if last is not None:
             yield last
     if extent == "all":
         for checked in (None, judge):
-            needed = _written(start, "required", checked)
+            needed = budget.written(start, "required", checked)
             if needed is not None:
                 yield needed
-    yield from _from_canonical(ready, extent)
+    yield from _from_canonical(ready, extent, budget)
     for value in _TRIVIAL:
         yield Sketch(value, {(): Demands()})
 
@@ -88,13 +90,25 @@ _REPAIRS = 8
 _TRIVIAL: tuple[object, ...] = ({}, [], "", 0, 1, 1.5, True, False, None, "example", [0], {"example": 1})
 
 
-def _written(start: Part, extent: Extent, judge: Judge | None, barred: frozenset[Path] = frozenset()) -> Sketch | None:
-    generator = Generator(extent, judge, barred=barred)
-    try:
-        value = generator.value([start], Spot())
-    except (Dead, Exhausted, RecursionError):
-        return None
-    return Sketch(value, generator.places)
+class _Budget:
+    """The steps that all attempts for one schema share: a hostile schema costs well under a second in all."""
+
+    def __init__(self) -> None:
+        self.left = 16_000
+
+    def written(
+        self, start: Part, extent: Extent, judge: Judge | None, barred: frozenset[Path] = frozenset()
+    ) -> Sketch | None:
+        """One attempt, or None if it came to nothing."""
+        allowed = min(self.left, 4_000)
+        generator = Generator(extent, judge, barred=barred, steps=allowed)
+        try:
+            value = generator.value([start], Spot())
+        except (Dead, Exhausted, RecursionError):
+            return None
+        finally:
+            self.left -= allowed - max(generator.steps, 0)
+        return Sketch(value, generator.places)
 
 
 def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> frozenset[Path]:
@@ -124,13 +138,13 @@ def _path(value: object, pointer: str) -> Path:
     path: list[str | int] = []
     for raw in pointer.split("/")[1:]:
         part = raw.replace("~1", "/").replace("~0", "~")
-        step = int(part) if isinstance(value, list) else part
+        step = int(part) if is_array(value) else part
         path.append(step)
         value = at(value, (step,))
     return tuple(path)
 
 
-def _from_canonical(ready: Schema, extent: Extent) -> Iterator[Sketch]:
+def _from_canonical(ready: Schema, extent: Extent, budget: "_Budget") -> Iterator[Sketch]:
     """The same search over the canonical form, in which contradictions and negations are worked out."""
     found = canonical(ready)
     if found is None:
@@ -138,9 +152,10 @@ def _from_canonical(ready: Schema, extent: Extent) -> Iterator[Sketch]:
     document = found.to_json_schema()
     start = Part(document, Scope(document, ready.dialect))
     judge = Judge(compiled(document))
-    for wanted in dict.fromkeys((extent, "required")):
+    extents: tuple[Extent, ...] = ("all", "required") if extent == "all" else ("required",)
+    for wanted in extents:
         for checked in (None, judge):
-            sketch = _written(start, "all" if wanted == "all" else "required", checked)
+            sketch = budget.written(start, wanted, checked)
             if sketch is not None:
                 yield sketch
 

@@ -3,46 +3,19 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, islice
-from typing import Literal
 
-import msgspec
-
-from toolvet.schema.json_value import Path, count, elements, members, names, same, type_name
+from toolvet.schema.arrays import array
+from toolvet.schema.json_value import Path, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
-from toolvet.schema.naming import ValueType, hints, words_of
+from toolvet.schema.naming import ValueType, hints
 from toolvet.schema.numbers import exact, interval, plain
 from toolvet.schema.pattern import texts
-from toolvet.schema.place import Dead, Demands, Option, fixed_items
+from toolvet.schema.place import Dead, Demands, Option
 from toolvet.schema.reference import Part
+from toolvet.schema.search import FIRST, ITEMS, Exhausted, Extent, Spot, Variation, limits
 from toolvet.schema.text import text_rules
 
-Extent = Literal["all", "required"]
-
-
-class Exhausted(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
-    """The search took more steps than it may."""
-
-
-class Spot(msgspec.Struct, frozen=True):
-    """Where we are: the path, the name that stands for it, how much more may be written, and which references led here."""
-
-    path: Path = ()
-    name: str = ""
-    room: float = 250.0
-    trail: tuple[int, ...] = ()
-
-
-class Variation(msgspec.Struct, frozen=True):
-    """Another value for the same place: another branch, other content, or fewer optional members."""
-
-    branch: int = 0
-    content: int = 0
-    extent: Extent | None = None
-
-
-FIRST = Variation()
 _DEEPEST = 48
-_ITEMS = 5_000
 # What is tried at a place whose value, once written, turns out wrong.
 _OTHERS = (
     Variation(extent="required"),
@@ -152,7 +125,7 @@ class Generator:
             case "object":
                 return self._object(demands, spot, variation)
             case "array":
-                return self._array(demands, spot, variation)
+                return array(self, demands, spot, variation)
             case "string":
                 return self._string(demands, spot, variation)
             case "integer" | "number":
@@ -166,12 +139,12 @@ class Generator:
         """Whether a suggestion may stand for the whole value: it fits, and says at least as much as we would."""
         if not self._fits(demands, types, value):
             return False
-        if isinstance(value, dict):
+        if is_object(value):
             if kind != "object" or not value or self.extent == "required":
                 return False
             declared = [name for name in demands.declared() if members(value).get(name) is None]
             return not declared and self._whole(demands, value)
-        if isinstance(value, list):
+        if is_array(value):
             return kind == "array" and bool(value) and self._whole(demands, value)
         return value is not None or kind == "null"
 
@@ -225,78 +198,6 @@ class Generator:
             raise Dead
         return distinct[variation.content % len(distinct)]
 
-    def _array(self, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
-        schemas = demands.plain()
-        least = max((count(schema.get("minItems")) or 0 for schema in schemas), default=0)
-        limits = [limit for schema in schemas if (limit := count(schema.get("maxItems"))) is not None]
-        most = min(limits, default=_ITEMS)
-        if least > min(most, _ITEMS):
-            raise Dead
-        distinct = any(schema.get("uniqueItems") is True for schema in schemas)
-        front = max((len(fixed_items(schema)) for schema in schemas), default=0)
-        target = min(most, max(least, front or 1) if spot.room >= 1 else least)
-        items: list[object] = []
-        while len(items) < target:
-            within = self._within(spot, len(items), target)
-            try:
-                items.append(self._item(demands.item(len(items)), within, variation, items if distinct else []))
-            except Dead:
-                if len(items) < least:
-                    raise
-                break
-        for schema in demands.schemas:
-            if "contains" in schema.schema and schema.scope.dialect.number > 4:
-                self._contain(demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, most, spot)
-        return items
-
-    def _item(self, parts: list[Part], spot: Spot, variation: Variation, taken: list[object]) -> object:
-        """An item that is none of `taken`."""
-        for turn in range(12):
-            for other in (
-                Variation(variation.branch, variation.content + len(taken) + turn, variation.extent),
-                Variation(variation.branch + len(taken) + turn, variation.content, variation.extent),
-            ):
-                value = self.value(parts, spot, other)
-                if not any(same(value, earlier) for earlier in taken):
-                    return value
-        raise Dead
-
-    def _contain(
-        self, demands: Demands, part: Part, schema: object, items: list[object], most: int, spot: Spot
-    ) -> None:
-        """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
-        judge = self.judge or Judge()
-        wanted = count(members(schema).get("minContains"))
-        missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)
-        distinct = any(found.get("uniqueItems") is True for found in demands.plain())
-        if missing > _ITEMS:
-            raise Dead
-        position = len(items) - 1
-        while missing > 0:
-            index = len(items) if len(items) < most else position
-            if index < 0:
-                raise Dead
-            others = [*items[:index], *items[index + 1 :]]
-            try:
-                value = self._item(
-                    [*demands.item(index, contained=True), part],
-                    self._within(spot, index, len(items) + 1),
-                    FIRST,
-                    others if distinct else [],
-                )
-            except Dead:
-                if index == len(items):
-                    most = len(items)
-                else:
-                    position -= 1
-                continue
-            if index == len(items):
-                items.append(value)
-            else:
-                items[index] = value
-                position -= 1
-            missing -= 1
-
     def _object(self, demands: Demands, spot: Spot, variation: Variation) -> dict[str, object]:
         extent = variation.extent or self.extent
         required = _with_dependents(demands, demands.required())
@@ -343,7 +244,7 @@ class Generator:
         is_needed: bool,
     ) -> None:
         parts = demands.member(name)
-        within = self._within(spot, name, siblings)
+        within = self.within(spot, name, siblings)
         if not is_needed and _leads_back(parts, within):
             return
         try:
@@ -365,7 +266,7 @@ class Generator:
     def _fill(self, demands: Demands, found: dict[str, object], spot: Spot, extent: Extent) -> None:
         """Add members up to `minProperties`, and one to an object that only says what its members look like."""
         schemas = demands.plain()
-        least = max((count(schema.get("minProperties")) or 0 for schema in schemas), default=0)
+        least, _ = limits(demands, "minProperties", "maxProperties")
         open_ended = any(
             members(schema.get("additionalProperties")) or members(schema.get("patternProperties"))
             for schema in schemas
@@ -373,7 +274,7 @@ class Generator:
         if not found and extent == "all" and open_ended and not demands.declared() and spot.room >= 1:
             self._grow(demands, found, spot, 1)
         if len(found) < least:
-            if least > _ITEMS:
+            if least > ITEMS:
                 raise Dead
             self._grow(demands, found, spot, least)
             if len(found) < least:
@@ -411,8 +312,8 @@ class Generator:
 
     def _bounded(self, demands: Demands, found: dict[str, object], needed: set[str]) -> dict[str, object]:
         """At most `maxProperties` members: the last optional ones go first."""
-        limits = [limit for schema in demands.plain() if (limit := count(schema.get("maxProperties"))) is not None]
-        most = min(limits, default=len(found))
+        _, highest = limits(demands, "minProperties", "maxProperties")
+        most = len(found) if highest is None else highest
         for name in reversed(list(found)):
             if len(found) <= most:
                 return found
@@ -430,20 +331,18 @@ class Generator:
                 if keyword not in located.schema:
                     continue
                 for name, sub in members(located.schema.get(keyword)).items():
-                    if name in wanted and (
-                        sub is False or (sub and isinstance(sub, dict) and not demands.has_seen(sub))
-                    ):
+                    if name in wanted and (sub is False or (sub and is_object(sub) and not demands.has_seen(sub))):
                         found.append(Part(sub, located.scope))
         return found
 
-    def _within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
+    def within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
         name = step if isinstance(step, str) else spot.name
         trail = (*spot.trail, *self.places[spot.path].entered) if spot.path in self.places else spot.trail
         return Spot((*spot.path, step), name, (spot.room - siblings) / max(siblings, 1), trail)
 
 
 def _as_object(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise Dead
     return dict(members(value))
 

@@ -9,7 +9,7 @@ from toolvet.schema.breakage import Breakage, breakages
 from toolvet.schema.compiled import Schema, compiled
 from toolvet.schema.detail import told
 from toolvet.schema.example import Sketch, sketched
-from toolvet.schema.json_value import Path, at, changed, names, pointer
+from toolvet.schema.json_value import Path, at, changed, is_array, is_object, names, pointer
 from toolvet.schema.place import Demands, fixed_items
 from toolvet.schema.violation import Violation
 
@@ -71,9 +71,9 @@ def placed(sketch: Sketch) -> Iterator[tuple[Path, Demands]]:
 def _is_there(sketch: Sketch, path: Path, depth: int) -> bool:
     """Whether the step at `depth` exists in the value, and is not just one more of many like items."""
     container, step = at(sketch.value, path[:depth]), path[depth]
-    if isinstance(container, dict):
+    if is_object(container):
         return step in container
-    if not isinstance(container, list) or not isinstance(step, int) or step >= len(container):
+    if not is_array(container) or not isinstance(step, int) or step >= len(container):
         return False
     around = sketch.places.get(path[:depth])
     return step == 0 or around is None or any(step < len(fixed_items(schema)) for schema in around.plain())

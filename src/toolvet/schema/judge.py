@@ -6,7 +6,7 @@ import jsonschema_rs
 import orjson
 
 from toolvet.schema.compiled import Schema, compiled
-from toolvet.schema.json_value import members, pointer
+from toolvet.schema.json_value import is_object, members, pointer
 from toolvet.schema.reference import Part
 from toolvet.schema.walk import subschemas
 
@@ -27,7 +27,7 @@ class Judge:
         schema = part.schema
         if isinstance(schema, bool):
             return schema
-        if not isinstance(schema, dict) or not schema:
+        if not is_object(schema) or not schema:
             return True
         if self._document is not None:
             validator = self._validator(schema)
@@ -57,7 +57,7 @@ class Judge:
     def _index(self) -> None:
         """Compile every part of the document once, when the first one is asked for."""
         self._pointers = {}
-        if self._document is None or not isinstance(self._document.usable, dict):
+        if self._document is None or not is_object(self._document.usable):
             return
         document = members(self._document.usable)
         self._map = self._document.parts()

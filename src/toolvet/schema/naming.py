@@ -81,13 +81,13 @@ _SAME_IN_PLURAL = frozenset(
 
 
 def _singular(word: str) -> str:
-    if len(word) < 4 and word not in ("ids", "ips") or word in _SAME_IN_PLURAL or word.endswith("ss"):
+    if (len(word) < 4 and word not in ("ids", "ips")) or word in _SAME_IN_PLURAL or word.endswith("ss"):
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("shes", "ches", "xes", "sses")):
         return word[:-2]
-    return word[:-1] if word.endswith("s") else word
+    return word.removesuffix("s")
 
 
 _READ = 400

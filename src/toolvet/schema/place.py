@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from toolvet.schema.json_value import elements, members, names, same, unique
+from toolvet.schema.json_value import elements, is_array, is_object, members, names, same, unique
 from toolvet.schema.reference import Part, Scope
 from toolvet.schema.text import matches
 
@@ -116,7 +116,7 @@ class Demands:
         if part.schema is True:
             raise Dead
         schema = members(part.schema)
-        if isinstance(part.schema, dict) and not schema:
+        if is_object(part.schema) and not schema:
             raise Dead
         said = [key for key in schema if key in _SIMPLE]
         if any(key not in _SIMPLE and key not in _SILENT for key in schema):
@@ -232,7 +232,7 @@ class Demands:
                 evaluated = True
                 parts.append(Part(front[index], scope))
                 continue
-            rest = "additionalItems" if isinstance(schema.get("items"), list) else "items"
+            rest = "additionalItems" if is_array(schema.get("items")) else "items"
             if rest in schema:
                 evaluated = True
                 parts.append(Part(schema[rest], scope))
@@ -261,7 +261,7 @@ def references(schema: Mapping[str, object], scope: Scope) -> Iterator[Part]:
 def fixed_items(schema: Mapping[str, object]) -> tuple[object, ...]:
     """The schemas of an array's first items."""
     own = schema.get("prefixItems")
-    return tuple(elements(own if isinstance(own, list) else schema.get("items")))
+    return tuple(elements(own if is_array(own) else schema.get("items")))
 
 
 def type_names(value: object) -> set[str]:

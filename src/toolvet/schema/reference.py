@@ -7,7 +7,7 @@ import jsonschema_rs
 import msgspec
 
 from toolvet.schema.dialect import Dialect
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _BASE = "json-schema:///"
 
@@ -59,13 +59,13 @@ class Scope:
             scope = self
             for part in reference[2:].split("/"):
                 key = part.replace("~1", "/").replace("~0", "~")
-                if isinstance(here, list):
-                    items = elements(cast("object", here))
+                if is_array(here):
+                    items = elements(here)
                     here = items[int(key)] if key.isdecimal() and int(key) < len(items) else None
                 else:
                     here = members(here).get(key)
-                if isinstance(here, dict):
-                    scope = scope.inside(members(cast("object", here)))
+                if is_object(here):
+                    scope = scope.inside(members(here))
             return None if here is None else Part(here, scope)
         return self._looked_up(reference)
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import cast
 
 import jsonschema_rs
 import msgspec
 
-from toolvet.schema.json_value import elements, members, pointer
+from toolvet.schema.json_value import elements, is_array, is_object, members, pointer
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +48,9 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
 
 def unexplained(instance: object, message: str) -> Violation:
     """The violation of a value that JSON cannot say, that is nested too deeply, or that fails in too many ways to tell."""
-    return Violation(keyword="unexplained", pointer="", schema_pointer="", message=message, params={}, instance=instance)
+    return Violation(
+        keyword="unexplained", pointer="", schema_pointer="", message=message, params={}, instance=instance
+    )
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
@@ -110,10 +111,10 @@ def _plain(params: Mapping[str, object]) -> dict[str, object]:
 def _json(value: object) -> object:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, list):
-        return [_json(item) for item in elements(cast("object", value))]
-    if isinstance(value, dict):
-        return {key: _json(item) for key, item in members(cast("object", value)).items()}
+    if is_array(value):
+        return [_json(item) for item in elements(value)]
+    if is_object(value):
+        return {key: _json(item) for key, item in members(value).items()}
     return value
 
 

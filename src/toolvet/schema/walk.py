@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from toolvet.schema.json_value import Path, elements, members
+from toolvet.schema.json_value import Path, elements, is_array, is_object, members
 
 # keyword -> how it holds schemas: one, an array of them, or an object whose values are schemas.
 ONE = frozenset(
@@ -31,7 +31,7 @@ def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
     for keyword, value in schema.items():
         if keyword in ONE:
             yield (keyword,), value
-        elif keyword in MANY or (keyword == "items" and isinstance(value, list)):
+        elif keyword in MANY or (keyword == "items" and is_array(value)):
             for index, item in enumerate(elements(value)):
                 yield (keyword, index), item
         elif keyword == "items":
@@ -39,7 +39,7 @@ def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
         elif keyword in NAMED:
             for name, item in members(value).items():
                 # An array under `dependencies` names required properties.
-                if not isinstance(item, list):
+                if not is_array(item):
                     yield (keyword, name), item
 
 
@@ -48,7 +48,7 @@ def subschemas(schema: object) -> Iterator[tuple[Path, Mapping[str, object]]]:
     pending: list[tuple[Path, object]] = [((), schema)]
     while pending:
         path, here = pending.pop()
-        if not isinstance(here, dict):
+        if not is_object(here):
             continue
         found = members(here)
         yield path, found

@@ -1,9 +1,8 @@
 """How much work a validation may become: schemas whose alternatives multiply are recognised before they run."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.schema.reference import Part, Scope
 from toolvet.schema.walk import subschemas
 
@@ -45,15 +44,14 @@ class Weigher:
 
 def depth(value: object, limit: int) -> int:
     """How deeply `value` is nested, counted up to `limit`."""
-    if limit <= 0 or not isinstance(value, dict | list):
+    inner = value.values() if is_object(value) else value if is_array(value) else ()
+    if limit <= 0 or not (is_object(value) or is_array(value)):
         return 0
-    inner = members(cast("object", value)).values() if isinstance(value, dict) else elements(cast("object", value))
     deepest = 0
     for item in inner:
-        if isinstance(item, dict | list):
-            deepest = max(deepest, depth(cast("object", item), limit - 1))
-            if deepest >= limit - 1:
-                break
+        deepest = max(deepest, depth(item, limit - 1))
+        if deepest >= limit - 1:
+            break
     return 1 + deepest
 
 
@@ -90,10 +88,10 @@ def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator
             yield Part(schema[keyword], scope), value
     for sub in members(schema.get("dependentSchemas")).values():
         yield Part(sub, scope), value
-    if isinstance(value, dict):
-        yield from _members(schema, scope, members(cast("object", value)))
-    elif isinstance(value, list):
-        yield from _items(schema, scope, cast("object", value))
+    if is_object(value):
+        yield from _members(schema, scope, members(value))
+    elif is_array(value):
+        yield from _items(schema, scope, value)
 
 
 def _members(schema: Mapping[str, object], scope: Scope, value: Mapping[str, object]) -> Iterator[tuple[Part, object]]:
@@ -111,7 +109,7 @@ def _items(schema: Mapping[str, object], scope: Scope, value: object) -> Iterato
     subs = [schema[keyword] for keyword in ("contains", "additionalItems", "unevaluatedItems") if keyword in schema]
     own = schema.get("items")
     front = elements(schema.get("prefixItems")) or elements(own)
-    if not isinstance(own, list) and own is not None:
+    if not is_array(own) and own is not None:
         subs.append(own)
     for index, item in enumerate(elements(value)):
         if index < len(front):

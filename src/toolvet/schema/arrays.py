@@ -1,0 +1,82 @@
+"""Arrays that meet sizes, item schemas, distinctness and `contains` at once."""
+
+from toolvet.schema.json_value import count, members, same
+from toolvet.schema.judge import Judge
+from toolvet.schema.place import Dead, Demands, fixed_items
+from toolvet.schema.reference import Part
+from toolvet.schema.search import FIRST, ITEMS, Spot, Variation, Writer, limits
+
+
+def array(writer: Writer, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
+    schemas = demands.plain()
+    least, highest = limits(demands, "minItems", "maxItems")
+    most = ITEMS if highest is None else highest
+    if least > min(most, ITEMS):
+        raise Dead
+    distinct = any(schema.get("uniqueItems") is True for schema in schemas)
+    front = max((len(fixed_items(schema)) for schema in schemas), default=0)
+    target = min(most, max(least, front or 1) if spot.room >= 1 else least)
+    items: list[object] = []
+    while len(items) < target:
+        within = writer.within(spot, len(items), target)
+        try:
+            items.append(_item(writer, demands.item(len(items)), within, variation, items if distinct else []))
+        except Dead:
+            if len(items) < least:
+                raise
+            break
+    for schema in demands.schemas:
+        if "contains" in schema.schema and schema.scope.dialect.number > 4:
+            _contain(writer, demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, most, spot)
+    return items
+
+
+def _item(writer: Writer, parts: list[Part], spot: Spot, variation: Variation, taken: list[object]) -> object:
+    """An item that is none of `taken`."""
+    for turn in range(12):
+        for other in (
+            Variation(variation.branch, variation.content + len(taken) + turn, variation.extent),
+            Variation(variation.branch + len(taken) + turn, variation.content, variation.extent),
+        ):
+            value = writer.value(parts, spot, other)
+            if not any(same(value, earlier) for earlier in taken):
+                return value
+    raise Dead
+
+
+def _contain(
+    writer: Writer, demands: Demands, part: Part, schema: object, items: list[object], most: int, spot: Spot
+) -> None:
+    """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
+    judge = writer.judge or Judge()
+    wanted = count(members(schema).get("minContains"))
+    missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)
+    distinct = any(found.get("uniqueItems") is True for found in demands.plain())
+    if missing > ITEMS:
+        raise Dead
+    position = len(items) - 1
+    while missing > 0:
+        index = len(items) if len(items) < most else position
+        if index < 0:
+            raise Dead
+        others = [*items[:index], *items[index + 1 :]]
+        try:
+            value = _item(
+                writer,
+                [*demands.item(index, contained=True), part],
+                writer.within(spot, index, len(items) + 1),
+                FIRST,
+                others if distinct else [],
+            )
+        except Dead:
+            if index == len(items):
+                most = len(items)
+            else:
+                position -= 1
+            continue
+        if index == len(items):
+            items.append(value)
+        else:
+            items[index] = value
+            position -= 1
+        missing -= 1
