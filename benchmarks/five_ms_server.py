@@ -15,13 +15,19 @@ SCHEMA = {
     "additionalProperties": False,
 }
 TOOLS = [{"name": f"search_shelf_{n}", "description": "Searches one shelf.", "inputSchema": SCHEMA} for n in range(8)]
-BODY = json.dumps({"books": [{"isbn": f"978-{n:010}", "title": "A title of some length", "price": 9.5} for n in range(20)]})
+BODY = json.dumps(
+    {"books": [{"isbn": f"978-{n:010}", "title": "A title of some length", "price": 9.5} for n in range(20)]}
+)
 
 
 def result(method: str, params: dict[str, object]) -> dict[str, object] | None:
     """The answer, or None for what this server does not know."""
     if method == "initialize":
-        return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "five-ms", "version": "1"}}
+        return {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "five-ms", "version": "1"},
+        }
     if method == "tools/list":
         return {"tools": TOOLS}
     return {"content": [{"type": "text", "text": BODY}]} if method == "tools/call" else None

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Severity(StrEnum):
-    """How bad a finding is. Ordered: `Severity.ERROR.outranks(Severity.WARNING)`."""
+    """How bad a finding is. Ordered: `Severity.ERROR.reaches(Severity.WARNING)`."""
 
     ERROR = "error"
     WARNING = "warning"

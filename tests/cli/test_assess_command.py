@@ -224,7 +224,8 @@ def test_settings_and_fixtures_are_used_and_flags_win(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     tools = {tool["name"]: tool for tool in report["tools"]}
     assert report["seed"] == 4
-    assert "--exclude" in tools["other"]["skipped"]
+    assert report["filtered"] == ["other"]
+    assert "other" not in tools
     assert tools["find_book"]["scenarios"][0]["arguments"] == {"title": "Emma"}
     assert tools["find_book"]["scenarios"][0]["origin"] == "fixture"
 

@@ -8,9 +8,10 @@ from toolvet.assess.reproduce import reproduce
 from toolvet.assess.run import Run, ToolRun
 from toolvet.assess.status import score, server_status, tool_status
 from toolvet.checks.result import overall_confidence
-from toolvet.findings import Finding, Severity
+from toolvet.findings import Finding
 from toolvet.redact import redact_text
-from toolvet.report.document import Counts, Report, Server, Summary, Tool
+from toolvet.report.baseline import count
+from toolvet.report.document import Report, Server, Summary, Tool
 from toolvet.rules import judge_call, judge_calls, judge_server, merged
 from toolvet.rules.message import tool_message_score
 from toolvet.transport import HttpTarget
@@ -26,7 +27,8 @@ def assembled(run: Run, incomplete: str | None) -> Report:
         (finding for finding in merged(_findings(run))),
         key=lambda finding: (-finding.severity.rank, finding.id, finding.tool or ""),
     )
-    tools = [_tool(tool) for tool in run.tools]
+    shown = [tool for tool in run.tools if run.options.why_left_out(tool.definition.name) is None]
+    tools = [_tool(tool) for tool in shown]
     wall = time.perf_counter() - run.began
     waited = run.line.waited
     called = [tool for tool in tools if tool.status != "untested"]
@@ -50,12 +52,11 @@ def assembled(run: Run, incomplete: str | None) -> Report:
             skipped=sum(tool.skipped is not None for tool in tools),
             scenarios=len(scenarios),
             passed=sum(scenario.passed for scenario in scenarios),
-            findings=Counts(
-                **{level.value: sum(finding.severity is level for finding in findings) for level in Severity}
-            ),
+            findings=count(findings),
             calls=run.line.calls,
             overhead_share=round(max(0.0, 1 - waited / wall), 4) if wall else None,
         ),
+        filtered=[tool.definition.name for tool in run.tools if tool not in shown],
         incomplete=incomplete or run.gave_up,
         stderr=redact_text(run.line.stderr[-_LONGEST_STDERR:]),
         toolvet_version=__version__,

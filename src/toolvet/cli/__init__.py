@@ -11,6 +11,7 @@
 Only documents go to stdout; progress, errors and logs go to stderr.
 """
 
+import io
 import os
 import sys
 import traceback
@@ -58,6 +59,10 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def run(words: Sequence[str]) -> int:
     """Run the command line; the exit code."""
+    # A terminal that cannot show a character of a server's text shows another one, and the report goes on.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = app()(list(words), exit_on_error=False, print_error=False)
         sys.stdout.flush()

@@ -216,7 +216,7 @@ def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], fl
         if file == "-":
             continue
         try:
-            Path(file).write_text(render(name, reports, cards()), encoding="utf-8")
+            Path(file).write_text(render(name, reports, cards()), encoding="utf-8", newline="\n")
         except OSError as error:
             raise UsageError(f"--report {name}={file}: {error.strerror}") from error
         if not flags.quiet:

@@ -84,8 +84,8 @@ def _read(path: Path) -> Settings:
         return msgspec.convert(document, Settings)
     except msgspec.ValidationError as error:
         problem, keys = _place(str(error))
-        line, key = line_of(text, [*prefix, *keys]), ".".join(keys) or None
-        raise ConfigError(problem, file=str(path), line=line, key=key) from error
+        place = line_of(text, [*prefix, *keys])
+        raise ConfigError(problem, file=str(path), line=place, key=".".join(keys) or None) from error
 
 
 def _check_fixtures(fixtures: Mapping[str, object]) -> None:

@@ -21,8 +21,5 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
     for example in boundary_examples(values.tool.input_schema):
         arguments = values.transplanted(example.instance, base)
         if arguments is not None and arguments != base and schema.is_valid(arguments):
-            place = example.pointer.lstrip("/").replace("/", ".")
-            plans.append(
-                Plan(name=f"{place}: {example.detail}", category=CATEGORY, arguments=arguments, origin="generator")
-            )
+            plans.append(Plan(name=example.detail, category=CATEGORY, arguments=arguments, origin="generator"))
     yield from choose.some(plans, MOST)
