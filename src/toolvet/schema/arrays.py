@@ -8,6 +8,7 @@ from toolvet.schema.search import FIRST, ITEMS, Spot, Variation, Writer, limits
 
 
 def array(writer: Writer, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
+    """An array for `demands`: one item where none is needed, so that a reader sees one. Raises `Dead`."""
     schemas = demands.plain()
     least, highest = limits(demands, "minItems", "maxItems")
     most = ITEMS if highest is None else highest
@@ -44,7 +45,7 @@ def _item(writer: Writer, parts: list[Part], spot: Spot, variation: Variation, t
     raise Dead
 
 
-def _contain(
+def _contain(  # noqa: PLR0917 - the state of one array.
     writer: Writer, demands: Demands, part: Part, schema: object, items: list[object], most: int, spot: Spot
 ) -> None:
     """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""

@@ -11,7 +11,7 @@ from toolvet.schema.detail import named, quoted, sized
 from toolvet.schema.example import sketched
 from toolvet.schema.generator import Generator
 from toolvet.schema.invalid import placed
-from toolvet.schema.json_value import Path, at, changed, count, elements, is_array, is_object, number, pointer, unique
+from toolvet.schema.json_value import Path, at, count, elements, is_array, is_object, number, pointer, replaced, unique
 from toolvet.schema.numbers import exact, interval, plain
 from toolvet.schema.place import Dead, Demands
 from toolvet.schema.reference import Part
@@ -19,7 +19,7 @@ from toolvet.schema.search import Exhausted, Spot
 
 
 class BoundaryExample(msgspec.Struct, frozen=True, kw_only=True):
-    """A valid instance in which the value at `pointer` meets a bound (`keyword`) exactly or just inside; `detail` says how."""
+    """A valid instance: the value at `pointer` meets the bound `keyword` exactly or just inside, as `detail` says."""
 
     keyword: str
     pointer: str
@@ -36,7 +36,7 @@ MOST_ITEMS = 1_000
 def boundary_examples(schema: object) -> tuple[BoundaryExample, ...]:
     """Valid instances that meet each declared bound exactly and just inside, and each value of an `enum`.
 
-    Each is the schema's `valid_example` with one place changed, and validated. In a fixed order, nearest to the root
+    Each is the schema's `valid_example` with one place and validated. In a fixed order, nearest to the root
     first, at most 60. Bounds beyond 20,000 characters, 1,000 items or 1,000 members are left out.
     """
     ready = compiled(schema)
@@ -49,7 +49,7 @@ def boundary_examples(schema: object) -> tuple[BoundaryExample, ...]:
         value = at(sketch.value, path)
         for keyword, detail, narrowed in _bounds(value, demands, path):
             for wanted in _written(demands, narrowed, path):
-                instance = changed(sketch.value, path, lambda _, wanted=wanted: wanted)
+                instance = replaced(sketch.value, path, wanted)
                 if ready.is_valid(instance):
                     found.append(
                         BoundaryExample(keyword=keyword, pointer=pointer(path), instance=instance, detail=detail)

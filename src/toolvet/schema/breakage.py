@@ -60,6 +60,7 @@ def breakages(value: object, demands: Demands, path: Path) -> Iterator[Breakage]
 
 
 _JUNK: tuple[object, ...] = ("unexpected", 12345, {})
+_ODD: tuple[object, ...] = ("unexpected", 12345, 1.5, True, None, {}, [])
 # A longer text is no better example of one that is too long.
 _LONGEST = 20_000
 _MOST_ITEMS = 1_000
@@ -200,10 +201,10 @@ def _number(value: Fraction, demands: Demands) -> Iterator[Change]:
             outside = (
                 [bound] if keyword.startswith("exclusive") or schema.get(f"exclusive{keyword.title()}") is True else []
             )
-            lattice: int = math.floor(bound / step) if direction < 0 else math.ceil(bound / step)
+            lattice = Fraction(math.floor(bound / step) if direction < 0 else math.ceil(bound / step))
             outside.extend((bound + direction * step, (lattice + direction) * step))
-            outside.extend((bound + direction, bound + direction * Fraction(1, 2)))
-            outside.append(bound + direction * max(abs(bound), 1))
+            outside.extend((bound + direction, bound + Fraction(direction, 2)))
+            outside.append(bound + direction * (abs(bound) + 1))
             for wrong in outside:
                 yield keyword, plain(wrong), None
                 if schema.get(f"exclusive{keyword.title()}") is True:
@@ -257,7 +258,7 @@ def _logic(demands: Demands) -> Iterator[Change]:
                 yield from (("oneOf", value, None) for value in both)
         for keyword in ("anyOf", "oneOf"):
             if keyword in here:
-                yield from ((keyword, value, None) for value in (*_JUNK, 1.5, True, None, []))
+                yield from ((keyword, value, None) for value in _ODD)
 
 
 def _plainly(schema: Mapping[str, object], keyword: str) -> dict[str, object]:

@@ -3,6 +3,7 @@
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal, cast
 
 import jsonschema_rs
@@ -10,7 +11,7 @@ import msgspec
 import orjson
 
 from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of
-from toolvet.schema.json_value import Path, changed, is_object, members, pointer
+from toolvet.schema.json_value import changed, is_object, members, pointer
 from toolvet.schema.reference import Scope
 from toolvet.schema.violation import Violation, unexplained, violations_of
 from toolvet.schema.walk import subschemas
@@ -92,7 +93,7 @@ class Schema:
         return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
 
     def parts(self) -> jsonschema_rs.ValidatorMap | None:
-        """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`); compiled when first asked for."""
+        """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`), on first demand."""
         if self._parts is None and is_object(self.usable):
             own = {**members(self.usable), "$schema": self.dialect.schema_uri}
             try:
@@ -107,8 +108,8 @@ class Schema:
 def compiled(schema: object) -> Schema:
     """The compiled form of any value that claims to be a schema. Total, and cached by content.
 
-    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the key
-    is the document's JSON text (0.2 µs for a typical tool schema), never its identity.
+    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the
+    key is the document's JSON text (0.2 µs for a typical tool schema), never its identity.
     """
     try:
         key = orjson.dumps(schema, option=_STRICT)
@@ -142,10 +143,11 @@ _BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_lim
 
 
 def _compile(key: bytes) -> Schema:
-    document = _parsed(key)
-    if not isinstance(document, dict | bool):
+    parsed = _parsed(key)
+    document = parsed if isinstance(parsed, bool) else dict(parsed) if is_object(parsed) else None
+    if document is None:
         shown = key[:40].decode(errors="replace")
-        return Schema(document, problem=SchemaProblem("invalid", f"a schema is an object, true or false, not {shown}"))
+        return Schema(parsed, problem=SchemaProblem("invalid", f"a schema is an object, true or false, not {shown}"))
     dialect = dialect_of(document)
     if isinstance(dialect, str):
         return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
@@ -231,12 +233,12 @@ def _without_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str,
         pattern = here.get("pattern")
         if isinstance(pattern, str) and not _accepted(pattern):
             notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
-            usable = changed(usable, path, lambda found: _dropped(found, "pattern"))
+            usable = changed(usable, path, partial(_dropped, name="pattern"))
         for name in members(here.get("patternProperties")):
             if not _accepted(name):
                 notes.append(f"{pointer((*path, 'patternProperties', name))}: not a usable regular expression")
                 # Any name might have matched, so every name counts as declared.
-                usable = changed(usable, (*path, "patternProperties"), lambda found, name=name: _opened(found, name))
+                usable = changed(usable, (*path, "patternProperties"), partial(_opened, name=name))
     return cast("dict[str, object] | bool", usable), tuple(notes)
 
 
@@ -254,8 +256,3 @@ def _dropped(found: object, name: str) -> dict[str, object]:
 
 def _opened(found: object, name: str) -> Mapping[str, object]:
     return {**_dropped(found, name), "": members(found).get("", True)}
-
-
-def path_of(place: str) -> Path:
-    """The path of a JSON Pointer; digits become array indices only where `at` finds an array, so strings stay strings."""
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:])

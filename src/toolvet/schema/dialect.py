@@ -42,7 +42,7 @@ _BY_URI = {dialect.uri: dialect for dialect in DIALECTS}
 
 
 def dialect_of(document: object) -> Dialect | str:
-    """The dialect of a document, or why there is none. Without `$schema` it is 2020-12 (MCP 2026-07-28, JSON Schema rules).
+    """The dialect of a document, or why there is none; without `$schema` it is 2020-12 (MCP 2026-07-28, basic).
 
     `http` or `https` and a trailing `#` do not make another dialect: people write all four forms.
     """

@@ -21,7 +21,7 @@ class NoExampleFound(Unsatisfiable):
 
 
 def valid_example(schema: object, *, required_only: bool = False) -> object:
-    """A value that satisfies `schema`: always the same, realistic, and checked (formats included) before it is returned.
+    """A value that satisfies `schema`: always the same, realistic, and checked (formats included) beforehand.
 
     It holds every declared property that the schema allows; with `required_only`, what is needed and no more. The
     schema's own `examples`, `default`, `const` and `enum` come first. Raises `Unsatisfiable` when nothing satisfies the

@@ -232,7 +232,7 @@ class Generator:
         self._fill(demands, found, spot, extent)
         return self._bounded(demands, found, needed)
 
-    def _put(
+    def _put(  # noqa: PLR0917 - the state of one object.
         self,
         demands: Demands,
         found: dict[str, object],
@@ -247,9 +247,11 @@ class Generator:
         within = self.within(spot, name, siblings)
         if not is_needed and _leads_back(parts, within):
             return
-        try:
-            if not self._named_well(demands, name):
+        if not self._named_well(demands, name):
+            if is_needed:
                 raise Dead
+            return
+        try:
             found[name] = self.value(parts, within, Variation(content=variation.content))
         except Dead:
             if is_needed:
@@ -336,6 +338,7 @@ class Generator:
         return found
 
     def within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
+        """The spot one step further in; siblings share the room that is left."""
         name = step if isinstance(step, str) else spot.name
         trail = (*spot.trail, *self.places[spot.path].entered) if spot.path in self.places else spot.trail
         return Spot((*spot.path, step), name, (spot.room - siblings) / max(siblings, 1), trail)

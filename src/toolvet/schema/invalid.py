@@ -9,7 +9,7 @@ from toolvet.schema.breakage import Breakage, breakages
 from toolvet.schema.compiled import Schema, compiled
 from toolvet.schema.detail import told
 from toolvet.schema.example import Sketch, sketched
-from toolvet.schema.json_value import Path, at, changed, is_array, is_object, names, pointer
+from toolvet.schema.json_value import Path, at, is_array, is_object, names, pointer, replaced
 from toolvet.schema.place import Demands, fixed_items
 from toolvet.schema.violation import Violation
 
@@ -17,9 +17,9 @@ from toolvet.schema.violation import Violation
 class InvalidExample(msgspec.Struct, frozen=True, kw_only=True):
     """An instance that breaks exactly one keyword of the schema, at one place.
 
-    `keyword` is the broken one as the schema spells it; where the place is a union, that is `anyOf` or `oneOf`, whatever
-    its branches say. `pointer` is the place in the instance (for `required` and `additionalProperties` the object, not
-    the member), `detail` tells it in a few words, and `property` names the missing or unexpected member, if any.
+    `keyword` is the broken one as the schema spells it; where the place is a union, that is `anyOf` or `oneOf`,
+    whatever its branches say. `pointer` is the place in the instance (for `required` and `additionalProperties` the
+    object, not the member), `detail` tells it in a few words, and `property` names the missing or unexpected member.
     """
 
     keyword: str
@@ -80,7 +80,7 @@ def _is_there(sketch: Sketch, path: Path, depth: int) -> bool:
 
 
 def _checked(ready: Schema, sketch: Sketch, path: Path, breakage: Breakage) -> InvalidExample | None:
-    instance = changed(sketch.value, path, lambda _: breakage.value)
+    instance = replaced(sketch.value, path, breakage.value)
     violations = ready.violations(instance)
     if len(violations) != 1:
         return None

@@ -106,6 +106,11 @@ def at(value: object, path: Iterable[str | int]) -> object:
     return value
 
 
+def replaced(value: object, path: Sequence[str | int], other: object) -> object:
+    """A copy of `value` with `other` at `path`."""
+    return changed(value, path, lambda _: other)
+
+
 def changed(value: object, path: Sequence[str | int], change: Callable[[object], object]) -> object:
     """A copy of `value` with `change` applied to what stands at `path`; only the containers on the way are copied."""
     if not path:

@@ -1,7 +1,5 @@
 """Whether a value satisfies one part of a document, references and all."""
 
-from collections.abc import Mapping
-
 import jsonschema_rs
 import orjson
 
@@ -20,7 +18,7 @@ class Judge:
     def __init__(self, document: Schema | None = None) -> None:
         self._document = document
         self._map: jsonschema_rs.ValidatorMap | None = None
-        self._pointers: Mapping[int, str] | None = None
+        self._pointers: dict[int, str] | None = None
 
     def accepts(self, part: Part, value: object) -> bool:
         """Whether `value` satisfies `part`."""

@@ -10,7 +10,10 @@ from toolvet.schema.json_value import number
 
 
 class Interval(msgspec.Struct):
-    """What is demanded of a number; an open end excludes the bound itself. `step` is the least common multiple of all divisors."""
+    """What is demanded of a number; an open end excludes the bound itself.
+
+    `step` is the least common multiple of all divisors.
+    """
 
     low: Fraction | None = None
     low_open: bool = False

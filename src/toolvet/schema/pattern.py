@@ -46,7 +46,7 @@ def texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str
 
 
 def _with_demands(found: str, demanded: list[Node], wish: int) -> Iterator[str]:
-    """Look-ahead at the start (`(?=.*[A-Z])(?=.*\\d)`) asks for pieces somewhere in the text: put them first."""
+    """Look-ahead at the start (`(?=.*[A-Z])(?=.*[0-9])`) asks for pieces somewhere in the text: put them first."""
     if not demanded:
         return
     pieces = "".join(_Writer(0).write(node, width(node)[0]) for node in demanded)

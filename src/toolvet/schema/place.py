@@ -31,7 +31,7 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Demands:
-    """What all schemas that apply at one place demand together. Branches are `choices`, to be made one after the other."""
+    """What all schemas that apply at one place demand together; branches are `choices`, made one after the other."""
 
     __slots__ = ("_seen", "avoid", "choices", "entered", "excluded_types", "excluded_values", "intricate", "schemas")
 
@@ -166,9 +166,7 @@ class Demands:
             found.extend(elements(located.schema.get("examples")))
             if "example" in located.schema:
                 found.append(located.schema["example"])
-        for located in self.schemas:
-            if "default" in located.schema:
-                found.append(located.schema["default"])
+        found.extend(located.schema["default"] for located in self.schemas if "default" in located.schema)
         return unique(found) if len(found) > 1 else found
 
     def description(self) -> str:
@@ -223,7 +221,7 @@ class Demands:
         return parts
 
     def item(self, index: int, *, contained: bool = False) -> list[Part]:
-        """The schemas that an array's item at `index` has to satisfy; one that `contains` asks for counts as evaluated."""
+        """The schemas that an array's item at `index` has to satisfy; what `contains` asks for is evaluated."""
         parts: list[Part] = []
         evaluated = contained
         for schema, scope in self._pairs():

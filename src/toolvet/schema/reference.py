@@ -38,7 +38,7 @@ class Scope:
         self._known: dict[str, Part | None] = {}
 
     def target(self, reference: str) -> Part | None:
-        """The schema that `reference` names, or None. Never leaves the document (but for the drafts' own meta-schemas)."""
+        """The schema that `reference` names, or None. Never leaves the document."""
         if reference not in self._known:
             self._known[reference] = self._find(reference)
         return self._known[reference]

@@ -7,7 +7,7 @@ import msgspec
 
 
 class Characters(msgspec.Struct, frozen=True):
-    """One character out of `ranges` (inclusive code points) or of Unicode `categories`; or, `negated`, out of the rest."""
+    """One character out of `ranges` (inclusive code points) or of Unicode `categories`; `negated`: of the rest."""
 
     ranges: tuple[tuple[int, int], ...] = ()
     categories: tuple[tuple[str, bool], ...] = ()
@@ -335,7 +335,7 @@ class _Reader:
         return Characters(tuple(ranges), tuple(categories), negated)
 
     def class_member(self, ranges: list[tuple[int, int]], categories: list[tuple[str, bool]]) -> int | None:
-        """The code point of one member; a class such as `\\d` is added as a whole, and gives None."""
+        """The code point of one member; a class of its own is added as a whole, and gives None."""
         here = self.text[self.at]
         self.at += 1
         if here != "\\":
@@ -394,37 +394,5 @@ _LONG_NAMES = {
     "han": "Lo",
 }
 _CATEGORIES = frozenset(
-    [
-        "L",
-        "Ll",
-        "Lu",
-        "Lt",
-        "Lm",
-        "Lo",
-        "N",
-        "Nd",
-        "Nl",
-        "No",
-        "P",
-        "Pc",
-        "Pd",
-        "Ps",
-        "Pe",
-        "Po",
-        "S",
-        "Sm",
-        "Sc",
-        "Sk",
-        "So",
-        "Z",
-        "Zs",
-        "Zl",
-        "Zp",
-        "M",
-        "Mn",
-        "Mc",
-        "Me",
-        "C",
-        "Cc",
-    ]
+    "L Ll Lu Lt Lm Lo N Nd Nl No P Pc Pd Ps Pe Po S Sm Sc Sk So Z Zs Zl Zp M Mn Mc Me C Cc".split()  # noqa: SIM905
 )

@@ -17,7 +17,7 @@ class Exhausted(Exception):  # noqa: N818 - a state of the search, never an erro
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """Where we are: the path, the name that stands for it, how much more may be written, and which references led here."""
+    """Where we are: the path, the name that stands for it, how much may be written, and which references led here."""
 
     path: Path = ()
     name: str = ""

@@ -47,7 +47,7 @@ def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
 
 
 def _affordable(document: object) -> bool:
-    """Canonicalising cannot be interrupted, so it is decided by size beforehand: schemas, and the branches among them."""
+    """Canonicalising cannot be interrupted, so the number of schemas and of branches decides beforehand."""
     schemas = branches = 0
     for _, found in subschemas(document):
         schemas += 1

@@ -47,7 +47,7 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
 
 
 def unexplained(instance: object, message: str) -> Violation:
-    """The violation of a value that JSON cannot say, that is nested too deeply, or that fails in too many ways to tell."""
+    """The violation of a value that JSON cannot say, is nested too deeply, or fails in too many ways to tell."""
     return Violation(
         keyword="unexplained", pointer="", schema_pointer="", message=message, params={}, instance=instance
     )

@@ -27,7 +27,7 @@ NAMED = frozenset(
 
 
 def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
-    """The schemas directly inside `schema`, with the path to each; values of `const`, `enum` and so on are no schemas."""
+    """The schemas directly inside `schema`, with the path to each; the value of `const` is no schema."""
     for keyword, value in schema.items():
         if keyword in ONE:
             yield (keyword,), value
@@ -44,7 +44,7 @@ def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
 
 
 def subschemas(schema: object) -> Iterator[tuple[Path, Mapping[str, object]]]:
-    """`schema` and every object schema inside it, parents first, with the path to each. Not recursive: depth is no danger."""
+    """`schema` and every object schema inside it, parents first, with the path to each; any depth."""
     pending: list[tuple[Path, object]] = [((), schema)]
     while pending:
         path, here = pending.pop()

@@ -16,13 +16,13 @@ _ONE = ("not", "if", "then", "else")
 
 
 class Weigher:
-    """Counts the evaluation steps that a value may cost under a document: polynomial where the validation is exponential."""
+    """Counts the evaluation steps that a value may cost under a document: in polynomial time."""
 
     def __init__(self, document: object, scope: Scope) -> None:
         self._start = Part(document, scope)
 
     def multiplies(self) -> bool:
-        """Whether the document alone, whatever the value, multiplies beyond reason (references that fan out in place)."""
+        """Whether the document alone, whatever the value, multiplies beyond reason, by its references."""
         memo: dict[tuple[int, int], int] = {}
         scope = self._start.scope
         for _, found in subschemas(self._start.schema):
