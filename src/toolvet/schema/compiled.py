@@ -215,7 +215,7 @@ def _problem(error: jsonschema_rs.ValidationError) -> SchemaProblem:
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
         if message.startswith("Unknown meta-schema"):
             return SchemaProblem("unsupported_dialect", message, place)
-        if "Retrieval is disabled" in message:
+        if "is not present in a registry" in message:
             return SchemaProblem(
                 "remote_ref",
                 f"{message.split(' is not present')[0]} is not part of the schema, and is never fetched",

@@ -76,7 +76,7 @@ def words_of(name: str) -> tuple[str, ...]:
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _ACRONYMS = re.compile(r"\b[A-Z]{2,}s\b")
 _SAME_IN_PLURAL = frozenset(
-    {"address", "canvas", "class", "css", "ms", "access", "business", "status", "args", "bus", "gps"}
+    {"address", "canvas", "class", "css", "ms", "access", "business", "status", "args", "bus", "gps", "radius", "basis", "analysis", "canvas", "lens"}
 )
 
 
@@ -130,6 +130,7 @@ def _as(value: str, kind: ValueType) -> Iterator[object]:
         yield float(value)
 
 
+@lru_cache(maxsize=2)
 def entries(table: Literal["name", "phrase"]) -> tuple[Entry, ...]:
     """Every entry of one table, in the order of the file."""
     rows = _tables()[f"{table}s.toml"][table]
