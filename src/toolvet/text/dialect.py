@@ -6,7 +6,7 @@ disagree, and refuses by name what cannot be matched in linear time:
 - `\w`, `\d`, `\s` and `\b` are ASCII, so that a phrase is found beside Chinese or Japanese text, which has no spaces.
 - Curly apostrophes and quotation marks, no-break and ideographic spaces and other look-alikes are read as their ASCII
   forms, in the pattern (here) and in the text (`lookalikes`).
-- A lazy quantifier is read as a greedy one: a match is always as long as it can be.
+- A lazy quantifier is read as a greedy one.
 """
 
 import re

@@ -1,5 +1,11 @@
-"""Hyperscan: all patterns in one pass, about 1 GB/s, in linear time whatever the pattern and the text."""
+"""Hyperscan: all patterns in one pass, about 1 GB/s, in linear time whatever the pattern and the text.
 
+Hyperscan says which patterns match and where the matches end. Where they start is asked of `re`, in a window around
+each end: asking Hyperscan (HS_FLAG_SOM_LEFTMOST) made the database three times as large and the scan up to ten times as
+slow, and the engine of the 0.9.1 wheel dies of it: `a+b` over a thousand `a` is a segmentation fault.
+"""
+
+import hashlib
 import platform
 import re
 import threading
@@ -9,6 +15,7 @@ import hyperscan
 
 from toolvet.discover import cached, keep
 from toolvet.text.dialect import Translation, UnsafePattern
+from toolvet.text.engine_re import for_re
 from toolvet.text.lookalikes import FULL_WIDTH, as_ascii, narrow
 
 _FLAGS = {
@@ -20,6 +27,9 @@ _FLAGS = {
 _WIDE = (FULL_WIDTH.encode(), hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_SINGLEMATCH)
 # Compiling fewer is quicker than reading the database back, and a caller's own patterns would fill the cache folder.
 _WORTH_KEEPING = 50
+# How far around an end a match is looked for: it bounds what a hit costs.
+_WINDOW = 256
+_DIGEST = hashlib.sha256().digest_size
 
 Match = tuple[int, int, int]
 
@@ -28,65 +38,81 @@ class HyperscanEngine:
     """Finds expressions with Hyperscan."""
 
     def __init__(self, expressions: Sequence[Translation]) -> None:
+        self._expressions = tuple(expressions)
         self._wide_id = len(expressions)
-        self._spans = tuple(expression.spans for expression in expressions)
         self._database = _database(expressions)
         self._of_thread = threading.local()
+        self._compiled: dict[int, re.Pattern[str]] = {}
+        for index, expression in enumerate(expressions):
+            if expression.nested and expression.spans:
+                self._compiled[index] = for_re(expression)
 
     def find(self, text: str) -> list[Match]:
-        """Every match, in characters, with the longest end per start."""
-        found: list[Match] = []
+        """Every match, in characters."""
         if text.isascii():
-            self._scan(text.encode("ascii"), found)
-            return self._longest(found) if found else found
+            ends = self._ends(text.encode("ascii"))
+            return self._placed(ends, text) if ends else []
         text = as_ascii(text)
         data = text.encode("utf-8", "replace")
-        self._scan(data, found)
-        if any(index == self._wide_id for index, _, _ in found):
-            found = []
+        ends = self._ends(data)
+        if not ends:
+            return []
+        if self._wide_id in ends:
             data = narrow(text).encode("utf-8", "replace")
-            self._scan(data, found)
-        return _in_characters(self._longest(found), data) if found else found
+            ends = self._ends(data)
+        return self._placed(_in_characters(ends, data), data.decode("utf-8")) if ends else []
 
-    def _scan(self, data: bytes, found: list[Match]) -> None:
+    def _ends(self, data: bytes) -> dict[int, list[int]]:
+        """Per pattern, every place where a match ends, in bytes."""
         try:
             scratch: hyperscan.Scratch = self._of_thread.scratch
         except AttributeError:
             # A scratch serves one scan at a time: one per thread.
             scratch = self._of_thread.scratch = hyperscan.Scratch(self._database)
+        found: dict[int, list[int]] = {}
         self._database.scan(data, match_event_handler=_record, context=found, scratch=scratch)
+        return found
 
-    def _longest(self, found: list[Match]) -> list[Match]:
-        """Hyperscan reports every place where a match can end: keep the last one of each start.
+    def _placed(self, ends: dict[int, list[int]], text: str) -> list[Match]:
+        placed: list[Match] = []
+        for index, places in ends.items():
+            if self._expressions[index].spans:
+                placed += self._matches(index, places, text)
+            else:
+                placed.append((index, places[0], places[0]))
+        return placed
 
-        Of a pattern without spans it does not know the start: keep the first end.
-        """
-        spans = self._spans
-        ends: dict[tuple[int, int], int] = {}
-        firsts: dict[int, int] = {}
-        for index, start, end in found:
-            if not spans[index]:
-                firsts.setdefault(index, end)
-            elif end > ends.get((index, start), -1):
-                ends[index, start] = end
-        longest = [(index, end, end) for index, end in firsts.items()]
-        longest += [(index, start, end) for (index, start), end in ends.items()]
-        return longest
+    def _matches(self, index: int, ends: list[int], text: str) -> list[Match]:
+        """The matches of one pattern, none overlapping, as `re` finds them around the ends."""
+        pattern = self._compiled.get(index)
+        if pattern is None:
+            pattern = self._compiled[index] = for_re(self._expressions[index])
+        found: list[Match] = []
+        reached = 0
+        for end in ends:
+            if end <= reached:
+                continue
+            match = pattern.search(text, max(reached, end - _WINDOW), end + _WINDOW)
+            if match is not None:
+                found.append((index, match.start(), match.end()))
+                reached = match.end()
+        return found
 
 
-def _record(index: int, start: int, end: int, _flags: int, found: object) -> None:
-    found.append((index, start, end))  # type: ignore[attr-defined]  # The list that `scan` was given as its context.
+def _record(index: int, _start: int, end: int, _flags: int, found: object) -> None:
+    # `found` is the dictionary that the scan was given as its context.
+    found.setdefault(index, []).append(end)  # type: ignore[attr-defined]
 
 
-def _in_characters(found: list[Match], data: bytes) -> list[Match]:
+def _in_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[int]]:
     """Byte offsets to character offsets, walking the text once."""
     place: dict[int, int] = {}
     byte = character = 0
-    for offset in sorted({offset for _, start, end in found for offset in (start, end)}):
+    for offset in sorted({offset for places in ends.values() for offset in places}):
         character += len(data[byte:offset].decode("utf-8", "replace"))
         byte = offset
         place[offset] = character
-    return [(index, place[start], place[end]) for index, start, end in found]
+    return {index: [place[end] for end in places] for index, places in ends.items()}
 
 
 def _database(expressions: Sequence[Translation]) -> hyperscan.Database:
@@ -96,13 +122,15 @@ def _database(expressions: Sequence[Translation]) -> hyperscan.Database:
         return _compiled(expressions, sources, flags)
     key = b"\0".join([_engine_version(), *(str(flag).encode() for flag in flags), *sources, _WIDE[0]])
     kept = cached(key)
-    if kept is not None:
+    # Loading a damaged database is not safe, so its digest stands before it.
+    if kept is not None and hashlib.sha256(kept[_DIGEST:]).digest() == kept[:_DIGEST]:
         try:
-            return hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
+            return hyperscan.loadb(kept[_DIGEST:], hyperscan.HS_MODE_BLOCK)
         except hyperscan.error:
-            pass  # A damaged or foreign entry: compile, and replace it.
+            pass  # Compile, and replace it.
     database = _compiled(expressions, sources, flags)
-    keep(key, hyperscan.dumpb(database))
+    content = hyperscan.dumpb(database)
+    keep(key, hashlib.sha256(content).digest() + content)
     return database
 
 
@@ -115,11 +143,7 @@ def _engine_version() -> bytes:
 
 def _hyperscan_flags(expression: Translation) -> int:
     flags = sum(ours for theirs, ours in _FLAGS.items() if expression.flags & theirs)
-    if expression.spans:
-        flags |= hyperscan.HS_FLAG_SOM_LEFTMOST
-    if not expression.is_ascii:
-        flags |= hyperscan.HS_FLAG_UTF8
-    return flags
+    return flags if expression.is_ascii else flags | hyperscan.HS_FLAG_UTF8
 
 
 def _compiled(expressions: Sequence[Translation], sources: list[bytes], flags: list[int]) -> hyperscan.Database:

@@ -1,7 +1,7 @@
 """The slow twin: the standard library's `re`, one pattern after the other.
 
-It says what is right, and serves where Hyperscan has no wheel. `re` backtracks: an unbounded repeat inside another takes exponential time on a hostile text, so such a pattern is
-refused here, though Hyperscan matches it in linear time.
+It says what is right, and serves where Hyperscan has no wheel. `re` backtracks, and an unbounded repeat inside another
+takes it exponential time on a hostile text: such a pattern is refused here.
 """
 
 import re
@@ -15,7 +15,7 @@ class ReEngine:
     """Finds expressions with `re`."""
 
     def __init__(self, expressions: Sequence[Translation]) -> None:
-        self._patterns = [(_compiled(expression), expression.spans) for expression in expressions]
+        self._patterns = [(for_re(expression), expression.spans) for expression in expressions]
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
         """Every match, in characters."""
@@ -30,10 +30,10 @@ class ReEngine:
         return found
 
 
-def _compiled(expression: Translation) -> re.Pattern[str]:
+def for_re(expression: Translation) -> re.Pattern[str]:
+    """The expression as `re` runs it; raises `UnsafePattern` where that would take exponential time."""
     if expression.nested:
-        problem = "a repeat inside a repeat takes exponential time without Hyperscan, which is not installed"
-        raise UnsafePattern(expression.regex, problem)
+        raise UnsafePattern(expression.regex, "a repeat inside a repeat can take exponential time")
     try:
         pattern = re.compile(expression.python, expression.flags | (re.ASCII if expression.is_ascii else 0))
     except (re.error, OverflowError, RecursionError) as problem:

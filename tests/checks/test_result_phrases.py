@@ -1,0 +1,95 @@
+"""Every phrase brings its proof, and both engines read it alike."""
+
+import pytest
+
+from toolvet.checks.result.phrases import Phrase, Strength, http_state, phrases, tool_names
+from toolvet.checks.result.tool import name_traits
+from toolvet.checks.result.verdict import State
+from toolvet.text import Pattern, PatternSet
+from toolvet.text.dialect import translate
+from toolvet.text.engine_re import ReEngine
+
+KNOWN = phrases().by_id
+
+
+@pytest.mark.parametrize(("identifier", "phrase"), KNOWN.items(), ids=list(KNOWN))
+def test_a_phrase_matches_its_hits_and_none_of_its_misses(identifier: str, phrase: Phrase) -> None:
+    assert phrase.hits, "a phrase needs a text that it matches"
+    assert phrase.misses, "a phrase needs a near miss"
+    for text in phrase.hits:
+        assert identifier in {hit.id for hit in phrases().scan(text)}, text
+    for text in phrase.misses:
+        assert identifier not in {hit.id for hit in phrases().scan(text)}, text
+
+
+@pytest.mark.parametrize(("identifier", "phrase"), KNOWN.items(), ids=list(KNOWN))
+def test_a_phrase_proves_something_about_a_state_or_is_a_factor(identifier: str, phrase: Phrase) -> None:
+    proves = phrase.strength in (Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.DOUBT)
+    assert (phrase.state is not None) is proves, identifier
+
+
+def test_the_slow_twin_reads_every_phrase_alike() -> None:
+    patterns = [Pattern(identifier, phrase.match, spans=False) for identifier, phrase in KNOWN.items()]
+    fast, slow = PatternSet(patterns), PatternSet(patterns)
+    slow._engine = ReEngine([translate(pattern.regex, pattern.flags, spans=False) for pattern in patterns])
+    for phrase in KNOWN.values():
+        for text in (*phrase.hits, *phrase.misses, " | ".join(phrase.hits), "\n".join(phrase.misses)):
+            assert {hit.id for hit in fast.scan(text)} == {hit.id for hit in slow.scan(text)}, text
+
+
+def test_every_documented_phrase_of_business_logic_passes_alone() -> None:
+    documented = """not found|does not exist|doesn't exist|no such thing|cannot find|could not find|unable to find|invalid id
+    unknown resource|resource not found|entity not found|record not found|item not found|no results|empty result
+    invalid format|invalid value|invalid type|invalid input|type mismatch|schema validation|constraint violation|out of range
+    exceeds maximum|below minimum|pattern mismatch|unauthorized|permission denied|access denied|forbidden|not authorized
+    insufficient permissions|authentication required|token expired|invalid credentials|already exists|duplicate|conflict
+    quota exceeded|limit reached|not allowed|precondition failed|dependency not met|insufficient credits|no credits
+    credit balance|billing|subscription|plan upgrade|payment required|account suspended|trial expired|usage limit
+    rate limit|too many requests|throttled"""
+    for words in documented.replace("\n", "|").split("|"):
+        strengths = {phrases().of(hit).strength for hit in phrases().scan(f"x {words.strip()}.")}
+        assert Strength.ALONE in strengths, words
+        assert Strength.VETO not in strengths, words
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        (200, None),
+        (399, None),
+        (400, State.INVALID_INPUT),
+        (404, State.NOT_FOUND),
+        (418, State.INVALID_INPUT),
+        (429, State.RATE_LIMITED),
+        (500, State.INTERNAL),
+        (503, State.UNAVAILABLE),
+        (599, State.INTERNAL),
+        (600, None),
+    ],
+)
+def test_an_http_status_means_a_state(status: int, state: State | None) -> None:
+    assert http_state(status) is state
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("get_user", "get"),
+        ("getUser", "get"),
+        ("user.delete", "delete"),
+        ("firecrawl_scrape", "scrape"),
+        ("payload_counter", ""),
+        ("settings_reset", ""),
+        ("widget", ""),
+        ("thread", ""),
+        ("compute_hash", "compute"),
+        ("", ""),
+    ],
+)
+def test_whole_segments_of_a_name_count(name: str, word: str) -> None:
+    assert name_traits(name).validating_word == word
+
+
+def test_the_words_of_tool_names_are_lower_case() -> None:
+    words = tool_names()
+    assert all(word == word.lower() for word in words.validates | words.runs_programs)

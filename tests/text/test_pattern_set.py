@@ -1,0 +1,214 @@
+"""Many phrases in one pass: the answer, the same answer from the slow twin, and what is refused."""
+
+import re
+import threading
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from toolvet import discover
+from toolvet.text import Hit, Pattern, PatternSet, UnsafePattern, literal
+from toolvet.text.dialect import translate
+from toolvet.text.engine_hyperscan import HyperscanEngine
+from toolvet.text.engine_re import ReEngine
+
+# One of each construct that the dialect knows.
+EXPRESSIONS = [
+    r"\bnot found\b",
+    r"\b(?:doesn't|does not) exist\b",
+    r"no such \w+",
+    r"^error:",
+    r"(?:a|an) [aeiou]\w*",
+    r"x{2,3}y?",
+    r"\d+ items?\b",
+    r"[^\s\"]+@[\w.-]+",
+    r"caf\u00e9",
+    r"A\Sz",
+    r"(?P<name>foo)-bar",
+    r"(?-i:CASE)",
+    r"end$",
+    r".b.",
+    r"\"quoted\"",
+    r"[a-c]+[x\-z]",
+    r"na(?:na)+",
+    r"q.*?q",
+]
+TEXTS = [
+    "User not found, and the page doesn’t exist",
+    "the page does\u00a0not\u3000exist",
+    "ｎｏｔ ｆｏｕｎｄ",
+    "用户not found。",
+    "ERROR: no such table; no such_column",
+    "an apple, a eagle, 1 item, 20 items, xxxxy xx",
+    "me@example.com and “quoted” words, Café CAFÉ cafe",
+    "aéz a z A-z foo\u2011bar Foo-Bar case CASE",
+    "the end\n",
+    "the end",
+    "abx cc-z nanana qaqbq q\nq",
+    "lone \ud800 surrogate not found",
+    "ſ \u212a k s",
+    "",
+]
+
+
+def slow_twin(patterns: list[Pattern]) -> PatternSet:
+    """The same set on the engine that serves where there is no Hyperscan."""
+    twin = PatternSet(patterns)
+    assert isinstance(twin._engine, HyperscanEngine)
+    twin._engine = ReEngine([translate(each.regex, each.flags, spans=each.spans) for each in patterns])
+    return twin
+
+
+PATTERNS = [Pattern(str(number), regex) for number, regex in enumerate(EXPRESSIONS)]
+FAST = PatternSet(PATTERNS)
+SLOW = slow_twin(PATTERNS)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_both_engines_give_the_same_hits(text: str) -> None:
+    assert FAST.scan(text) == SLOW.scan(text)
+
+
+def test_the_texts_above_hit_every_construct() -> None:
+    found = {hit.id for text in TEXTS for hit in FAST.scan(text)}
+    assert found == {pattern.id for pattern in PATTERNS}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([*"aeioxyzq'-\" \n", "not found", "no such ", "é", "’", "\u00a0", "error:", "7", "ｎ", "\ud800", "na"]), max_size=20))
+def test_both_engines_agree_on_any_mixture(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert FAST.scan(text) == SLOW.scan(text)
+
+
+def test_a_hit_tells_the_characters_of_the_original_text() -> None:
+    text = "é ‘hello’ — the page doesn’t exist ｎｏｗ"
+    [hit] = PatternSet([Pattern("gone", r"\bdoesn't exist now\b")]).scan(text)
+    assert text[hit.start : hit.end] == "doesn’t exist ｎｏｗ"
+
+
+@pytest.mark.parametrize("character", list("’‘ʼ"))
+def test_a_curly_apostrophe_is_an_apostrophe(character: str) -> None:
+    assert PatternSet([literal("x", "can't")]).scan(f"I can{character}t")
+
+
+@pytest.mark.parametrize("character", list("\u00a0\u2009\u202f\u3000"))
+def test_a_space_of_any_kind_is_a_space(character: str) -> None:
+    assert PatternSet([literal("x", "not found")]).scan(f"not{character}found")
+
+
+def test_hits_of_one_pattern_do_not_overlap_and_are_greedy() -> None:
+    assert PatternSet([Pattern("x", r"a+b?")]).scan("aaab aa") == [Hit("x", 0, 4), Hit("x", 5, 7)]
+
+
+def test_hits_of_different_patterns_may_overlap() -> None:
+    patterns = [literal("short", "found"), literal("long", "not found")]
+    assert PatternSet(patterns).scan("not found") == [Hit("long", 0, 9), Hit("short", 4, 9)]
+
+
+def test_a_pattern_without_spans_is_found_once_where_its_first_match_ends() -> None:
+    patterns = [Pattern("x", r"\berror\b", spans=False)]
+    assert PatternSet(patterns).scan("an error, another error") == [Hit("x", 8, 8)]
+    assert slow_twin(patterns).scan("an error, another error") == [Hit("x", 8, 8)]
+
+
+def test_a_literal_is_taken_by_its_letters_and_at_word_boundaries() -> None:
+    phrases = PatternSet([literal("x", "C++ (new)"), literal("y", "art")])
+    assert [hit.id for hit in phrases.scan("learn c++ (NEW) art")] == ["x", "y"]
+    assert phrases.scan("c (new) part") == []
+
+
+def test_no_patterns_hit_nothing() -> None:
+    assert PatternSet([]).scan("anything") == []
+
+
+REFUSED = [
+    (r"(?=a)b", "look-ahead"),
+    (r"a(?!b)", "look-ahead"),
+    (r"(?<=a)b", "look-behind"),
+    (r"(?<!a)b", "look-behind"),
+    (r"(a)\1", "backreference"),
+    (r"(?P<x>a)(?P=x)", "backreference"),
+    (r"(?>a)", "atomic"),
+    (r"(a)?(?(1)b|c)", "condition"),
+    (r"a++", "possessive"),
+    (r"a{1,99999}", "repeats"),
+    (r"a*", "empty"),
+    (r"(a|)", "empty"),
+    (r"[[:alpha:]]", "POSIX"),
+    (r"\Qa", "escape"),
+    (r"(a", "not closed"),
+    (r"a)", "not open"),
+    (r"[a", "not closed"),
+]
+
+
+@pytest.mark.parametrize(("regex", "reason"), REFUSED)
+def test_what_cannot_be_matched_in_linear_time_is_refused_by_name_where_the_set_is_built(regex: str, reason: str) -> None:
+    with pytest.raises(UnsafePattern, match=reason) as refused:
+        PatternSet([Pattern("fine", "fine"), Pattern("bad", regex)])
+    assert refused.value.pattern == regex
+    with pytest.raises(UnsafePattern):
+        ReEngine([translate(regex, re.IGNORECASE, spans=True)])
+
+
+@pytest.mark.parametrize("flags", [re.VERBOSE, re.LOCALE])
+def test_an_unknown_flag_is_refused(flags: re.RegexFlag) -> None:
+    with pytest.raises(UnsafePattern, match="flags"):
+        PatternSet([Pattern("x", "a", flags)])
+
+
+def test_flags_mean_what_they_mean_in_re() -> None:
+    assert PatternSet([Pattern("x", "a", re.NOFLAG)]).scan("A") == []
+    assert PatternSet([Pattern("x", "^b", re.MULTILINE)]).scan("a\nb") == [Hit("x", 2, 3)]
+    assert PatternSet([Pattern("x", "a.b", re.DOTALL)]).scan("a\nb") == [Hit("x", 0, 3)]
+
+
+def test_a_repeat_inside_a_repeat_is_refused_unless_hyperscan_alone_runs_it() -> None:
+    with pytest.raises(UnsafePattern, match="exponential"):
+        PatternSet([Pattern("x", r"(?:a+)+b")])
+    assert PatternSet([Pattern("x", r"(?:a+)+b", spans=False)]).scan("a" * 50_000 + "c") == []
+    with pytest.raises(UnsafePattern, match="exponential"):
+        ReEngine([translate(r"(?:a+)+b", re.IGNORECASE, spans=False)])
+
+
+@pytest.mark.parametrize("regex", ["a+b", "(?:na)+x", " +x", "-+>", r"\w+ x", "q.*z"])
+@pytest.mark.parametrize("unit", ["a", "ab", "na", " ", "-", "q"])
+def test_a_long_run_kills_no_engine(regex: str, unit: str) -> None:
+    text = unit * 20_000
+    found = PatternSet([Pattern("x", regex)]).scan(text)
+    assert len(found) == (20_000 if (regex, unit) == ("a+b", "ab") else 0)
+
+
+def test_a_match_longer_than_the_window_is_found_with_its_end() -> None:
+    [hit] = PatternSet([Pattern("x", r"\w+ not found")]).scan("w" * 1_000 + " not found")
+    assert hit.end == 1_010
+
+
+def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    patterns = [Pattern(str(number), f"word{number}x?\\b") for number in range(60)]
+    first = PatternSet(patterns).scan("word7 word59x")
+    kept = list(discover._cache_folder().iterdir())
+    assert len(kept) == 1
+    assert PatternSet(patterns).scan("word7 word59x") == first
+    kept[0].write_bytes(b"damaged")
+    assert PatternSet(patterns).scan("word7 word59x") == first
+
+
+def test_threads_scan_side_by_side() -> None:
+    phrases = PatternSet(PATTERNS)
+    expected = [phrases.scan(text) for text in TEXTS]
+    wrong: list[str] = []
+
+    def scan() -> None:
+        for _ in range(200):
+            if [phrases.scan(text) for text in TEXTS] != expected:
+                wrong.append(threading.current_thread().name)
+
+    threads = [threading.Thread(target=scan) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
