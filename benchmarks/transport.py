@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer or b"")
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class says so.
         pass
 
 
@@ -80,15 +80,16 @@ def serve_http() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     print(server.server_port, flush=True)
-    threading.Thread(target=lambda: (sys.stdin.read(), server.shutdown()), daemon=True).start()
-    server.serve_forever()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+    server.shutdown()
 
 
 @asynccontextmanager
 async def bare_stdio() -> AsyncIterator[Call]:
     """A pipe, and two blocking calls."""
     command = [sys.executable, __file__, "--serve-stdio"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: ASYNC220 - bare.
         assert process.stdin is not None
         assert process.stdout is not None
         request = json.dumps(CALL).encode() + b"\n"
@@ -183,7 +184,7 @@ async def run(calls: int, rounds: int) -> None:
     added = show("stdio", await compare(clients, calls, rounds))
     print(f"  target: under {TARGET_MS} ms added: {'met' if added < TARGET_MS else 'MISSED'}")
     command = [sys.executable, __file__, "--serve-http"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:  # noqa: ASYNC220
         assert server.stdin is not None
         assert server.stdout is not None
         url = f"http://127.0.0.1:{server.stdout.readline().strip()}/mcp"

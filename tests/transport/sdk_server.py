@@ -39,6 +39,7 @@ def main() -> None:
     # Without the protocol number asyncio leaves Nagle on, and every answer takes 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
+    listener.listen()
     print(listener.getsockname()[1], flush=True)  # noqa: T201 - the test waits for it.
     config = uvicorn.Config(server.streamable_http_app(), log_level="error")
     uvicorn.Server(config).run(sockets=[listener])

@@ -90,7 +90,10 @@ def test_the_servers_of_vs_code_are_read_with_its_own_variables(tmp_path: Path) 
         ),
         (
             '{"mcpServers": {"a": {\n"type": "grpc", "url": "http://h"}}}',
-            ', line 2: mcpServers.a.type: unknown type "grpc"; known are stdio, http, streamable-http, streamableHttp, sse',
+            (
+                ', line 2: mcpServers.a.type: unknown type "grpc"; '
+                "known are stdio, http, streamable-http, streamableHttp, sse"
+            ),
         ),
         ('{"mcpServers": {"a": {"type": "stdio"}}}', ", line 1: mcpServers.a: needs `command`, the program to start"),
         ('{"mcpServers": {"a": {"type": "http"}}}', ', line 1: mcpServers.a: needs `url`, because its type is "http"'),

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -51,7 +51,7 @@ class Say:
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    parts: list[bytes] = field(default_factory=list)
+    parts: Iterable[bytes] = ()
     hold: bool = False
 
 
@@ -72,7 +72,7 @@ def says(asked: Asked, result: object) -> Say:
 
 def events(*parts: bytes, hold: bool = False) -> Say:
     """A stream of events."""
-    return Say(headers={"content-type": "text/event-stream"}, parts=list(parts), hold=hold)
+    return Say(headers={"content-type": "text/event-stream"}, parts=parts, hold=hold)
 
 
 def legacy(asked: Asked) -> Say:

@@ -8,14 +8,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from toolvet.errors import ConfigError
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
 # What clients write in `type` or `transport`.
-_HTTP_TYPES = {"http": "streamable", "streamable-http": "streamable", "streamableHttp": "streamable", "sse": "sse"}
+_HTTP_TYPES: dict[str, Literal["streamable", "sse"]] = {
+    "http": "streamable",
+    "streamable-http": "streamable",
+    "streamableHttp": "streamable",
+    "sse": "sse",
+}
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 
 
@@ -110,7 +115,7 @@ class _Config:
         url = self._string(server["url"], *where, "url")
         if not url.startswith(("http://", "https://")):
             raise self._error("must start with http:// or https://", *where, "url")
-        return HttpTarget(url, self._strings(server, *where, "headers"))
+        return HttpTarget(url, self._strings(server, *where, "headers"), _HTTP_TYPES[kind])
 
     def _strings(self, server: Mapping[str, object], *where: str) -> dict[str, str] | None:
         """An object of strings; numbers are allowed, as VS Code allows them, and null leaves a variable out."""

@@ -36,9 +36,11 @@ async def connect(
         channel: Channel = StdioChannel(target, limit=limit)
     else:
         # Importing httpx2 takes 42 ms, as long as all the rest of a run that only speaks stdio.
+        from toolvet.transport.event_stream import EventStreamChannel  # noqa: PLC0415
         from toolvet.transport.streamable import HttpChannel  # noqa: PLC0415
 
-        channel = HttpChannel(target, limit=limit)
+        kind = HttpChannel if target.kind == "streamable" else EventStreamChannel
+        channel = kind(target, limit=limit)
     peer = Peer(channel, roots=roots)
     await channel.start(peer)
     patience = grace

@@ -7,7 +7,8 @@ on it, or tie the channel to the era of the first request: they get a fresh proc
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from toolvet.transport.connect import MESSAGE_LIMIT, connect
@@ -27,12 +28,14 @@ from toolvet.transport.peer import Peer
 from toolvet.transport.reply import Answer, Lost, Malformed, Refusal, Reply
 from toolvet.transport.session import Session
 from toolvet.transport.shape import fields, strings
-from toolvet.transport.target import Target
+from toolvet.transport.target import HttpTarget, StdioTarget, Target
 from toolvet.wire.header import request_headers
 
 # A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets `initialize` too,
 # and whichever is answered first counts.
 PATIENCE = 3.0
+# For a server that may speak the transport of 2024-11-05: one that does says where to POST at once.
+_OLDER_TRANSPORT_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -55,20 +58,26 @@ async def open_session(
     announced: dict[str, object] = dict(capabilities or {})
     if roots is not None:
         announced.setdefault("roots", {})
-    async with AsyncExitStack() as first:
-        peer = await first.enter_async_context(connect(target, roots=roots, limit=limit, grace=grace))
-        opening = _Opening(peer, announced, timeout)
-        outcome = await opening.open(era)
+    if isinstance(target, HttpTarget) and target.kind == "sse":
+        era = "legacy"
+    async with connect(target, roots=roots, limit=limit, grace=grace) as peer:
+        outcome = await _Opening(peer, announced, timeout).open(era)
         if isinstance(outcome, Introduction):
             yield Session(peer, outcome, announced)
             return
-        if era != "auto" or peer.transport == "http":
-            raise opening_error(target, peer, outcome, timeout)
-        peer.note("opening_refused", f"server/discover first, then initialize: {in_words(outcome)}")
-    async with connect(target, roots=roots, limit=limit, grace=grace) as again:
+        failure = opening_error(target, peer, outcome, timeout)
+        second = _second_attempt(target, era, outcome)
+        if second is None:
+            raise failure
+        if isinstance(second, StdioTarget):
+            peer.note("opening_refused", f"server/discover first, then initialize: {in_words(outcome)}")
+        else:
+            timeout = min(timeout, _OLDER_TRANSPORT_SECONDS)
+    async with connect(second, roots=roots, limit=limit, grace=grace) as again:
         outcome = await _Opening(again, announced, timeout).open("legacy")
         if not isinstance(outcome, Introduction):
-            raise opening_error(target, again, outcome, timeout)
+            # For a URL the first failure says more: most servers never knew the older transport.
+            raise failure if isinstance(second, HttpTarget) else opening_error(second, again, outcome, timeout)
         yield Session(
             again,
             outcome,
@@ -76,6 +85,18 @@ async def open_session(
             waited_before=peer.wait_seconds,
             oddities_before=tuple(peer.oddities),
         )
+
+
+def _second_attempt(target: Target, era: Literal["auto", "legacy", "modern"], outcome: Reply) -> Target | None:
+    """Where to try a legacy handshake again: in a fresh process, or over the transport of 2024-11-05.
+
+    The specification (2025-03-26 and later, basic/transports, backwards compatibility) names 400, 404 and 405 as what
+    such a server answers to a POST.
+    """
+    if isinstance(target, StdioTarget):
+        return target if era == "auto" else None
+    older = isinstance(outcome, Malformed) and outcome.status in (400, 404, 405) and target.kind == "streamable"
+    return replace(target, kind="sse") if older and era != "modern" else None
 
 
 _Outcome: TypeAlias = Introduction | Reply

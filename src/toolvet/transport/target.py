@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 _MASK = "***"
@@ -51,10 +51,14 @@ class StdioTarget:
 
 @dataclass(frozen=True, repr=False)
 class HttpTarget:
-    """A server at a URL, spoken to over Streamable HTTP. `headers` go with every request."""
+    """A server at a URL; `headers` go with every request.
+
+    `kind` "sse" means the transport of 2024-11-05; `open_session` also tries it by itself where the other is refused.
+    """
 
     url: str
     headers: Mapping[str, str] | None = None
+    kind: Literal["streamable", "sse"] = "streamable"
 
     def __repr__(self) -> str:
         return f"HttpTarget({self.describe()})"
