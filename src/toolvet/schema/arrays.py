@@ -29,7 +29,29 @@ def array(writer: Writer, demands: Demands, spot: Spot, variation: Variation) ->
     for schema in demands.schemas:
         if "contains" in schema.schema and schema.scope.dialect.number > 4:
             _contain(writer, demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, most, spot)
+            _thin_out(writer, demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, spot)
     return items
+
+
+def _thin_out(  # noqa: PLR0917 - the state of one array.
+    writer: Writer, demands: Demands, part: Part, schema: object, items: list[object], spot: Spot
+) -> None:
+    """Replace items that `contains` would count beyond `maxContains`."""
+    highest = count(members(schema).get("maxContains"))
+    if highest is None:
+        return
+    judge = writer.judge or Judge()
+    matching = [index for index, item in enumerate(items) if judge.accepts(part, item)]
+    other = Part({"not": part.schema}, part.scope)
+    for index in matching[highest:]:
+        within = writer.within(spot, index, len(items))
+        for content in range(6):
+            value = writer.value([*demands.item(index), other], within, Variation(content=content))
+            if not judge.accepts(part, value):
+                items[index] = value
+                break
+        else:
+            raise Dead
 
 
 def _item(writer: Writer, parts: list[Part], spot: Spot, variation: Variation, taken: list[object]) -> object:

@@ -297,7 +297,10 @@ class Generator:
         yield from demands.declared()
         for located in demands.schemas:
             for pattern in members(located.schema.get("patternProperties")):
-                yield from islice(texts(pattern), size + 8)
+                found = list(islice(texts(pattern), size + 8))
+                yield from found
+                # A pattern without an end says nothing about what follows.
+                yield from (f"{text}{number}" for text in found[:2] for number in range(1, size + 1))
         for located in demands.schemas:
             if "propertyNames" in located.schema:
                 part = Part(located.schema["propertyNames"], located.scope)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice, permutations
 
 import msgspec
 
@@ -48,11 +49,24 @@ class TextRules(msgspec.Struct):
             yield from _of_format(name, variation, fill)
         for pattern in self.patterns:
             yield from texts(pattern, self.least, self.most)
+        yield from self._joined(variation)
         if self.patterns or any(name in _templates() for name in self.formats):
             for wish in wished:
                 yield from (wish.lower(), wish.upper(), wish.replace(" ", "-").lower(), wish.replace(" ", "_"))
             yield from _LAST
         yield from self._free(wished[0] if wished else "example", variation)
+
+    def _joined(self, variation: int) -> Iterator[str]:
+        """Pieces of all patterns in one text, with a filler: most patterns ask for a beginning, an end, or a part."""
+        pieces = [list(islice(texts(pattern), 3)) for pattern in self.patterns[:4]]
+        for order in islice(permutations(pieces), 24) if pieces and all(pieces) else ():
+            for choice in range(3):
+                chosen = [found[choice % len(found)] for found in order]
+                gap = max(0, self.least - sum(map(len, chosen)))
+                filler = ("example" * (gap // 7 + 1))[:gap]
+                for fill in (filler, "a" * gap, "1" * gap, f"{filler}{variation + 1}", _letters(variation, 2)):
+                    yield "".join((chosen[0], fill, *chosen[1:]))
+                    yield "".join((fill, *chosen))
 
     def _free(self, base: str, variation: int) -> Iterator[str]:
         """A text of any wording in the demanded length; another one for another variation."""
