@@ -152,7 +152,6 @@ FAILURES = [
 ]  # fmt: skip
 
 
-
 @pytest.mark.parametrize(("text", "state"), BUSINESS, ids=[text[:40] for text, _ in BUSINESS])
 def test_a_rejected_call_is_a_business_error_of_the_state_that_its_words_say(text: str, state: State) -> None:
     verdict = check_result({"name": "tool"}, {}, {"isError": True, "content": [{"type": "text", "text": text}]})

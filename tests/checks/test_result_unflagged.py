@@ -35,7 +35,10 @@ SILENT = [
     ("Database error: no such column: zz", "business"),
     ("GitLab API error: 401 Unauthorized", "business"),
     ("ValueError: invalid literal for int() with base 10: 'x'", "business"),
-    ("Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\nNameError: name 'x' is not defined", "tool_failure"),
+    (
+        "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\nNameError: name 'x' is not defined",
+        "tool_failure",
+    ),
     ("exitcode: 1 (execution failed)\nCode output: Traceback (most recent call last):\nKeyError: 'a'", "tool_failure"),
     ("Failed to fetch https://x.example: 404 Not Found", "business"),
     ("Failed to connect to the database", "tool_failure"),
@@ -49,7 +52,7 @@ SILENT = [
     ("Rate limit exceeded. Try again in 30 seconds.", "business"),
     ("Invalid timezone: Mars/Base", "business"),
     ("MCP error -32603: Internal error", "tool_failure"),
-    ("Status Code: 400. Response: {\"error\":\"Bad Request\"}", "business"),
+    ('Status Code: 400. Response: {"error":"Bad Request"}', "business"),
     ("HTTP 500: Internal Server Error", "tool_failure"),
     ("Request timed out after 30 seconds", "tool_failure"),
     ("Tool 'map' execution failed: socket hang up", "tool_failure"),
@@ -78,7 +81,7 @@ PAYLOADS = [
     "2026-01-01 10:00:00 ERROR Failed to connect\n2026-01-01 10:00:01 INFO retrying\n2026-01-01 10:00:02 INFO connected",
     "ERROR: disk full\nINFO: cleaned up\nINFO: ok\nERROR: again",
     "exitcode: 0 (execution succeeded)\nCode output: ValueError was caught",
-    "Status Code: 200. Response: {\"message\": \"no error\"}",
+    'Status Code: 200. Response: {"message": "no error"}',
     '{"error": null, "data": [1, 2]}',
     '{"error": "", "value": 3}',
     '{"error": false}',
@@ -157,7 +160,9 @@ def test_a_traceback_is_the_outcome_of_a_tool_that_runs_programs_and_the_content
 
 
 def test_a_long_document_that_opens_like_an_error_is_a_payload() -> None:
-    assert unflagged("Error: the history of a word.\n" + "It was used in many ways. " * 400)["errorWithoutFlag"] is False
+    assert (
+        unflagged("Error: the history of a word.\n" + "It was used in many ways. " * 400)["errorWithoutFlag"] is False
+    )
 
 
 def test_an_error_in_a_later_block_is_seen() -> None:

@@ -46,8 +46,14 @@ CLASSES: list[tuple[str, object, str, float, bool]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("result", "classification", "confidence", "valid"), [case[1:] for case in CLASSES], ids=[case[0] for case in CLASSES])
-def test_the_class_follows_the_decision_table(result: object, classification: str, confidence: float, *, valid: bool) -> None:
+@pytest.mark.parametrize(
+    ("result", "classification", "confidence", "valid"),
+    [case[1:] for case in CLASSES],
+    ids=[case[0] for case in CLASSES],
+)
+def test_the_class_follows_the_decision_table(
+    result: object, classification: str, confidence: float, *, valid: bool
+) -> None:
     verdict = check_result(TOOL, {}, result)
     assert (verdict.classification, verdict.confidence, verdict.is_valid) == (classification, confidence, valid)
 
@@ -143,8 +149,13 @@ def test_a_bare_number_is_no_http_status() -> None:
 def test_own_patterns_are_plain_words_or_expressions() -> None:
     assert failed("The mooring is taken").error_kind == "tool_failure"
     assert failed("The mooring is taken", extra_patterns=["mooring is taken"]).error_kind == "business"
-    assert failed("The MOORING is taken", extra_patterns=[re.compile(r"mooring (?:is|was)", re.IGNORECASE)]).error_kind == "business"
-    assert is_business_logic_error({"name": "t"}, {}, {"isError": True, "content": [text("Berth 7 is wet")]}, ["is wet"])
+    assert (
+        failed("The MOORING is taken", extra_patterns=[re.compile(r"mooring (?:is|was)", re.IGNORECASE)]).error_kind
+        == "business"
+    )
+    assert is_business_logic_error(
+        {"name": "t"}, {}, {"isError": True, "content": [text("Berth 7 is wet")]}, ["is wet"]
+    )
 
 
 def test_a_strong_pattern_decides_beside_the_words_of_a_crash() -> None:
@@ -167,7 +178,9 @@ def leaks(words: str, arguments: object = None) -> list[tuple[str, str]]:
 
 
 def test_stack_traces_paths_and_crash_texts_are_leaks_in_their_place() -> None:
-    words = 'Oops\nTraceback (most recent call last):\n  File "/home/me/app.py", line 3, in f\nZeroDivisionError: division'
+    words = (
+        'Oops\nTraceback (most recent call last):\n  File "/home/me/app.py", line 3, in f\nZeroDivisionError: division'
+    )
     assert leaks(words) == [
         ("stack_trace", "Traceback (most recent call last):"),
         ("stack_trace", 'File "/home/me/app.py", line 3, in f'),
@@ -334,7 +347,9 @@ RESULTS = st.fixed_dictionaries(
 
 
 @settings(max_examples=150, deadline=None)
-@given(tool=JSON | st.just(TOOL) | st.just({"name": "t", "outputSchema": OUTPUT}), arguments=JSON, result=RESULTS | JSON)
+@given(
+    tool=JSON | st.just(TOOL) | st.just({"name": "t", "outputSchema": OUTPUT}), arguments=JSON, result=RESULTS | JSON
+)
 def test_check_result_is_total(tool: object, arguments: object, result: object) -> None:
     verdict = check_result(tool, arguments, result)
     assert verdict.classification in Classification

@@ -75,7 +75,14 @@ def test_the_texts_above_hit_every_construct() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from([*"aeioxyzq'-\" \n", "not found", "no such ", "é", "’", "\u00a0", "error:", "7", "ｎ", "\ud800", "na"]), max_size=20))
+@given(
+    st.lists(
+        st.sampled_from(
+            [*"aeioxyzq'-\" \n", "not found", "no such ", "é", "’", "\u00a0", "error:", "7", "ｎ", "\ud800", "na"]
+        ),
+        max_size=20,
+    )
+)
 def test_both_engines_agree_on_any_mixture(parts: list[str]) -> None:
     text = "".join(parts)
     assert FAST.scan(text) == SLOW.scan(text)
@@ -144,7 +151,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("regex", "reason"), REFUSED)
-def test_what_cannot_be_matched_in_linear_time_is_refused_by_name_where_the_set_is_built(regex: str, reason: str) -> None:
+def test_what_cannot_be_matched_in_linear_time_is_refused_by_name_where_the_set_is_built(
+    regex: str, reason: str
+) -> None:
     with pytest.raises(UnsafePattern, match=reason) as refused:
         PatternSet([Pattern("fine", "fine"), Pattern("bad", regex)])
     assert refused.value.pattern == regex
@@ -185,7 +194,9 @@ def test_a_match_longer_than_the_window_is_found_with_its_end() -> None:
     assert hit.end == 1_010
 
 
-def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     patterns = [Pattern(str(number), f"word{number}x?\\b") for number in range(60)]
     first = PatternSet(patterns).scan("word7 word59x")

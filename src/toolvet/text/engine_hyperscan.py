@@ -39,6 +39,7 @@ class HyperscanEngine:
 
     def __init__(self, expressions: Sequence[Translation]) -> None:
         self._expressions = tuple(expressions)
+        self._spans = tuple(expression.spans for expression in expressions)
         self._wide_id = len(expressions)
         self._database = _database(expressions)
         self._of_thread = threading.local()
@@ -75,8 +76,9 @@ class HyperscanEngine:
 
     def _placed(self, ends: dict[int, list[int]], text: str) -> list[Match]:
         placed: list[Match] = []
+        spans = self._spans
         for index, places in ends.items():
-            if self._expressions[index].spans:
+            if spans[index]:
                 placed += self._matches(index, places, text)
             else:
                 placed.append((index, places[0], places[0]))

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Protocol
 
 import msgspec
 
 from toolvet.text.dialect import Translation, UnsafePattern, translate
 from toolvet.text.engine_re import ReEngine
+
+
+_BY_PLACE = itemgetter(1, 2, 0)
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -54,12 +58,12 @@ class PatternSet:
         )
 
     def scan(self, text: str) -> list[Hit]:
-        """Every hit in `text`, sorted by place; hits of one pattern do not overlap."""
+        """Every hit in `text`, sorted by start, then end; hits of one pattern do not overlap."""
         found = self._engine.find(text)
-        if not found:
-            return []
+        if len(found) > 1:
+            found.sort(key=_BY_PLACE)
         ids = self._ids
-        return [Hit(ids[index], start, end) for index, start, end in sorted(found, key=_by_place)]
+        return [Hit(ids[index], start, end) for index, start, end in found]
 
 
 def literal(identifier: str, phrase: str) -> Pattern:
@@ -79,7 +83,3 @@ def _engine(expressions: list[Translation]) -> Engine:
     except ImportError:
         return ReEngine(expressions)
     return HyperscanEngine(expressions) if expressions else ReEngine(())
-
-
-def _by_place(match: tuple[int, int, int]) -> tuple[int, int, int]:
-    return (match[1], -match[2], match[0])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolvet.checks.result.phrases import Phrase, Phrases, Strength, http_state
+from toolvet.checks.result.phrases import Phrases, Strength, http_state
 from toolvet.checks.result.verdict import ErrorKind, Factor, State
 from toolvet.text import Hit
 
@@ -19,7 +19,16 @@ _BUG = 10.0
 _VAGUER = (State.CRASH, State.INTERNAL)
 _BUGS = frozenset((State.CRASH, State.INTERNAL, State.MISCONFIGURED, State.INVALID_OUTPUT))
 _MOST_QUOTED = 80
-_STATUS = re.compile(r"[45]\d\d")
+_ALONE, _VAGUE, _VETO, _HTTP = Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.HTTP
+_CODE, _TEST_DATA, _RATE_LIMITED = Strength.CODE, Strength.TEST_DATA, State.RATE_LIMITED
+# These 4xx are no refusals: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
+_FAILED_4XX = frozenset((407, 408, 421, 424, 499))
+_NO_CODE = Factor("mcp_error_code", 2, present=False)
+_NO_PATTERN = Factor("business_pattern", 2, present=False)
+_NO_STATUS = Factor("http_status", 1, present=False)
+_NO_STRUCTURE = Factor("structured_error", 1, present=False)
+_NO_TEST_DATA = Factor("test_data", 1, present=False)
+_NO_NAME = Factor("validation_expected_tool", 2, present=False)
 
 
 class Decision(NamedTuple):
@@ -35,76 +44,39 @@ class Decision(NamedTuple):
 class Evidence:
     """The first hit of each strength in one text, and what the caller's own patterns found."""
 
-    __slots__ = (
-        "_rank",
-        "alone",
-        "code",
-        "doubt",
-        "http",
-        "overriding",
-        "own",
-        "own_strong",
-        "rate",
-        "status",
-        "test_data",
-        "text",
-        "vague",
-        "veto",
-    )
+    __slots__ = ("first", "overriding", "own", "own_strong", "rate", "status", "text", "veto")
 
     def __init__(self, text: str, hits: Sequence[Hit], known: Phrases) -> None:
         self.text = text
-        self.alone: Hit | None = None
-        self.vague: Hit | None = None
+        self.first: dict[Strength, Hit] = {}
         self.veto: Hit | None = None
-        self.doubt: Hit | None = None
         self.overriding: Hit | None = None
-        self._rank = len(_VAGUER)
-        self.http: Hit | None = None
-        self.code: Hit | None = None
-        self.test_data: Hit | None = None
         self.rate: Hit | None = None
         self.own: Hit | None = None
         self.own_strong: Hit | None = None
-        self.status = 0
+        by_id = known.by_id
+        rank = len(_VAGUER)
         for hit in hits:
-            self._add(hit, known.by_id[hit.id])
+            phrase = by_id[hit.id]
+            self.first.setdefault(phrase.strength, hit)
+            if phrase.strength is _VETO:
+                # Of several signs of failure, the first of those that say most: what broke, before who noticed.
+                if phrase.decides:
+                    self.overriding = self.overriding or hit
+                own_rank = _VAGUER.index(phrase.state) if phrase.state in _VAGUER else -1
+                if own_rank < rank:
+                    self.veto, rank = hit, own_rank
+            elif phrase.state is _RATE_LIMITED and phrase.strength is _ALONE:
+                self.rate = self.rate or hit
+        self.status = self._status(self.first.get(_HTTP))
 
-    def _add(self, hit: Hit, phrase: Phrase) -> None:
-        strength = phrase.strength
-        if strength is Strength.ALONE:
-            if phrase.state is State.RATE_LIMITED and self.rate is None:
-                self.rate = hit
-            self.alone = self.alone or hit
-        elif strength is Strength.VETO:
-            if phrase.decides:
-                self.overriding = self.overriding or hit
-            self._veto(hit, phrase)
-        elif strength is Strength.DOUBT:
-            self.doubt = self.doubt or hit
-        elif strength is Strength.VAGUE:
-            self.vague = self.vague or hit
-        elif strength is Strength.HTTP:
-            if self.http is None:
-                self.http = hit
-                found = _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
-                self.status = int(found[-1]) if found else 0
-        elif strength is Strength.CODE:
-            self.code = self.code or hit
-        elif strength is Strength.TEST_DATA:
-            self.test_data = self.test_data or hit
+    def _status(self, hit: Hit | None) -> int:
+        """The HTTP status that ends a hit or opens it; 0 without one."""
+        found = () if hit is None else _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
+        return int(found[-1]) if found else 0
 
-    def _veto(self, hit: Hit, phrase: Phrase) -> None:
-        """Of several signs of failure, the first of those that say most: what broke, before who noticed."""
-        rank = _VAGUER.index(phrase.state) if phrase.state in _VAGUER else -1
-        if self.veto is None or rank < self._rank:
-            self.veto = hit
-            self._rank = rank
-
-    def words(self, hit: Hit | None) -> str:
+    def words(self, hit: Hit) -> str:
         """The words around a hit, from its line, cut to what is good to read."""
-        if hit is None:
-            return ""
         text = self.text
         start = max(text.rfind("\n", 0, hit.end - 1) + 1, hit.end - _MOST_QUOTED)
         if start and not text[start - 1].isspace():
@@ -114,21 +86,27 @@ class Evidence:
 
 
 def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, name_word: str) -> Decision:
-    """Judge the error. `structured`, `sent` and `name_word` quote what makes these three factors present, or are empty."""
-    code = "" if evidence.code is None else evidence.text[evidence.code.end - 6 : evidence.code.end]
-    http = http_state(evidence.status)
-    refused = http is not None and 400 <= evidence.status < 500 and evidence.status not in (407, 408, 421, 424, 499)
-    pattern = evidence.own_strong or evidence.own or evidence.alone or evidence.vague
-    tested = sent or evidence.words(evidence.test_data)
+    """Judge the error. `structured`, `sent` and `name_word` quote what makes these factors present, or are empty."""
+    first = evidence.first
+    code = "" if _CODE not in first else evidence.text[first[_CODE].end - 6 : first[_CODE].end]
+    status = evidence.status
+    http = http_state(status) if status else None
+    refused = http is not None and status < 500 and status not in _FAILED_4XX
+    vague = first.get(_VAGUE)
+    decisive = evidence.own_strong or evidence.own or first.get(_ALONE)
+    pattern = decisive or vague
+    words = "" if pattern is None else evidence.words(pattern)
+    tested = sent or ("" if _TEST_DATA not in first else evidence.words(first[_TEST_DATA]))
     # The name alone proves nothing: it counts beside words that say something.
     named = name_word if pattern is not None or code or refused else ""
+    status_words = "" if http is None else evidence.words(first[_HTTP])
     factors = (
-        Factor("mcp_error_code", 2, bool(code), code),
-        Factor("business_pattern", 2, pattern is not None, evidence.words(pattern)),
-        Factor("http_status", 1, http is not None, evidence.words(evidence.http)),
-        Factor("structured_error", 1, bool(structured), structured),
-        Factor("test_data", 1, bool(tested), tested),
-        Factor("validation_expected_tool", 2, bool(named), named),
+        Factor("mcp_error_code", 2, present=True, evidence=code) if code else _NO_CODE,
+        Factor("business_pattern", 2, present=True, evidence=words) if words else _NO_PATTERN,
+        Factor("http_status", 1, present=True, evidence=status_words) if status_words else _NO_STATUS,
+        Factor("structured_error", 1, present=True, evidence=structured) if structured else _NO_STRUCTURE,
+        Factor("test_data", 1, present=True, evidence=tested) if tested else _NO_TEST_DATA,
+        Factor("validation_expected_tool", 2, present=True, evidence=named) if named else _NO_NAME,
     )
     failure = _failure(evidence, known, code, http, refused=refused)
     if failure is not None:
@@ -137,14 +115,12 @@ def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, na
         return Decision(ErrorKind.TOOL_FAILURE, state, likely, f"The words of a failure: {words}", factors)
     phrase = None if pattern is None else known.by_id.get(pattern.id)
     state = (phrase.state if phrase is not None else None) or (http if refused else None) or State.INVALID_INPUT
-    decisive = evidence.own_strong or evidence.own or evidence.alone
-    if decisive is not None or code in _REFUSALS or refused:
-        words = evidence.words(decisive) or (code if code in _REFUSALS else evidence.words(evidence.http))
-        if decisive is None and refused and http is not None:
-            state = http
+    if decisive is not None or code in _REFUSALS:
+        return Decision(ErrorKind.BUSINESS, state, 100.0, f"business logic: {words or code}", factors)
+    if refused:
+        return Decision(ErrorKind.BUSINESS, http or state, 100.0, f"business logic: {status_words}", factors)
+    if vague is not None and (structured or tested or named or code or http is not None):
         return Decision(ErrorKind.BUSINESS, state, 100.0, f"business logic: {words}", factors)
-    if evidence.vague is not None and (structured or tested or named or code or http is not None):
-        return Decision(ErrorKind.BUSINESS, state, 100.0, f"business logic: {evidence.words(evidence.vague)}", factors)
     return Decision(
         ErrorKind.TOOL_FAILURE, State.UNKNOWN, _UNKNOWN, "Nothing shows that the input was at fault", factors
     )
@@ -166,7 +142,8 @@ def _failure(
     if code == _METHOD_NOT_FOUND:
         return State.UNSUPPORTED, code
     if http is not None and not refused and evidence.rate is None:
-        return http, evidence.words(evidence.http)
-    if evidence.doubt is not None and evidence.own is None and evidence.alone is None and not refused:
-        return known.of(evidence.doubt).state or State.UNKNOWN, evidence.words(evidence.doubt)
+        return http, evidence.words(evidence.first[_HTTP])
+    doubt = evidence.first.get(Strength.DOUBT)
+    if doubt is not None and evidence.own is None and _ALONE not in evidence.first and not refused:
+        return known.of(doubt).state or State.UNKNOWN, evidence.words(doubt)
     return None

@@ -16,10 +16,13 @@ _LINE = re.compile(r"[^\n]{0,160}")
 
 def leaks_in(text: str, hits: Sequence[Hit], known: Phrases, sent: Iterable[str]) -> tuple[Leak, ...]:
     """The leaks in an error's text, in order. A path that the caller `sent` is no leak."""
+    leaky = [hit for hit in hits if known.by_id[hit.id].tells]
+    if not leaky:
+        return ()
     found: list[Leak] = []
     told = tuple(value for value in sent if "/" in value or "\\" in value)
     seen: set[str] = set()
-    for hit in hits:
+    for hit in leaky:
         leak = _leak(text, hit, known, told)
         # A line of a stack trace is told once, though words of a crash stand in it.
         if leak is None or leak.text in seen or len(found) >= _MOST_LEAKS:

@@ -61,6 +61,11 @@ class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     leak: bool = False
     decides: bool = False
 
+    @property
+    def tells(self) -> bool:
+        """Whether it is the beginning of a leak."""
+        return self.leak or self.strength in _PLACED
+
 
 class _PatternFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     phrase: list[Phrase]

@@ -41,9 +41,10 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_blank(self) -> bool:
         """Nothing in it that a reader could use: no structured content, and no block but blank text."""
+        for text in self.texts:
+            if text and not text.isspace():
+                return False
         if self.structured is not None or self.malformed:
-            return False
-        if any(text and not text.isspace() for text in self.texts):
             return False
         return self.content is not Content.OTHER and all(name == "text" for name in self.content_types)
 
@@ -60,7 +61,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 def read_response(result: object) -> Response:
     """Read a mapping, or an object of the official SDK or FastMCP; anything else has no parts."""
     try:
-        parts = _parts(result)
+        parts = cast("Mapping[object, object]", result) if type(result) is dict else _parts(result)
         return Response() if parts is None else _read(parts)
     except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
         return Response(unreadable=f"Response could not be read ({type(problem).__name__})")
@@ -93,18 +94,19 @@ def _plain(block: object) -> object:
 
 
 def _read(parts: Mapping[object, object]) -> Response:
-    content = parts.get("content")
-    structured = parts.get("structuredContent")
+    get = parts.get
+    content = get("content")
+    structured = get("structuredContent")
     if content is None and structured is None:
-        error = _protocol_error(parts)
-        if error is not None:
-            return error
-    flag = parts.get("isError")
-    malformed: list[str] = []
-    if flag is not None and not isinstance(flag, bool):
-        malformed.append(f"isError is not a boolean: {_shown(flag)}")
-    flagged = flag is True or (isinstance(flag, str) and flag.strip().lower() == "true")
-    reading = _Blocks(malformed)
+        special = _protocol_error(parts) or _awaiting(parts)
+        if special is not None:
+            return special
+    reading = _Blocks()
+    flag = get("isError")
+    flagged = flag is True
+    if flag is not None and flag is not True and flag is not False:
+        reading.malformed.append(f"isError is not a boolean: {_shown(flag)}")
+        flagged = isinstance(flag, str) and flag.strip().lower() == "true"
     where = Content.ABSENT if content is None else Content.OTHER
     if isinstance(content, list | tuple):
         where = Content.BLOCKS if content else Content.EMPTY
@@ -116,31 +118,29 @@ def _read(parts: Mapping[object, object]) -> Response:
         flagged=flagged,
         content=where,
         structured=structured,
-        has_meta=parts.get("_meta") is not None,
-        awaits=_awaits(parts),
+        has_meta=get("_meta") is not None,
         texts=tuple(reading.texts),
         content_types=tuple(reading.types),
         image_count=reading.images,
         resource_count=reading.resources,
         text_block_count=reading.text_blocks,
-        malformed=tuple(malformed),
+        malformed=tuple(reading.malformed),
     )
 
 
 class _Blocks:
     """What is counted while going through the blocks."""
 
-    def __init__(self, malformed: list[str]) -> None:
-        self.malformed = malformed
+    __slots__ = ("images", "malformed", "resources", "text_blocks", "texts", "types")
+
+    def __init__(self) -> None:
+        self.malformed: list[str] = []
         self.texts: list[str] = []
         self.types: dict[str, None] = {}
         self.images = self.resources = self.text_blocks = 0
 
     def add(self, block: object) -> None:
-        if not isinstance(block, dict):
-            self._reject(block)
-            return
-        parts = cast("dict[object, object]", block)
+        parts = cast("dict[object, object]", block) if isinstance(block, dict) else {}
         kind = parts.get("type")
         if not isinstance(kind, str):
             self._reject(block)
@@ -152,11 +152,11 @@ class _Blocks:
                 self.texts.append(text)
                 self.text_blocks += 1
             else:
-                self._reject(block)
+                self._reject(parts)
             return
         needs = _NEEDS.get(kind)
         if needs is not None and not any(isinstance(parts.get(key), str | dict) for key in needs):
-            self._reject(block)
+            self._reject(parts)
         self.images += kind == "image"
         self.resources += kind in ("resource", "resource_link")
 
@@ -177,12 +177,12 @@ def _protocol_error(parts: Mapping[object, object]) -> Response | None:
     return Response(flagged=True, content=Content.EMPTY, texts=(f"{prefix}{message}",))
 
 
-def _awaits(parts: Mapping[object, object]) -> str:
-    """What a result that is no final answer waits for: input of the user, or a task (MCP 2025-11-25 and later)."""
+def _awaiting(parts: Mapping[object, object]) -> Response | None:
+    """A result that is no final answer: it waits for input of the user, or for a task (MCP 2025-11-25 and later)."""
     kind = parts.get("resultType")
     if kind in ("input_required", "task"):
-        return str(kind)
-    return "task" if isinstance(parts.get("task"), Mapping) and "content" not in parts else ""
+        return Response(awaits=str(kind))
+    return Response(awaits="task") if isinstance(parts.get("task"), Mapping) else None
 
 
 def _shown(value: object) -> str:

@@ -29,7 +29,7 @@ class NameTraits(msgspec.Struct, frozen=True):
 def view_of(tool: object) -> ToolView:
     """Read `tool`; a name that is missing or no string is empty."""
     try:
-        if isinstance(tool, Mapping):
+        if type(tool) is dict or isinstance(tool, Mapping):
             parts = cast("Mapping[object, object]", tool)
             name, schema = parts.get("name"), parts.get("outputSchema", parts.get("output_schema"))
         else:

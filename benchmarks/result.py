@@ -1,0 +1,88 @@
+"""What `check_result` costs, against a loop of the same phrases in `re`, and that hostile texts cost linear time.
+
+python benchmarks/result.py
+"""
+
+import json
+import re
+import statistics
+import time
+from collections.abc import Callable
+
+from toolvet.checks.result import check_result
+from toolvet.checks.result.phrases import phrases
+from toolvet.text.dialect import translate
+from toolvet.text.engine_re import ReEngine
+
+TOOL = {"name": "search_items", "inputSchema": {"type": "object"}}
+PROSE = "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "
+
+
+def answer(text: str, *, is_error: bool = False) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+def items(size: int) -> str:
+    rows = [{"id": number, "name": f"Item {number}", "status": "open", "error": None} for number in range(size // 62)]
+    return json.dumps({"items": rows, "total": len(rows)})
+
+
+CASES = {
+    "short error": answer("Error executing tool search_items: Item 4711 not found", is_error=True),
+    "short error, crash": answer("TypeError: Cannot read properties of undefined (reading 'id')", is_error=True),
+    "short error, JSON": answer('{"error": {"code": 404, "message": "Item not found"}}', is_error=True),
+    "short success": answer("Item 4711 was found on shelf 3."),
+    "10 KB success, JSON": answer(items(10_000)),
+    "10 KB success, prose": answer(PROSE * (10_000 // len(PROSE))),
+    "100 KB success, JSON": answer(items(100_000)),
+    "100 KB success, prose": answer(PROSE * (100_000 // len(PROSE))),
+    "10 KB error, prose": answer("Error: " + PROSE * (10_000 // len(PROSE)), is_error=True),
+}
+HOSTILE = {
+    "letters": "a",
+    "not not not": "not ",
+    "errors": "Error: not found ",
+    "paths": "/home/x ",
+    "braces": '{"error":',
+    "spaces": " ",
+    "File quotes": 'File "',
+    "apostrophes": "can’t ",
+}
+
+
+def median_us(run: Callable[[], object], budget: float = 0.25) -> float:
+    run()
+    start = time.perf_counter()
+    run()
+    repeats = max(3, min(2_000, int(0.02 / max(time.perf_counter() - start, 1e-7))))
+    rounds: list[float] = []
+    end = time.perf_counter() + budget
+    while time.perf_counter() < end or len(rounds) < 5:
+        start = time.perf_counter()
+        for _ in range(repeats):
+            run()
+        rounds.append((time.perf_counter() - start) / repeats)
+    return statistics.median(rounds) * 1e6
+
+
+def main() -> None:
+    known = phrases().by_id.values()
+    loop = ReEngine([translate(phrase.match, re.IGNORECASE, spans=False) for phrase in known])
+    print(f"{len(known)} phrases\n{'':26}{'check_result':>14}{'re loop':>12}{'ratio':>9}")
+    for name, result in CASES.items():
+        text = result["content"][0]["text"]  # type: ignore[index]
+        ours = median_us(lambda result=result: check_result(TOOL, {"query": "x"}, result))  # type: ignore[misc]
+        theirs = median_us(lambda text=text: loop.find(text), budget=0.1)  # type: ignore[misc]
+        print(f"{name:26}{ours:11.1f} µs{theirs:9.0f} µs{theirs / ours:8.0f}x")
+    print(f"\nhostile texts, flagged as errors{'':8}25 KB      50 KB     100 KB     growth per doubling")
+    for name, unit in HOSTILE.items():
+        times = [
+            median_us(lambda size=size: check_result(TOOL, {}, answer(unit * (size // len(unit)), is_error=True)), 0.05)  # type: ignore[misc]  # noqa: B023
+            for size in (25_000, 50_000, 100_000)
+        ]
+        growth = " ".join(f"{after / before:.1f}" for before, after in zip(times, times[1:], strict=False))
+        print(f"{name:36}" + "".join(f"{each:8.0f} µs" for each in times) + f"     {growth}")
+
+
+if __name__ == "__main__":
+    main()
