@@ -46,7 +46,12 @@ SATISFIABLE: list[object] = [
     {"type": "array", "unevaluatedItems": False, "prefixItems": [{"type": "string"}]},
     {"type": "object", "minProperties": 3, "additionalProperties": {"type": "integer"}},
     {"type": "object", "minProperties": 2, "propertyNames": {"pattern": "^x-[a-z]+$"}},
-    {"type": "object", "patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": False, "minProperties": 2},
+    {
+        "type": "object",
+        "patternProperties": {"^n_": {"type": "integer"}},
+        "additionalProperties": False,
+        "minProperties": 2,
+    },
     {"properties": {"a": {}, "b": {}, "c": {}}, "maxProperties": 2, "required": ["c"], "type": "object"},
     {"properties": {"a": True, "b": False}, "type": "object"},
     {"type": "object", "required": ["a"], "dependentRequired": {"a": ["b"], "b": ["c"]}},
@@ -66,18 +71,45 @@ SATISFIABLE: list[object] = [
         "then": {"required": ["n"], "properties": {"n": {"minimum": 100}}},
         "else": {"properties": {"n": False}},
     },
-    {"type": "object", "properties": {"a": {"type": "string"}}, "unevaluatedProperties": False, "allOf": [{"properties": {"b": {}}}]},
+    {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "unevaluatedProperties": False,
+        "allOf": [{"properties": {"b": {}}}],
+    },
     {"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}}},
-    {"$defs": {"n": {"anyOf": [{"required": ["k"], "properties": {"k": {"$ref": "#/$defs/n"}}}, {"type": "null"}]}}, "$ref": "#/$defs/n"},
+    {
+        "$defs": {"n": {"anyOf": [{"required": ["k"], "properties": {"k": {"$ref": "#/$defs/n"}}}, {"type": "null"}]}},
+        "$ref": "#/$defs/n",
+    },
     {"$ref": "#thing", "$defs": {"t": {"$anchor": "thing", "type": "integer", "minimum": 4}}},
-    {"$id": "https://example.com/a", "$ref": "b", "$defs": {"b": {"$id": "b", "$ref": "#/$defs/c", "$defs": {"c": {"const": 8}}}}},
+    {
+        "$id": "https://example.com/a",
+        "$ref": "b",
+        "$defs": {"b": {"$id": "b", "$ref": "#/$defs/c", "$defs": {"c": {"const": 8}}}},
+    },
     {"$dynamicRef": "#node", "$defs": {"n": {"$dynamicAnchor": "node", "type": "integer"}}},
-    {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}], "additionalItems": False, "type": "array"},
-    {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {"type": "null"}}, "$ref": "#/definitions/a", "type": "string"},
-    {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["a"], "dependencies": {"a": ["b"], "b": {"required": ["c"]}}},
+    {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "items": [{"type": "string"}],
+        "additionalItems": False,
+        "type": "array",
+    },
+    {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {"a": {"type": "null"}},
+        "$ref": "#/definitions/a",
+        "type": "string",
+    },
+    {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "required": ["a"],
+        "dependencies": {"a": ["b"], "b": {"required": ["c"]}},
+    },
     {"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 5, "exclusiveMinimum": True, "type": "integer"},
     {"$ref": "https://json-schema.org/draft/2020-12/schema"},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("schema", SATISFIABLE, ids=json.dumps)
@@ -108,7 +140,9 @@ def test_a_schema_that_nothing_satisfies_is_called_unsatisfiable(schema: object)
     assert not isinstance(caught.value, NoExampleFound)
 
 
-@pytest.mark.parametrize("schema", [{"type": "nope"}, {"type": "string", "minLength": 10**9}, {"$ref": "https://a.b/c"}])
+@pytest.mark.parametrize(
+    "schema", [{"type": "nope"}, {"type": "string", "minLength": 10**9}, {"$ref": "https://a.b/c"}]
+)
 def test_where_nothing_is_found_and_nothing_is_proven_the_error_says_so(schema: object) -> None:
     with pytest.raises(NoExampleFound):
         valid_example(schema)
@@ -146,7 +180,7 @@ def test_the_schemas_own_values_come_first_where_they_are_valid(schema: object, 
     [
         ("user_email", "string", "alice@example.com"),
         ("imageURL", "string", "https://example.com/image.png"),
-        ("repo-path", "string", "/tmp/example"),
+        ("repo-path", "string", "/tmp/example"),  # noqa: S108 - an example of a path.
         ("sourceTimezone", "string", "Europe/London"),
         ("start_date", "string", "2025-01-15"),
         ("sql", "string", "SELECT 1"),
@@ -196,7 +230,7 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             {"type": st.just("object"), "properties": st.dictionaries(field_names, inner, max_size=3)},
             optional={
                 "required": st.lists(field_names, unique=True, max_size=2),
-                "additionalProperties": st.one_of(st.just(False), inner),  # noqa: FBT003 - a schema.
+                "additionalProperties": st.one_of(st.just(False), inner),
                 "minProperties": st.integers(0, 3),
                 "maxProperties": st.integers(0, 3),
                 "dependentRequired": st.fixed_dictionaries({"a": st.just(["b"])}),
@@ -229,7 +263,7 @@ def test_what_is_returned_satisfies_an_independent_validator(schema: Any, requir
     try:
         value = valid_example(schema, required_only=required_only)
     except Unsatisfiable:
-        assume(False)  # noqa: FBT003 - how hypothesis is told to look elsewhere.
+        assume(False)
         return
     jsonschema.Draft202012Validator(schema).validate(value)
 
@@ -246,7 +280,11 @@ def rows(name: str) -> list[Any]:
     if not path.exists():
         pytest.skip("the data that this is measured on is not here")
     text = path.read_text(encoding="utf-8")
-    return list(json.loads(text).values()) if name.endswith(".json") else [json.loads(line) for line in text.split("\n") if line]
+    return (
+        list(json.loads(text).values())
+        if name.endswith(".json")
+        else [json.loads(line) for line in text.split("\n") if line]
+    )
 
 
 def share(found: list[object], *, required_only: bool) -> float:

@@ -59,7 +59,10 @@ def test_a_name_is_read_word_by_word_in_the_singular(name: str, words: tuple[str
 @pytest.mark.parametrize(
     ("description", "values"),
     [
-        ("IANA name (e.g., 'America/New_York', 'Europe/London'). Or 'Asia/...'.", ["America/New_York", "Europe/London"]),
+        (
+            "IANA name (e.g., 'America/New_York', 'Europe/London'). Or 'Asia/...'.",
+            ["America/New_York", "Europe/London"],
+        ),
         ('The sort, for example "name"', ["name"]),
         ("An id (e.g. ab-12)", ["ab-12"]),
         ("One of `a` and `b`", []),

@@ -8,7 +8,7 @@ from toolvet.schema.arrays import array
 from toolvet.schema.json_value import Path, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
 from toolvet.schema.naming import ValueType, hints
-from toolvet.schema.numbers import exact, interval, plain
+from toolvet.schema.numbers import Interval, exact, interval, plain
 from toolvet.schema.pattern import texts
 from toolvet.schema.place import Dead, Demands, Option
 from toolvet.schema.reference import Part
@@ -185,8 +185,11 @@ class Generator:
             wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
         wishes = [exact(wish) for wish in hints(spot.name, demands.description(), kind)]
         inside = [wish for wish in wishes if wish is not None and wanted.holds(wish)]
+        # A wish that only misses the divisor is still a good place to look near.
+        bounds = Interval(wanted.low, wanted.low_open, wanted.high, wanted.high_open)
+        close = [wish for wish in wishes if wish is not None and bounds.holds(wish)]
         usual = Fraction(1) if kind == "integer" or wanted.step is not None else Fraction(3, 2)
-        candidates = (plain(value) for value in chain(inside, wanted.nearest(inside[0] if inside else usual)))
+        candidates = (plain(value) for value in chain(inside, wanted.nearest(close[0] if close else usual)))
         distinct: list[int | float] = []
         for value in candidates:
             if value is None or value in distinct or any(same(value, other) for other in demands.excluded_values):
@@ -211,6 +214,7 @@ class Generator:
         if spot.room < len(wanted):
             wanted = [name for name in wanted if name in needed]
         wanted.extend(name for name in required if name not in wanted)
+        wanted = [name for name in _with_dependents(demands, wanted) if name in needed or name not in demands.avoid]
         waiting = self._triggered(demands, wanted)
         if waiting:
             # Members ask for further schemas, which may bring choices of their own.

@@ -76,7 +76,23 @@ def words_of(name: str) -> tuple[str, ...]:
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _ACRONYMS = re.compile(r"\b[A-Z]{2,}s\b")
 _SAME_IN_PLURAL = frozenset(
-    {"address", "canvas", "class", "css", "ms", "access", "business", "status", "args", "bus", "gps", "radius", "basis", "analysis", "canvas", "lens"}
+    {
+        "address",
+        "canvas",
+        "class",
+        "css",
+        "ms",
+        "access",
+        "business",
+        "status",
+        "args",
+        "bus",
+        "gps",
+        "radius",
+        "basis",
+        "analysis",
+        "lens",
+    }
 )
 
 
