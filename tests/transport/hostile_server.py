@@ -84,7 +84,8 @@ class Server:
 
     def discover(self, message: Message) -> None:
         """Refuse, hang, die, or answer."""
-        if MODE in ("hangs_on_discover", "hangs_after_discover"):
+        if MODE in ("hangs_on_discover", "hangs_after_discover", "slow_modern"):
+            self.held.append(message)
             return
         if MODE == "dies_on_discover":
             sys.stderr.write("panic: unknown method server/discover" + "\n")
@@ -102,6 +103,11 @@ class Server:
     def initialize(self, message: Message) -> None:
         """Introduce ourselves."""
         spoiled = self.first == "server/discover"
+        if MODE == "slow_modern":
+            meta = {"io.modelcontextprotocol/serverInfo": {"name": "slow", "version": "2"}}
+            answer(self.held[0], {"supportedVersions": ["2026-07-28"], "capabilities": {}, "_meta": meta})
+            refuse(message, -32600, "this connection is modern")
+            return
         if MODE == "hangs_after_discover" and spoiled:
             return
         if (MODE == "locks" and spoiled) or MODE == "refuses":

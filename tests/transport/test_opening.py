@@ -65,6 +65,21 @@ def test_a_server_that_hangs_on_discover_hears_initialize_on_the_same_channel(
     assert odd(session) == []
 
 
+def test_a_slow_modern_server_is_modern_and_its_refusal_of_our_second_question_is_no_oddity(
+    hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "PATIENCE", 0.05)
+
+    async def main() -> Session:
+        async with open_session(hostile("slow_modern"), timeout=20) as session:
+            await session.call_tool("echo", {}, timeout=20)
+            return session
+
+    session = asyncio.run(main())
+    assert (session.era, session.server_name, session.server_version) == ("modern", "slow", "2")
+    assert odd(session) == []
+
+
 def test_a_server_that_hangs_for_good_after_discover_gets_a_fresh_process(
     hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,10 @@
+import asyncio
 import shlex
 
 import pytest
 
-from toolvet.transport import HttpTarget, StdioTarget
+from toolvet.errors import UsageError
+from toolvet.transport import HttpTarget, StdioTarget, connect, open_session
 from toolvet.transport.quote import last_lines, printable
 from toolvet.transport.target import looks_secret, mask_url
 
@@ -80,3 +82,22 @@ def test_foreign_text_is_printed_without_control_characters_and_cut() -> None:
 def test_the_last_lines_are_those_with_words() -> None:
     assert last_lines("a\n\n  \nb \nc\n", 2) == "b\nc"
     assert last_lines("") == ""
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org", "example.org/mcp", "http://", "http://[::1"])
+def test_what_is_no_url_is_a_wrong_use(url: str) -> None:
+    async def main() -> None:
+        async with connect(HttpTarget(url)):
+            pass
+
+    with pytest.raises(UsageError, match="is no URL"):
+        asyncio.run(main())
+
+
+def test_a_header_that_cannot_be_sent_is_a_wrong_use() -> None:
+    async def main() -> None:
+        async with open_session(HttpTarget("http://127.0.0.1:1", {"X-Name": "a\nb"})):
+            pass
+
+    with pytest.raises(UsageError, match="cannot be sent"):
+        asyncio.run(main())

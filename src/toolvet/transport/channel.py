@@ -26,6 +26,10 @@ class Inbox(Protocol):
         """No answer can come any more: to request `id_`, or to any when None."""
         ...
 
+    def fail(self, id_: int, error: BaseException) -> None:
+        """A mistake of ours met request `id_`."""
+        ...
+
     def awaits(self, id_: int) -> bool:
         """Whether request `id_` is still open."""
         ...

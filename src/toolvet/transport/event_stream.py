@@ -56,7 +56,7 @@ class EventStreamChannel:
         self._open.add(id_)
         task = asyncio.ensure_future(self._exchange(id_, message))
         self._tasks[id_] = task
-        task.add_done_callback(lambda _: self._tasks.pop(id_, None))
+        task.add_done_callback(lambda done: self._finished(id_, done))
 
     async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
         """POST a notification or an answer; a server that refuses it is noted."""
@@ -92,6 +92,11 @@ class EventStreamChannel:
             await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             await self._origin.close()
+
+    def _finished(self, id_: int, task: "asyncio.Task[None]") -> None:
+        self._tasks.pop(id_, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._inbox.fail(id_, error)
 
     async def _exchange(self, id_: int, message: bytes) -> None:
         refused = self._over or await self._send(message)

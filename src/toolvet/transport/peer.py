@@ -42,6 +42,7 @@ Era: TypeAlias = Literal["legacy", "modern"]
 _OPENERS = frozenset({"initialize", "server/discover"})
 _KEPT_PER_KIND = 50
 _KEPT_NOTIFICATIONS = 1000
+_KEPT_NOTIFICATION_BYTES = 4 * 1024 * 1024
 _EVIDENCE = 300
 _LAST_ANSWERS = 0.5
 
@@ -49,7 +50,8 @@ _LAST_ANSWERS = 0.5
 class Peer:
     """Ask, and get a `Reply`: nothing here raises for the peer's fault.
 
-    `oddities` holds up to 50 of each kind, `odd` counts them all; `notifications` holds the last 1000. `era` is None
+    `oddities` holds up to 50 of each kind, `odd` counts them all; `notifications` holds the last
+    1000, or fewer if they are over 4 MiB. `era` is None
     until a session settles it. Server-to-client requests: `ping` is answered, `roots/list` when `roots` is not None
     (with these URIs), everything else gets -32601.
     """
@@ -58,12 +60,14 @@ class Peer:
         self.era: Era | None = None
         self.oddities: list[Oddity] = []
         self.odd: Counter[OddityKind] = Counter()
-        self.notifications: deque[Notification] = deque(maxlen=_KEPT_NOTIFICATIONS)
+        self.notifications: deque[Notification] = deque()
         self.messages = 0
         self._channel = channel
         self._roots = roots
         self._pending: dict[Id, _Pending] = {}
         self._abandoned: set[Id] = set()
+        self._forgiven: set[Id] = set()
+        self._kept_bytes = 0
         self._last_id = 0
         self._lost: str | None = None
         self._waited = 0.0
@@ -197,6 +201,11 @@ class Peer:
             if pending := self._pop(key):
                 pending.settle(self._lost_reply(reason, pending.started))
 
+    def fail(self, id_: int, error: BaseException) -> None:
+        """A mistake of ours met request `id_`: its caller hears of it."""
+        if (pending := self._pop(id_)) and not pending.future.done():
+            pending.future.set_exception(error)
+
     def awaits(self, id_: int) -> bool:
         """Whether request `id_` is still open."""
         return id_ in self._pending
@@ -215,6 +224,8 @@ class Peer:
             self.reject(answers, f"the answer names id {id_!r}, the request was {answers}", message.raw, status=status)
         elif (twin := _twin(id_)) in self._pending:
             self.reject(twin, f"the answer names id {id_!r}, a string; the request was {twin}", message.raw)
+        elif id_ in self._forgiven:
+            self._forgiven.discard(id_)
         elif id_ in self._abandoned:
             self._abandoned.discard(id_)
             self.note("late_answer", message.raw)
@@ -252,6 +263,11 @@ class Peer:
         self.messages += 1
         if isinstance(message.params, Fault):
             self.note("bad_notification", message.raw)
+        self._kept_bytes += len(message.raw)
+        while self.notifications and (
+            self._kept_bytes > _KEPT_NOTIFICATION_BYTES or len(self.notifications) == _KEPT_NOTIFICATIONS
+        ):
+            self._kept_bytes -= len(self.notifications.popleft().raw)
         self.notifications.append(message)
 
     def _asked(self, message: Request) -> None:
@@ -279,7 +295,8 @@ class Peer:
 
     def _abandon(self, id_: int, method: str, reason: str) -> None:
         self._pop(id_)
-        self._abandoned.add(id_)
+        # Opening asks both eras' questions of a slow server and takes the first answer: the other is no oddity.
+        (self._forgiven if method in _OPENERS else self._abandoned).add(id_)
         # On modern HTTP closing the response stream is the cancellation.
         silent = method in _OPENERS or (self.era == "modern" and self.transport == "http")
         notice = encode_notification("notifications/cancelled", {"requestId": id_, "reason": reason})

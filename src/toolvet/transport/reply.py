@@ -71,6 +71,7 @@ OddityKind: TypeAlias = Literal[
     "opening_refused",  # the first attempt to open a session spoiled the channel
     "protocol_version",  # the server answered a version that does not exist
     "illegal_opening",  # initialize or server/discover was answered with something of another shape
+    "bad_session_id",  # HTTP, legacy: an Mcp-Session-Id that is not visible ASCII; it is not sent back
     "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
     "cursor_cycle",  # tools/list: a cursor came twice
     "too_many_pages",  # tools/list: we stopped reading

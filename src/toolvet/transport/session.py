@@ -112,8 +112,7 @@ class Session:
                 pass
         renewals, session_id = self._renewals, self.peer.session_id
         reply = await self.peer.request(method, params, timeout=timeout, headers=headers)
-        expired = isinstance(reply, Refusal | Malformed) and reply.status == 404 and session_id is not None
-        if expired and await self._renewed(renewals, timeout):
+        if session_id is not None and _expired(reply) and await self._renewed(renewals, timeout):
             return await self.peer.request(method, params, timeout=timeout, headers=headers)
         return reply
 
@@ -173,3 +172,10 @@ class Session:
             await self.peer.notify("notifications/initialized")
             self._renewals += 1
             return True
+
+
+def _expired(reply: Reply) -> bool:
+    """HTTP 404 means that the session is gone, unless the error says that it is the method that is unknown."""
+    if isinstance(reply, Refusal):
+        return reply.status == 404 and reply.code != -32601
+    return isinstance(reply, Malformed) and reply.status == 404

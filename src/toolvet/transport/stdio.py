@@ -269,6 +269,9 @@ def _signal_group(pid: int, number: int) -> bool:
     """Signal the group that `pid` leads (on Windows: that process); whether anybody was there to hear it."""
     try:
         if sys.platform == "win32":
+            # There every number but two means TerminateProcess, also the 0 that only asks.
+            if number == 0:
+                return False
             os.kill(pid, number)
         else:
             os.killpg(pid, number)

@@ -4,6 +4,7 @@ The optional GET stream for messages of the server's own accord is not opened.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal
@@ -16,6 +17,7 @@ from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget
 from toolvet.wire import ErrorReply, Result, SseFramer, parse
 
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
 # A server may end a stream before it has answered and be asked for the rest (2025-11-25, resumability).
 _RESUMPTIONS = 100
 _RETRY_MILLISECONDS = 1000
@@ -57,7 +59,7 @@ class HttpChannel:
         """A task of its own for each request, ended by its answer, by `abandon`, or by `close`."""
         task = asyncio.ensure_future(self._exchange(id_, message, self._headers(headers)))
         self._tasks[id_] = task
-        task.add_done_callback(lambda _: self._tasks.pop(id_, None))
+        task.add_done_callback(lambda done: self._finished(id_, done))
 
     async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
         """POST a notification or an answer; a server that refuses it is noted."""
@@ -100,12 +102,18 @@ class HttpChannel:
         finally:
             await self._origin.close()
 
+    def _finished(self, id_: int, task: "asyncio.Task[None]") -> None:
+        self._tasks.pop(id_, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._inbox.fail(id_, error)
+
     async def _exchange(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
         inbox = self._inbox
         try:
             async with self._origin.send("POST", headers, message) as response:
-                if (session_id := response.headers.get("mcp-session-id")) and response.is_success:
-                    self.session_id = session_id
+                session_id = response.headers.get("mcp-session-id")
+                if session_id and response.is_success:
+                    self._remember(session_id)
                 resume = await self._read(id_, response)
             for _ in range(_RESUMPTIONS):
                 if resume is None or not inbox.awaits(id_):
@@ -144,7 +152,16 @@ class HttpChannel:
             if self._limit is not None and framer.pending_bytes > self._limit:
                 self._inbox.reject(id_, f"an event is over the limit of {self._limit:,} bytes", b"")
                 return None
-        return framer if framer.last_event_id else None
+        # Only a legacy session can be resumed, and only an id that a header can carry names the place.
+        legal = self.session_id is not None and _VISIBLE.fullmatch(framer.last_event_id)
+        return framer if legal else None
+
+    def _remember(self, session_id: str) -> None:
+        """Visible ASCII is what the specification allows, and all that can safely be sent back."""
+        if _VISIBLE.fullmatch(session_id):
+            self.session_id = session_id
+        else:
+            self._inbox.note("bad_session_id", session_id)
 
     async def _body(self, response: httpx2.Response) -> bytes:
         """The whole body, or a little more than the limit of it."""
