@@ -47,13 +47,13 @@ def fault_of(call: Call) -> Fault:
     absent, unknown = keyword in _ABSENT, keyword in _UNKNOWN
     if not absent and not unknown:
         named = None
-    demand = _at(call.tool.input_schema, violation.schema_pointer) if violation is not None else None
+    demand = at_pointer(call.tool.input_schema, violation.schema_pointer) if violation is not None else None
     return Fault(
         keyword=keyword,
         field=named or _last_name(place),
         place=f"{place}/{named.replace('~', '~0').replace('/', '~1')}" if named else place,
         received=bool(keyword) and not absent and not unknown,
-        value=_at(call.arguments, place),
+        value=at_pointer(call.arguments, place),
         allowed=tuple(_allowed(keyword, demand, call)),
         nonempty=keyword in {"minItems", "minLength", "minProperties"} and demand == 1,
     )
@@ -106,7 +106,7 @@ def _written(values: Iterable[object]) -> Iterator[str]:
 _HUGE = 10**18
 
 
-def _at(value: object, place: str) -> object:
+def at_pointer(value: object, place: str) -> object:
     """What a JSON Pointer leads to, or None."""
     for part in place.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")

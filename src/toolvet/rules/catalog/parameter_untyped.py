@@ -1,6 +1,7 @@
 """Parameters of which nobody says what they are."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import cast
 
 from toolvet.findings import Card, Severity
@@ -41,12 +42,13 @@ _TELLING = frozenset(
     }
 )  # fmt: skip
 _MOST = 20
+_ENOUGH = 5_000  # Subschemas looked at; a schema with more is not read by anybody.
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     """Each untyped property. A property that is literally `false` is forbidden, not untyped."""
     found = 0
-    for path, here in subschemas(tool.input_schema):
+    for path, here in islice(subschemas(tool.input_schema), _ENOUGH):
         for name, schema in members(here.get("properties")).items():
             if _is_untyped(schema) and not _is_mentioned(path) and found < _MOST:
                 found += 1

@@ -1,0 +1,108 @@
+"""Which tools are not called without consent, and why."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from toolvet.rules import ToolDefinition, tool_definition
+from toolvet.rules.destructive import destructive_source, said, sounds_read_only, why_not_called
+
+SOURCE = destructive_source()
+
+
+def tool(name: str = "", description: str = "", **annotations: object) -> ToolDefinition:
+    return tool_definition({"name": name, "description": description, "annotations": annotations})
+
+
+@pytest.mark.parametrize("row", SOURCE.hits)
+def test_a_tool_that_says_it_does_harm_is_not_called_and_the_word_is_quoted(row: str) -> None:
+    name, description, word = row.split("|")
+    reason = why_not_called(tool(name, description))
+    assert reason is not None
+    assert word in reason
+
+
+@pytest.mark.parametrize("row", SOURCE.misses)
+def test_a_tool_that_only_mentions_a_deed_is_called(row: str) -> None:
+    name, description = row.split("|")
+    assert why_not_called(tool(name, description)) is None
+
+
+@pytest.mark.parametrize(
+    ("definition", "reason"),
+    [
+        (tool("look", destructiveHint=True), "its annotations say destructiveHint: true"),
+        (tool("look", readOnlyHint=False), "its annotations say readOnlyHint: false, and not destructiveHint: false"),
+        (tool("look", readOnlyHint=True, destructiveHint=True), "its annotations say destructiveHint: true"),
+        (tool("look", readOnlyHint=False, destructiveHint=False), None),
+        (tool("look", readOnlyHint=True), None),
+        (tool("create_note", readOnlyHint=True), None),
+        (tool("create_note", readOnlyHint=False, destructiveHint=False), None),
+        (tool("delete_note", readOnlyHint=True), "its name says 'delete'"),
+        (tool("delete_note", destructiveHint=False), "its name says 'delete'"),
+        (tool("git_add", "Adds file contents", readOnlyHint=False, destructiveHint=False), None),
+        (tool("git_add", "Adds file contents"), "its name says 'add'"),
+        (tool("look", readOnlyHint="yes"), None),
+    ],
+)
+def test_annotations_weigh_against_mild_words_and_not_against_strong_ones(
+    definition: ToolDefinition, reason: str | None
+) -> None:
+    assert why_not_called(definition) == reason
+
+
+def test_adding_numbers_is_arithmetic_and_adding_anything_else_is_not() -> None:
+    number, text = {"type": "number"}, {"type": "string"}
+    sums = {
+        "name": "add",
+        "description": "Add two numbers",
+        "inputSchema": {"type": "object", "properties": {"a": number, "b": number}},
+    }
+    adds = {**sums, "inputSchema": {"type": "object", "properties": {"title": text, "price": number}}}
+    assert why_not_called(tool_definition(sums)) is None
+    assert why_not_called(tool_definition(adds)) == "its name says 'add'"
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "produces"),
+    [
+        ("list_books", "", True),
+        ("searchBooks", "", True),
+        ("get_book", "", True),
+        ("books.list", "", True),
+        ("books", "Lists all books", True),
+        ("convert_time", "", False),
+        ("echo", "Echoes the input", False),
+        ("delete_book", "", False),
+        ("get_or_create_book", "", False),
+        ("list_books", "Deletes what it lists", False),
+        ("", "", False),
+    ],
+)
+def test_a_tool_that_looks_things_up_can_feed_others(name: str, description: str, produces: bool) -> None:  # noqa: FBT001 - a column of the table.
+    assert sounds_read_only(tool(name, description)) is produces
+
+
+def test_a_read_only_tool_whose_name_tells_nothing_feeds_others_by_its_annotation() -> None:
+    assert sounds_read_only(tool("inventory", "", readOnlyHint=True))
+    assert not sounds_read_only(tool("inventory"))
+
+
+def test_executing_is_strong_but_may_be_read_only_and_deleting_may_not() -> None:
+    assert [(deed.changes, deed.destroys) for deed in said(tool("execute_query"))] == [(False, False)]
+    assert [(deed.changes, deed.destroys) for deed in said(tool("send_mail"))] == [(True, False)]
+    assert [(deed.changes, deed.destroys) for deed in said(tool("delete_mail"))] == [(True, True)]
+
+
+def test_what_changes_or_destroys_is_among_the_strong_words() -> None:
+    assert SOURCE.destroys <= SOURCE.changes <= SOURCE.strong
+    assert SOURCE.produce <= SOURCE.read
+    assert not SOURCE.strong & SOURCE.mild
+    assert not SOURCE.read & (SOURCE.strong | SOURCE.mild)
+    assert SOURCE.noun_unless_first <= SOURCE.noun
+
+
+@given(st.text(), st.text())
+def test_any_name_and_description_has_an_answer(name: str, description: str) -> None:
+    definition = tool(name, description)
+    assert why_not_called(definition) is None or why_not_called(definition)
+    assert sounds_read_only(definition) in {True, False}

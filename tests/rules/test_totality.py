@@ -1,0 +1,148 @@
+"""Whatever a server sends, the rules answer with findings and never with an exception."""
+
+import msgspec
+from hypothesis import given, settings, strategies as st
+
+from toolvet.checks.result import check_result
+from toolvet.rules import (
+    Breach,
+    Call,
+    Oddity,
+    Outcome,
+    ProtocolError,
+    ServerSeen,
+    judge_call,
+    judge_calls,
+    judge_server,
+    judge_tool,
+    merged,
+    tool_definition,
+)
+from toolvet.rules.destructive import sounds_read_only, why_not_called
+from toolvet.rules.message import tool_message_score
+from toolvet.schema import compiled
+
+SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
+JSON = st.recursive(
+    SCALAR,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+KEYWORDS = st.sampled_from(
+    ["type", "properties", "required", "items", "enum", "$ref", "$defs", "anyOf", "allOf", "minimum", "pattern", "description", "additionalProperties", "const", "format", "$schema", "if", "not"]
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["object", "string", "integer", "#/$defs/a", "https://example.com/a", "([", "email", "a", "query"]
+)
+SCHEMA = st.recursive(
+    JSON | WORDS,
+    lambda inner: st.dictionaries(KEYWORDS | st.text(max_size=4), inner | st.lists(inner, max_size=3), max_size=4),
+    max_leaves=12,
+)
+HINTS = st.dictionaries(st.sampled_from(["readOnlyHint", "destructiveHint", "idempotentHint"]), st.booleans() | JSON)
+TOOL = JSON | st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.text(max_size=80) | JSON,
+        "description": st.text(max_size=80) | JSON,
+        "inputSchema": SCHEMA,
+        "outputSchema": SCHEMA,
+        "annotations": HINTS | JSON,
+        "execution": JSON,
+    },
+)
+BLOCK = JSON | st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "image", "resource", "resource_link", "video"]) | JSON},
+    optional={"text": st.text() | JSON, "resource": JSON, "data": JSON},
+)
+RESULT = JSON | st.fixed_dictionaries(
+    {},
+    optional={
+        "content": st.lists(BLOCK, max_size=3) | JSON,
+        "isError": st.booleans() | JSON,
+        "structuredContent": JSON,
+        "resultType": JSON,
+    },
+)
+BREACH = st.none() | st.builds(
+    Breach,
+    keyword=KEYWORDS | st.text(max_size=5),
+    pointer=st.sampled_from(["", "/a", "/a/0", "/~1/x", "x"]),
+    property=st.none() | st.text(max_size=5),
+    declared=st.booleans(),
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> Call:
+    tool = tool_definition(draw(TOOL))
+    arguments, outcome = draw(JSON), draw(st.sampled_from(Outcome))
+    facts = Call(
+        tool=tool, arguments=arguments, outcome=outcome, breach=draw(BREACH), detail=draw(st.text(max_size=20))
+    )
+    facts = msgspec.structs.replace(facts, violations=compiled(tool.input_schema).violations(arguments))
+    if outcome is Outcome.PROTOCOL_ERROR:
+        code = draw(st.none() | st.sampled_from([-32602, -32603, -32601, -32042]) | st.integers())
+        return msgspec.structs.replace(facts, error=ProtocolError(code=code, message=draw(st.text()), data=draw(JSON)))
+    if outcome is Outcome.RESULT:
+        result = draw(RESULT)
+        return msgspec.structs.replace(facts, result=result, verdict=check_result(tool.raw, arguments, result))
+    return facts
+
+
+@settings(max_examples=300)
+@given(TOOL)
+def test_any_entry_of_a_tool_list_is_judged(raw: object) -> None:
+    tool = tool_definition(raw)
+    for finding in judge_tool(tool):
+        assert finding.message
+    assert sounds_read_only(tool) in {True, False}
+    assert why_not_called(tool) != ""
+
+
+@settings(max_examples=300)
+@given(calls())
+def test_any_call_is_judged_and_twice_the_same(call: Call) -> None:
+    found = (*judge_call(call), *judge_calls(call.tool, [call, call]))
+    assert found == (*judge_call(call), *judge_calls(call.tool, [call, call]))
+    assert all(0 <= finding.confidence <= 100 for finding in found)
+    score = tool_message_score([call])
+    assert score is None or 0 <= score <= 100
+
+
+@given(
+    st.lists(TOOL, max_size=4),
+    calls(),
+    st.lists(st.builds(Oddity, kind=st.text(max_size=5), evidence=st.text())),
+    st.lists(st.text()),
+)
+def test_any_server_is_judged(raw: list[object], unknown: Call, oddities: list[Oddity], problems: list[str]) -> None:
+    server = ServerSeen(
+        tools=tuple(map(tool_definition, raw)),
+        protocol_version="2025-11-25",
+        unknown_tool=unknown,
+        oddities=tuple(oddities),
+        listing_problems=tuple(problems),
+    )
+    assert len(merged(judge_server(server))) <= len(judge_server(server))
+
+
+def test_depth_is_no_danger() -> None:
+    deep: object = {"type": "string"}
+    for _ in range(3000):
+        deep = {"type": "object", "properties": {"a": deep}, "anyOf": [{"type": "object"}]}
+    tool = tool_definition({"name": "deep", "description": "x", "inputSchema": deep, "outputSchema": deep})
+    judge_tool(tool)
+    nested: object = "x"
+    for _ in range(3000):
+        nested = [nested]
+    judge_call(Call(tool=tool, arguments=nested, outcome=Outcome.TIMEOUT))
+    judge_call(
+        Call(
+            tool=tool,
+            arguments={},
+            outcome=Outcome.RESULT,
+            result={"content": nested, "structuredContent": nested},
+            verdict=check_result(tool.raw, {}, {"content": []}),
+        )
+    )
