@@ -2,143 +2,143 @@
 
 Known shapes: `{"error": …}`, `{"errors": […]}`, `success`/`ok` false, `status: "error"`, RFC 9457 problem details,
 JSON-RPC errors, google.rpc.Status, `code` and `message`, AWS (`__type`), FastAPI (`detail`), GitHub
-(`documentation_url`).
+(`documentation_url`). Which members mean what stands in `error_shapes.toml`.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import cast
+from functools import cache
 
-_ERROR_KEYS = (
-    "error", "errors", "err", "exception", "error_message", "errormessage", "error_msg", "errormsg", "fault", "failure",
-    "error_description", "traceback", "stacktrace", "stack_trace",
-)  # fmt: skip
-# Keys that come with an error and carry nothing else.
-_COMPANIONS = frozenset(_ERROR_KEYS) | frozenset((
-    "code", "status", "statuscode", "status_code", "http_status", "httpstatus", "message", "msg", "detail", "details", "reason",
-    "type", "title", "instance", "success", "ok", "succeeded", "successful", "error_code", "errorcode", "error_type",
-    "errortype", "request_id", "requestid", "trace_id", "traceid", "correlation_id", "timestamp", "time", "path", "hint",
-    "hints", "suggestion", "suggestions", "help", "documentation_url", "docs", "doc_url", "retry_after", "retryafter",
-    "retryable", "jsonrpc", "id", "__type", "iserror", "is_error", "name", "cause", "param", "field", "fields", "innererror",
-    "target", "meta", "metadata", "extensions", "locations", "stack", "statustext", "method", "url", "tool", "version", "kind",
-    "apiversion", "context", "info", "description", "action", "resolution", "example", "valid_values", "allowed", "available",
-    "isretryable", "category", "severity", "data", "result", "results", "response", "headers", "body", "summary",
-))  # fmt: skip
-_PAYLOADS = ("data", "result", "results", "items", "response", "rows", "records", "output", "value", "content", "body")
-_SUCCESS_FLAGS = ("success", "ok", "succeeded", "successful", "is_success", "issuccess")
-_FAILED_WORDS = frozenset(("error", "errored", "failed", "failure", "fail", "fatal", "exception"))
-_TOLD_BY = (*_ERROR_KEYS, "message", "msg", "detail", "details", "reason", "title", "description")
-_NO_ERRORS = frozenset(
-    ("", "none", "null", "no error", "no errors", "false", "0", "ok", "success", "n/a", "-", "nil", "undefined")
-)
-_CODE_WORDS = (
-    "err", "invalid", "not_", "not", "fail", "denied", "exceeded", "missing", "unauth", "forbidden", "timeout", "unavailable",
-    "conflict", "exception", "limit", "required", "expired", "bad", "unknown", "internal", "aborted", "exhausted", "throttl",
-)  # fmt: skip
-_TELLING = frozenset((
-    *_TOLD_BY, *_SUCCESS_FLAGS, "status", "code", "statuscode", "status_code", "__type", "iserror", "is_error", "result", "output",
-    "response", "text", "content", "data", "answer", "value",
-))  # fmt: skip
+import msgspec
+
+from toolvet.checks.result.phrases import table
+from toolvet.checks.result.plain import list_of, object_of
+
 _MOST_KEYS = 16
+# Members of an error report that are neither the error nor its usual company.
 _MOST_OTHERS = 2
+_SHORT = 200
 
 
-def reports_error(value: object) -> bool:
-    """Whether this JSON value, as a whole, says that the call failed."""
-    if not isinstance(value, Mapping):
-        return False
-    body: dict[str, object] = {}
-    for key, member in cast("Mapping[object, object]", value).items():
-        if len(body) >= _MOST_KEYS:
-            return False
-        if isinstance(key, str):
-            body[key.lower()] = member
-    if any(body.get(flag) is True for flag in _SUCCESS_FLAGS):
-        return False
-    if _carries_payload(body):
-        return False
-    others = sum(key not in _COMPANIONS for key in body)
-    told = any(_speaks(body.get(key)) for key in _TOLD_BY)
-    if _says_failed(body):
-        return others <= _MOST_OTHERS and (told or len(body) == 1)
-    if any(_speaks(body.get(key)) for key in _ERROR_KEYS):
-        return others <= _MOST_OTHERS
-    return others == 0 and told and _is_problem(body)
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    errors: tuple[str, ...]
+    words: tuple[str, ...]
+    flags: tuple[str, ...]
+    codes: tuple[str, ...]
+    companions: frozenset[str]
+    payloads: tuple[str, ...]
+    wrappers: frozenset[str]
+    failed: frozenset[str]
+    nothing: frozenset[str]
+    code_words: tuple[str, ...]
+
+
+class _Shapes(msgspec.Struct, frozen=True):
+    """The table, and what is derived from it."""
+
+    table: _Table
+    told_by: tuple[str, ...]
+    companions: frozenset[str]
+    telling: frozenset[str]
+
+
+@cache
+def _shapes() -> _Shapes:
+    found = msgspec.convert(table("error_shapes.toml"), _Table)
+    told_by = (*found.errors, *found.words)
+    known = frozenset((*told_by, *found.flags, *found.codes))
+    telling = known | found.wrappers | {"__type", "is_error", "iserror"}
+    return _Shapes(found, told_by, known | found.companions, telling)
 
 
 def could_report(keys: Iterable[str]) -> bool:
     """Whether an object with these keys needs a closer look: most payloads do not, and are not decoded."""
-    return any(key.lower() in _TELLING for key in keys)
+    telling = _shapes().telling
+    return any(key.lower() in telling for key in keys)
 
 
-def _says_failed(body: Mapping[str, object]) -> bool:
-    if (
-        any(body.get(flag) is False for flag in _SUCCESS_FLAGS)
-        or body.get("iserror") is True
-        or body.get("is_error") is True
-    ):
+def wrapped_text(value: object) -> str:
+    """The text inside `{"result": "…"}`, as frameworks wrap a tool that returns a string; else empty."""
+    body = object_of(value)
+    if body is None or len(body) != 1:
+        return ""
+    key, inner = next(iter(body.items()))
+    return inner if isinstance(inner, str) and key in _shapes().table.wrappers else ""
+
+
+def reports_error(value: object) -> bool:
+    """Whether this JSON value, as a whole, says that the call failed."""
+    members = object_of(value)
+    if members is None or not 0 < len(members) <= _MOST_KEYS:
+        return False
+    shapes = _shapes()
+    body = {key.lower(): member for key, member in members.items() if type(key) is str}
+    if any(body.get(flag) is True for flag in shapes.table.flags) or _carries_payload(body, shapes.table):
+        return False
+    others = sum(key not in shapes.companions for key in body)
+    told = any(_speaks(body.get(key), shapes.table) for key in shapes.told_by)
+    if _says_failed(body, shapes.table):
+        return others <= _MOST_OTHERS and (told or len(body) == 1)
+    if any(_speaks(body.get(key), shapes.table) for key in shapes.table.errors):
+        return others <= _MOST_OTHERS
+    return others == 0 and told and _is_problem(body, shapes.table)
+
+
+def _says_failed(body: Mapping[str, object], known: _Table) -> bool:
+    if any(body.get(flag) is False for flag in known.flags):
         return True
-    if body.get("error") is True:
+    if any(body.get(key) is True for key in ("error", "iserror", "is_error")):
         return True
     status = body.get("status")
-    return isinstance(status, str) and status.lower() in _FAILED_WORDS
+    return isinstance(status, str) and status.lower() in known.failed
 
 
-def _carries_payload(body: Mapping[str, object]) -> bool:
+def _carries_payload(body: Mapping[str, object], known: _Table) -> bool:
     """Something to read beside the error: then it is a part of an answer, such as GraphQL's partial results."""
-    return any(_is_filled(body.get(key)) for key in _PAYLOADS if key not in ("body", "response") or "error" not in body)
+    return any(key in body and _is_filled(body[key], known) for key in known.payloads)
 
 
-def _is_filled(value: object) -> bool:
-    if isinstance(value, Mapping):
-        members = cast("Mapping[object, object]", value)
-        return any(member is not None for member in members.values()) and not _speaks(members.get("error"))
-    if isinstance(value, list):
-        return bool(cast("list[object]", value))
-    return isinstance(value, str) and bool(value.strip()) and not _short(value)
+def _is_filled(value: object, known: _Table) -> bool:
+    members = object_of(value)
+    if members is not None:
+        return any(member is not None for member in members.values()) and not _speaks(members.get("error"), known)
+    items = list_of(value)
+    if items is not None:
+        # A list of nothing but failures is no payload.
+        return any(not _is_failed_item(item, known) for item in items[:_MOST_KEYS])
+    return isinstance(value, str) and len(value) > _SHORT
 
 
-def _short(value: str) -> bool:
-    return len(value) <= 200
+def _is_failed_item(item: object, known: _Table) -> bool:
+    members = object_of(item)
+    return members is not None and _speaks(members.get("error"), known)
 
 
-def _speaks(value: object) -> bool:
+def _speaks(value: object, known: _Table) -> bool:
     """An error that says something: no null, no empty list, no count."""
     if isinstance(value, str):
-        return value.strip().lower() not in _NO_ERRORS
-    if isinstance(value, Mapping):
-        return bool(cast("Mapping[object, object]", value))
-    if isinstance(value, list):
-        members = cast("list[object]", value)
-        return bool(members) and isinstance(members[0], str | dict)
-    return False
+        return value.strip().lower() not in known.nothing
+    items = list_of(value)
+    if items is not None:
+        return bool(items) and type(items[0]) in (str, dict)
+    return bool(object_of(value))
 
 
-def _is_problem(body: Mapping[str, object]) -> bool:
+def _is_problem(body: Mapping[str, object], known: _Table) -> bool:
     """Problem details, status objects and the like: an error by the keys that stand together."""
-    status = _first(
-        body, ("status", "statuscode", "status_code", "http_status", "httpstatus", "code", "error_code", "errorcode")
-    )
-    if _is_error_number(status):
+    code = next((body[key] for key in known.codes if body.get(key) is not None), None)
+    if _is_error_number(code):
         return True
-    if isinstance(status, str) and any(word in status.lower() for word in _CODE_WORDS):
+    if isinstance(code, str) and any(word in code.lower() for word in known.code_words):
         return True
-    if "__type" in body or "documentation_url" in body:
+    if any(key in body for key in ("__type", "documentation_url", "error_type", "errortype")):
         return True
-    if "title" in body and "detail" in body and "type" in body:
-        return True
-    if "error_type" in body or "errortype" in body:
+    if all(key in body for key in ("title", "detail", "type")):
         return True
     # FastAPI and Django answer with nothing but the detail.
     return len(body) == 1 and "detail" in body
 
 
-def _first(body: Mapping[str, object], keys: tuple[str, ...]) -> object:
-    return next((body[key] for key in keys if body.get(key) is not None), None)
-
-
-def _is_error_number(status: object) -> bool:
-    if isinstance(status, str) and status.lstrip("-").isdecimal() and len(status) < 8:
-        status = int(status)
-    if isinstance(status, bool) or not isinstance(status, int):
-        return False
-    return 400 <= status < 600 or -32999 <= status <= -32000
+def _is_error_number(code: object) -> bool:
+    if isinstance(code, str) and code.lstrip("-").isdecimal() and len(code) < 8:
+        code = int(code)
+    return type(code) is int and (400 <= code < 600 or -32999 <= code <= -32000)

@@ -1,9 +1,8 @@
 """`check_result` and its sisters: a response in, a verdict out. Total and pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import cast
 
 import msgspec
 
@@ -11,6 +10,7 @@ from toolvet.checks.result.decision import Decision, Evidence, decide
 from toolvet.checks.result.leaks import leaks_in
 from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.phrases import phrases
+from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.response import Content, Response, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
 from toolvet.checks.result.tool import ToolView, name_traits, view_of
@@ -26,7 +26,8 @@ from toolvet.text import Hit, Pattern, PatternSet, literal
 
 OwnPatterns = tuple[str | re.Pattern[str], ...]
 _LONGEST_READ = 20_000
-_MOST_SENT = 50
+_MOST_SENT = 100
+_LONG_NUMBER = 10**30
 NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
@@ -57,12 +58,9 @@ def check_result(
     own = _own_patterns(tuple(extra_patterns), tuple(strong_patterns)) if extra_patterns or strong_patterns else None
     view = view_of(tool)
     response = read_response(result)
-    try:
-        if response.flagged:
-            return _flagged(view, arguments, response, category, own, any_response=any_response)
-        return _unflagged(view, arguments, response, category, own)
-    except Exception as problem:  # noqa: BLE001 - only what runs when foreign objects are looked at can raise here.
-        return _broken(Response(), f"Response could not be read ({type(problem).__name__})")
+    if response.flagged:
+        return _flagged(view, arguments, response, category, own, any_response=any_response)
+    return _unflagged(view, arguments, response, category, own)
 
 
 def is_business_logic_error(
@@ -81,10 +79,7 @@ def extract_metadata(tool: object, result: object) -> ResultMetadata:
     """What the response consists of, and whether it keeps the tool's `outputSchema`."""
     response = read_response(result)
     schema = None if response.flagged else view_of(tool).output_schema
-    try:
-        return _metadata(response, output_schema_validation(schema, response))
-    except Exception:  # noqa: BLE001 - as above.
-        return _metadata(response, None)
+    return _metadata(response, output_schema_validation(schema, response))
 
 
 def _flagged(
@@ -255,26 +250,25 @@ def _readable(text: str) -> str:
 
 def _sent(arguments: object) -> tuple[str, ...]:
     """The strings (and long numbers) of the arguments, as an error would quote them."""
-    if not isinstance(arguments, dict) or not arguments:
-        return ()
     found: list[str] = []
-    pending: list[object] = list(cast("dict[object, object]", arguments).values())[:_MOST_SENT]
-    while pending and len(found) < _MOST_SENT:
+    pending: list[object] = [arguments]
+    for _ in range(_MOST_SENT):
+        if not pending:
+            break
         value = pending.pop(0)
         if isinstance(value, str):
             found.append(value)
-        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 99 and value.bit_length() < 128:
+        elif type(value) is int and 99 < abs(value) < _LONG_NUMBER:
             found.append(str(value))
-        elif isinstance(value, list):
-            pending += cast("list[object]", value)[:_MOST_SENT]
-        elif isinstance(value, Mapping):
-            pending += list(cast("dict[object, object]", value).values())[:_MOST_SENT]
+        else:
+            members = object_of(value)
+            pending += (list_of(value) or (() if members is None else tuple(members.values())))[:_MOST_SENT]
     return tuple(found)
 
 
 def _structure(text: str, response: Response) -> str:
     """What shows that the error has a structure that a program can read; empty if it is prose."""
-    if isinstance(response.structured, Mapping):
+    if object_of(response.structured) is not None:
         return "structuredContent"
     opened = text.find("{")
     if opened < 0 or '"' not in text[opened : opened + 4_000]:

@@ -19,6 +19,7 @@ _BUG = 10.0
 _VAGUER = (State.CRASH, State.INTERNAL)
 _BUGS = frozenset((State.CRASH, State.INTERNAL, State.MISCONFIGURED, State.INVALID_OUTPUT))
 _MOST_QUOTED = 80
+_STATUS = re.compile(r"[45]\d\d")
 _ALONE, _VAGUE, _VETO, _HTTP = Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.HTTP
 _CODE, _TEST_DATA, _RATE_LIMITED = Strength.CODE, Strength.TEST_DATA, State.RATE_LIMITED
 # These 4xx are no refusals: a proxy, a timeout, a wrong server, a dependency, a client that hung up.

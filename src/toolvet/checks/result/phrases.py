@@ -45,6 +45,7 @@ class Strength(StrEnum):
     """It worked."""
 
 
+_PACKAGE = "toolvet.checks.result"
 # Of the others only the first is told, and where it ends.
 _PLACED = (Strength.PATH, Strength.TRACE)
 
@@ -102,7 +103,7 @@ class Phrases:
 def phrases() -> Phrases:
     """Every phrase that toolvet ships; read at the first call."""
     found: dict[str, Phrase] = {}
-    for path, content in data_files(__package__, ".toml"):
+    for path, content in data_files(_PACKAGE, ".toml"):
         folder, _, name = path.rpartition("/")
         if folder != "patterns":
             continue
@@ -124,15 +125,16 @@ def http_state(status: int) -> State | None:
 
 @cache
 def _http_states() -> dict[str, State]:
-    return msgspec.convert(_table("http_status.toml"), _StatusTable).states
+    return msgspec.convert(table("http_status.toml"), _StatusTable).states
 
 
 @cache
 def tool_names() -> ToolNames:
     """The words of tool names that mean something."""
-    return msgspec.convert(_table("tool_names.toml"), ToolNames)
+    return msgspec.convert(table("tool_names.toml"), ToolNames)
 
 
-def _table(name: str) -> object:
-    content = next(content for path, content in data_files(__package__, ".toml") if path == name)
+def table(name: str) -> object:
+    """One of the TOML files beside this module."""
+    content = next(content for path, content in data_files(_PACKAGE, ".toml") if path == name)
     return tomllib.loads(content.decode("utf-8"))

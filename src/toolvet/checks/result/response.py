@@ -97,6 +97,8 @@ def _read(parts: Mapping[object, object]) -> Response:
     get = parts.get
     content = get("content")
     structured = get("structuredContent")
+    if isinstance(structured, dict) and type(structured) is not dict:
+        structured = dict(cast("dict[object, object]", structured))
     if content is None and structured is None:
         special = _protocol_error(parts) or _awaiting(parts)
         if special is not None:

@@ -7,13 +7,14 @@ that says nothing else.
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import msgspec
 
-from toolvet.checks.result.body import could_report, reports_error
+from toolvet.checks.result.body import could_report, reports_error, wrapped_text
 from toolvet.checks.result.phrases import Phrases, Strength
+from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.response import Response
 from toolvet.text import Hit
 
@@ -26,9 +27,6 @@ _CLOSING_QUOTES = "'\"`\u2019\u201d"
 # Beyond this, a member of a JSON object is something to read.
 _LARGE_MEMBER = 2_000
 _MOST_KEYS = 16
-_WRAPPERS = frozenset(
-    ("result", "output", "message", "response", "text", "content", "data", "status", "answer", "value")
-)
 _LOG_LINE = re.compile(
     r"^\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:INFO|WARN(?:ING)?|DEBUG|ERROR|TRACE)\b)", re.MULTILINE
 )
@@ -38,8 +36,8 @@ _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 def unflagged_error(response: Response, known: Phrases, *, runs_programs: bool) -> str | None:
     """The text that reports an error, or None. `runs_programs` says that a traceback is the outcome of the call."""
     structured = response.structured
-    if isinstance(structured, dict) and structured:
-        wrapped = _wrapped(cast("dict[str, object]", structured))
+    if structured is not None:
+        wrapped = wrapped_text(structured)
         if reports_error(structured) or (wrapped and _text_reports(wrapped, known, runs_programs=runs_programs)):
             return "\n".join(response.texts) or strings_of(structured)
     for text in response.texts[:_MOST_BLOCKS]:
@@ -69,7 +67,7 @@ def _object_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
         if len(raw) > _LARGE_MEMBER and "error" not in key.lower():
             return False
         body[key] = _decoded(raw)
-    wrapped = _wrapped(body)
+    wrapped = wrapped_text(body)
     return reports_error(body) or bool(wrapped and _text_reports(wrapped, known, runs_programs=runs_programs))
 
 
@@ -88,14 +86,6 @@ def _python_object_reports(text: str) -> bool:
         return reports_error(cast("object", ast.literal_eval(text.strip())))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
-
-
-def _wrapped(body: Mapping[str, object]) -> str:
-    """The text inside `{"result": "…"}`, as frameworks wrap a tool that returns a string; else empty."""
-    if len(body) != 1:
-        return ""
-    key, value = next(iter(body.items()))
-    return value if isinstance(value, str) and key in _WRAPPERS else ""
 
 
 def _text_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
@@ -138,9 +128,7 @@ def strings_of(value: object) -> str:
         current = pending.pop()
         if isinstance(current, str):
             found.append(current)
-        elif isinstance(current, Mapping):
-            members = list(cast("Mapping[object, object]", current).values())
-            pending.extend(reversed(members))
-        elif isinstance(current, list | tuple):
-            pending.extend(reversed(cast("Sequence[object]", current)))
+        else:
+            members = object_of(current)
+            pending.extend(reversed(list_of(current) or (() if members is None else tuple(members.values()))))
     return "\n".join(found)
