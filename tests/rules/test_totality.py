@@ -29,6 +29,28 @@ JSON = st.recursive(
     max_leaves=8,
 )
 KEYWORDS = st.sampled_from(
+    [
+        "type",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "$ref",
+        "$defs",
+        "anyOf",
+        "allOf",
+        "minimum",
+        "pattern",
+        "description",
+        "additionalProperties",
+        "const",
+        "format",
+        "$schema",
+        "if",
+        "not",
+    ]
+)
+WORDS = st.sampled_from(
     ["type", "properties", "required", "items", "enum", "$ref", "$defs", "anyOf", "allOf", "minimum", "pattern", "description", "additionalProperties", "const", "format", "$schema", "if", "not"]
 )  # fmt: skip
 WORDS = st.sampled_from(

@@ -8,6 +8,7 @@ from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import quoted, shown
 from toolvet.rules.subject import Call
+from toolvet.schema.json_value import members
 
 CARD = Card(
     id="valid-call-failed",
@@ -40,6 +41,8 @@ def check_call(call: Call) -> Iterator[Seen]:
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
         return
     verdict = verdict_of(call)
+    if verdict is not None and verdict.state is State.UNKNOWN and _speaks_of_a_value(words_of(call), call):
+        return
     words = quoted(words_of(call), 140)
     said = f"an error without words, for {shown(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
@@ -51,6 +54,15 @@ def check_call(call: Call) -> Iterator[Seen]:
         remedy=remedy,
         evidence=quoted(words_of(call), 300) or shown(call.result, 160),
     )
+
+
+def _speaks_of_a_value(words: str, call: Call) -> bool:
+    """Unclear words about what was sent ("Ref 'deadbeef' did not resolve") are more likely a refusal than a failure."""
+    values = (value for value in members(call.arguments).values() if isinstance(value, str))
+    return any(len(value.strip()) > _SHORTEST and value in words for value in values)
+
+
+_SHORTEST = 2
 
 
 def _grade(ended: Ending, verdict: ResultVerdict | None) -> tuple[Severity | None, int, str | None]:

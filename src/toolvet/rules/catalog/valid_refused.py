@@ -36,6 +36,13 @@ _FREE_FORM = re.compile(
 )
 
 
+# Words of "not found" inside what was classified as invalid: which things exist is nothing a schema could say.
+_NOT_FOUND = re.compile(
+    r"(?i)\b(?:not found|no (?:\w+ ){0,3}found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find"
+    r"|did not resolve)\b"
+)
+
+
 def check_call(call: Call) -> Iterator[Seen]:
     """A refusal that names an argument of a valid call."""
     verdict = verdict_of(call)
@@ -48,8 +55,10 @@ def check_call(call: Call) -> Iterator[Seen]:
     ):
         return
     words = words_of(call)[:_LONGEST]
-    named = next((name for name in call.tool.properties if _speaks_of(words, name)), None)
-    if named is not None and not _FREE_FORM.search(named):
+    # The argument that is named first is the one that is meant; later ones are often only quoted with the input.
+    places = {name: place for name in call.tool.properties if (place := _place_of(name, words)) is not None}
+    named = min(places, key=places.__getitem__, default=None)
+    if named is not None and not _NOT_FOUND.search(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
         given = (
             f"'{quoted(named, 60)}' = {shown(arguments[named], 60)}"
@@ -67,5 +76,6 @@ def check_call(call: Call) -> Iterator[Seen]:
 _LONGEST = 4_000
 
 
-def _speaks_of(words: str, name: str) -> bool:
-    return any(pattern.search(words) for pattern in field_patterns(name))
+def _place_of(name: str, words: str) -> int | None:
+    """Where the words speak of this argument for the first time."""
+    return min((match.start() for pattern in field_patterns(name) if (match := pattern.search(words))), default=None)
