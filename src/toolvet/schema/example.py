@@ -44,7 +44,17 @@ def sketched(ready: Schema, extent: Extent) -> Sketch:
     """A valid value with its places. Raises like `valid_example`."""
     if ready.problem is not None:
         raise NoExampleFound(f"no example: the schema itself is broken ({ready.problem.message})")
-    for sketch in _attempts(ready, extent):
+    search = _Search(ready)
+    quick = search.written(extent, None)
+    if quick is not None and ready.is_valid(quick.value):
+        return quick
+    # What follows is for the few schemas whose parts work against each other: 2 of 100 on SchemaStore.
+    judge = Judge(ready)
+    found = [search.repaired(quick, extent, None), search.repaired(search.written(extent, judge), extent, judge)]
+    valid = [sketch for sketch in found if sketch is not None]
+    if valid:
+        return (max if extent == "all" else min)(valid, key=lambda sketch: len(sketch.places))
+    for sketch in search.last_resorts(extent, judge):
         if ready.is_valid(sketch.value):
             return sketch
     if _proven_empty(ready):
@@ -52,63 +62,66 @@ def sketched(ready: Schema, extent: Extent) -> Sketch:
     raise NoExampleFound("no example was found for this schema, although it is not proven that there is none")
 
 
-def _attempts(ready: Schema, extent: Extent) -> Iterator[Sketch]:
-    """One value after the other, from the quickest to the most laborious way to write one."""
-    start = Part(ready.usable, Scope(ready.usable, ready.dialect))
-    budget = _Budget()
-    quick = budget.written(start, extent, None)
-    if quick is not None:
-        yield quick
-    # The quick way is never wrong about much: what follows is for the few schemas whose parts work against each other.
-    judge = Judge(ready)
-    last = budget.written(start, extent, judge)
-    if last is not None:
-        yield last
-    last = last or quick
-    barred: frozenset[Path] = frozenset()
-    for _ in range(_REPAIRS):
-        if last is None:
-            break
-        more = barred | _optional_causes(ready.violations(last.value), last)
-        if more == barred:
-            break
-        barred = more
-        last = budget.written(start, extent, judge, barred)
-        if last is not None:
-            yield last
-    if extent == "all":
-        for checked in (None, judge):
-            needed = budget.written(start, "required", checked)
-            if needed is not None:
-                yield needed
-    yield from _from_canonical(ready, extent, budget)
-    for value in _TRIVIAL:
-        yield Sketch(value, {(): Demands()})
+class _Search:
+    """All attempts for one schema share their steps: a hostile schema costs well under a second in all."""
 
-
-_REPAIRS = 8
-_TRIVIAL: tuple[object, ...] = ({}, [], "", 0, 1, 1.5, True, False, None, "example", [0], {"example": 1})
-
-
-class _Budget:
-    """The steps that all attempts for one schema share: a hostile schema costs well under a second in all."""
-
-    def __init__(self) -> None:
+    def __init__(self, ready: Schema) -> None:
+        self.ready = ready
+        self.start = Part(ready.usable, Scope(ready.usable, ready.dialect))
         self.left = 16_000
 
     def written(
-        self, start: Part, extent: Extent, judge: Judge | None, barred: frozenset[Path] = frozenset()
+        self,
+        extent: Extent,
+        judge: Judge | None,
+        *,
+        barred: frozenset[Path] = frozenset(),
+        start: Part | None = None,
     ) -> Sketch | None:
         """One attempt, or None if it came to nothing."""
         allowed = min(self.left, 4_000)
         generator = Generator(extent, judge, barred=barred, steps=allowed)
         try:
-            value = generator.value([start], Spot())
+            value = generator.value([start or self.start], Spot())
         except (Dead, Exhausted, RecursionError):
             return None
         finally:
             self.left -= allowed - max(generator.steps, 0)
         return Sketch(value, generator.places)
+
+    def repaired(self, sketch: Sketch | None, extent: Extent, judge: Judge | None) -> Sketch | None:
+        """`sketch` written anew without the optional members that take part in its violations, until it is valid."""
+        barred: frozenset[Path] = frozenset()
+        for _ in range(_REPAIRS):
+            if sketch is None or self.ready.is_valid(sketch.value):
+                return sketch
+            more = barred | _optional_causes(self.ready.violations(sketch.value), sketch)
+            if more == barred:
+                return None
+            barred = more
+            sketch = self.written(extent, judge, barred=barred)
+        return None
+
+    def last_resorts(self, extent: Extent, judge: Judge) -> Iterator[Sketch]:
+        """Fewer members, then the canonical form, in which contradictions are worked out, then plain guesses."""
+        found = [self.written("required", checked) for checked in (None, judge)] if extent == "all" else []
+        yield from (sketch for sketch in found if sketch is not None)
+        plain = canonical(self.ready)
+        if plain is not None:
+            document = plain.to_json_schema()
+            start = Part(document, Scope(document, self.ready.dialect))
+            extents: tuple[Extent, ...] = ("all", "required") if extent == "all" else ("required",)
+            for wanted in extents:
+                for checked in (None, Judge(compiled(document))):
+                    sketch = self.written(wanted, checked, start=start)
+                    if sketch is not None:
+                        yield sketch
+        for value in _TRIVIAL:
+            yield Sketch(value, {(): Demands()})
+
+
+_REPAIRS = 8
+_TRIVIAL: tuple[object, ...] = ({}, [], "", 0, 1, 1.5, True, False, None, "example", [0], {"example": 1})
 
 
 def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> frozenset[Path]:
@@ -116,6 +129,11 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
     found: set[Path] = set()
     for violation in violations:
         path = _path(sketch.value, violation.pointer)
+        forbidden = names(members(violation.params.get("schema")).get("required"))
+        if violation.keyword == "not" and forbidden:
+            # Without one of the members that it requires, what is forbidden is not there.
+            found.add((*path, forbidden[-1]))
+            continue
         unexpected = names(violation.params.get("unexpected"))
         name = violation.params.get("property")
         found.update((*path, member) for member in (*unexpected, *((name,) if isinstance(name, str) else ())))
@@ -142,22 +160,6 @@ def _path(value: object, pointer: str) -> Path:
         path.append(step)
         value = at(value, (step,))
     return tuple(path)
-
-
-def _from_canonical(ready: Schema, extent: Extent, budget: "_Budget") -> Iterator[Sketch]:
-    """The same search over the canonical form, in which contradictions and negations are worked out."""
-    found = canonical(ready)
-    if found is None:
-        return
-    document = found.to_json_schema()
-    start = Part(document, Scope(document, ready.dialect))
-    judge = Judge(compiled(document))
-    extents: tuple[Extent, ...] = ("all", "required") if extent == "all" else ("required",)
-    for wanted in extents:
-        for checked in (None, judge):
-            sketch = budget.written(start, wanted, checked)
-            if sketch is not None:
-                yield sketch
 
 
 def _proven_empty(ready: Schema) -> bool:

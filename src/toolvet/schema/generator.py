@@ -188,8 +188,7 @@ class Generator:
         # A wish that only misses the divisor is still a good place to look near.
         bounds = Interval(wanted.low, wanted.low_open, wanted.high, wanted.high_open)
         close = [wish for wish in wishes if wish is not None and bounds.holds(wish)]
-        usual = Fraction(1) if kind == "integer" or wanted.step is not None else Fraction(3, 2)
-        candidates = (plain(value) for value in chain(inside, wanted.nearest(close[0] if close else usual)))
+        candidates = (plain(value) for value in chain(inside, wanted.nearest(close[0] if close else Fraction(1))))
         distinct: list[int | float] = []
         for value in candidates:
             if value is None or value in distinct or any(same(value, other) for other in demands.excluded_values):
