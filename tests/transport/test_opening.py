@@ -84,7 +84,7 @@ def test_a_server_that_hangs_for_good_after_discover_gets_a_fresh_process(
     hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "PATIENCE", 0.05)
-    session = opened(hostile("hangs_after_discover"), timeout=1)
+    session = opened(hostile("hangs_after_discover"), timeout=2)
     assert session.era == "legacy"
     assert odd(session)[0][0] == "opening_refused"
 

@@ -204,7 +204,9 @@ def test_an_answer_that_is_no_legal_response_is_malformed(hostile: Hostile, mode
 
 def test_a_batch_is_noise(hostile: Hostile) -> None:
     async def talk(session: Session) -> None:
-        assert isinstance(await session.call_tool("echo", {}, timeout=0.3), TimedOut)
+        assert isinstance(await session.call_tool("echo", {}, timeout=0.1), TimedOut)
+        # Answered after the batch was written, however slow the server is.
+        await session.request("ping", timeout=20)
         assert kinds(session) == ["noise"]
 
     in_session(hostile("batch"), talk)
@@ -262,7 +264,6 @@ def test_waiting_is_counted_once_for_requests_that_wait_together(hostile: Hostil
         waited = session.wait_seconds - before
         longest = max(reply.duration for reply in replies)
         assert longest <= waited < 2 * longest
-        assert session.wait_seconds == session.wait_seconds
 
     in_session(hostile("never"), talk)
 

@@ -23,6 +23,7 @@ SECRET = "s3cr3t"
         (StdioTarget("srv", ("--token", "--verbose")), "srv --token --verbose"),
         (StdioTarget("srv", ("-H", f"Authorization: Bearer {SECRET}")), "srv -H 'Authorization: ***'"),
         (StdioTarget("srv", (f"postgres://u:{SECRET}@db/x",)), "srv 'postgres://***@db/x'"),
+        (StdioTarget("srv", ("ghp_0123456789abcdefghijABCDEFGHIJ012345",)), "srv '***'"),
         (StdioTarget("srv", (f"--db=postgres://u:{SECRET}@db/x",)), "srv '--db=postgres://***@db/x'"),
         (StdioTarget("srv", ("--author", "me", "--keyboard=us", "--tokenizer", "x")), None),
         (HttpTarget("http://127.0.0.1:8000/mcp"), "http://127.0.0.1:8000/mcp"),

@@ -135,12 +135,11 @@ class _Opening:
                     return outcome
             handshake = asyncio.ensure_future(self._initialize())
             await asyncio.wait([discovery, handshake], return_when=asyncio.FIRST_COMPLETED)
-            if not handshake.done():
-                outcome = self._discovered(discovery.result())
-                if isinstance(outcome, Introduction):
-                    return outcome
+            # The later question may be refused because the earlier one was granted: that one is looked at first.
+            if discovery.done() and isinstance(outcome := self._discovered(discovery.result()), Introduction):
+                return outcome
             initialized = self._initialized(await handshake)
-            if isinstance(initialized, Introduction) or discovery.done():
+            if isinstance(initialized, Introduction):
                 return initialized
             outcome = self._discovered(await discovery)
             return outcome if isinstance(outcome, Introduction) else initialized

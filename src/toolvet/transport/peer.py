@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Literal, TypeAlias
 
+from toolvet.redact import redact_text
 from toolvet.transport.channel import Channel
 from toolvet.transport.quote import last_lines, printable
 from toolvet.transport.reply import (
@@ -211,10 +212,10 @@ class Peer:
         return id_ in self._pending
 
     def note(self, kind: OddityKind, evidence: bytes | str) -> None:
-        """Remember something odd."""
+        """Remember something odd, in words without secrets."""
         self.odd[kind] += 1
         if self.odd[kind] <= _KEPT_PER_KIND:
-            self.oddities.append(Oddity(kind, printable(evidence, _EVIDENCE)))
+            self.oddities.append(Oddity(kind, redact_text(printable(evidence, _EVIDENCE))))
 
     def _answered(self, id_: Id, message: Message, answers: int | None, status: int | None) -> None:
         self.messages += 1

@@ -2,6 +2,8 @@
 
 import re
 
+from toolvet.redact import redact_text
+
 # A server's stderr may hold colour codes, cursor moves and bells; none of them may reach the reader's terminal.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -18,6 +20,6 @@ def printable(foreign: bytes | str, limit: int | None = None) -> str:
 
 
 def last_lines(text: str, count: int = 5, width: int = 200) -> str:
-    """The last lines that are not blank, each cut to `width`, joined with newlines."""
+    """The last lines that are not blank, without secrets, each cut to `width`, joined with newlines."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return "\n".join(printable(line, width) for line in lines[-count:])
+    return "\n".join(printable(redact_text(line), width) for line in lines[-count:])

@@ -145,6 +145,14 @@ class StdioChannel:
         return True
 
     async def _end(self, grace: float) -> None:
+        try:
+            await self._end_politely(grace)
+        finally:
+            # Also when the loop itself is being shut down under us: nothing of ours outlives it.
+            self._process.stop()
+            self._transport.close()
+
+    async def _end_politely(self, grace: float) -> None:
         self._stdin.close()
         if not await self._exits_within(grace):
             _signal_group(self._pid, signal.SIGTERM)

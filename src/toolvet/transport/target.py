@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
+from toolvet.redact import REDACTED, is_secret_key, redact_text, word_segments
+
 _MASK = "***"
-_SECRET = re.compile(
-    r"(?i)(?:^|[^a-z])(?:pass(?:word|wd|phrase)?|pwd|secret|token|auth(?:orization)?|cookie|session|sig(?:nature)?"
-    r"|credentials?|bearer|jwt|pat|dsn|(?:api|access|private|client|account|auth)?[-_]?keys?)(?:$|[^a-z])"
-)
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# On command lines and in URLs these are secrets too, where in a payload they are mostly something else.
+_LAST_WORDS = frozenset({("key",), ("keys",), ("sig",), ("signature",), ("pat",), ("dsn",)})
 _SAFE_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
 # A URL inside an argument, as in `--db=postgres://…`.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
@@ -77,7 +76,7 @@ Target: TypeAlias = StdioTarget | HttpTarget
 
 def looks_secret(name: str) -> bool:
     """Whether a parameter, option or variable of this name holds what must not be printed."""
-    return _SECRET.search(_CAMEL.sub("-", name)) is not None
+    return is_secret_key(name) or word_segments(name)[-1:] in _LAST_WORDS
 
 
 def mask_url(url: str) -> str:
@@ -112,5 +111,5 @@ def _masked_args(args: tuple[str, ...]) -> list[str]:
         elif looks_secret(arg.partition(":")[0]) and ":" in arg and "://" not in arg:
             shown.append(f"{arg.partition(':')[0]}: {_MASK}")
         else:
-            shown.append(_URL.sub(lambda found: mask_url(found[0]), arg))
+            shown.append(redact_text(_URL.sub(lambda found: mask_url(found[0]), arg)).replace(REDACTED, _MASK))
     return shown
