@@ -158,6 +158,15 @@ def test_every_property_is_there_unless_only_the_required_ones_are_asked_for() -
     assert valid_example(schema, required_only=True) == {"query": "hello world"}
 
 
+def test_only_the_members_that_stand_in_the_way_are_left_out() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}},
+        "not": {"required": ["a", "b"], "properties": {"a": {"type": "integer"}}},
+    }
+    assert valid_example(schema) == {"a": 1, "c": 3}
+
+
 @pytest.mark.parametrize(
     ("schema", "value"),
     [

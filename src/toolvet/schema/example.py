@@ -1,5 +1,6 @@
 """A value that satisfies a schema."""
 
+import json
 from collections.abc import Iterator
 
 import jsonschema_rs
@@ -53,7 +54,7 @@ def sketched(ready: Schema, extent: Extent) -> Sketch:
     found = [search.repaired(quick, extent, None), search.repaired(search.written(extent, judge), extent, judge)]
     valid = [sketch for sketch in found if sketch is not None]
     if valid:
-        return (max if extent == "all" else min)(valid, key=lambda sketch: len(sketch.places))
+        return (max if extent == "all" else min)(valid, key=lambda sketch: len(json.dumps(sketch.value)))
     for sketch in search.last_resorts(extent, judge):
         if ready.is_valid(sketch.value):
             return sketch
