@@ -30,29 +30,10 @@ JSON = st.recursive(
 )
 KEYWORDS = st.sampled_from(
     [
-        "type",
-        "properties",
-        "required",
-        "items",
-        "enum",
-        "$ref",
-        "$defs",
-        "anyOf",
-        "allOf",
-        "minimum",
-        "pattern",
-        "description",
-        "additionalProperties",
-        "const",
-        "format",
-        "$schema",
-        "if",
-        "not",
+        *("type", "properties", "required", "items", "enum", "$ref", "$defs", "anyOf", "allOf", "minimum", "pattern"),
+        *("description", "additionalProperties", "const", "format", "$schema", "if", "not"),
     ]
 )
-WORDS = st.sampled_from(
-    ["type", "properties", "required", "items", "enum", "$ref", "$defs", "anyOf", "allOf", "minimum", "pattern", "description", "additionalProperties", "const", "format", "$schema", "if", "not"]
-)  # fmt: skip
 WORDS = st.sampled_from(
     ["object", "string", "integer", "#/$defs/a", "https://example.com/a", "([", "email", "a", "query"]
 )

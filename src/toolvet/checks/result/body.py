@@ -16,6 +16,9 @@ from toolvet.checks.result.plain import list_of, object_of
 _MOST_KEYS = 16
 # Members of an error report that are neither the error nor its usual company.
 _MOST_OTHERS = 2
+_MOST_OTHERS_OF_A_STATUS = 4
+# A record with one of these has an identity of its own: a job that failed, a ticket about an error.
+_RECORD = ("id", "name", "title", "url", "created_at", "time")
 _SHORT = 200
 
 
@@ -77,6 +80,8 @@ def reports_error(value: object) -> bool:
     others = sum(key not in shapes.companions for key in body)
     told = any(_speaks(body.get(key), shapes.table) for key in shapes.told_by)
     if _says_failed(body, shapes.table):
+        if others > _MOST_OTHERS and body.get("status") == "error" and not any(key in body for key in _RECORD):
+            return others <= _MOST_OTHERS_OF_A_STATUS
         return others <= _MOST_OTHERS and (told or len(body) == 1)
     if any(_speaks(body.get(key), shapes.table) for key in shapes.table.errors):
         return others <= _MOST_OTHERS
@@ -89,7 +94,9 @@ def _says_failed(body: Mapping[str, object], known: _Table) -> bool:
     if any(body.get(key) is True for key in ("error", "iserror", "is_error")):
         return True
     status = body.get("status")
-    return isinstance(status, str) and status.lower() in known.failed
+    if not isinstance(status, str) or status.lower() not in known.failed:
+        return False
+    return status.lower() == "error" or not any(key in body for key in _RECORD)
 
 
 def _carries_payload(body: Mapping[str, object], known: _Table) -> bool:

@@ -91,14 +91,19 @@ def _python_object_reports(text: str) -> bool:
 def _text_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
     if runs_programs and len(text) <= _LONGEST_PROGRAM_OUTPUT and "Traceback (most recent call last)" in text:
         return True
-    if len(text) > _LONGEST_REPORT:
+    if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
     hits = known.scan(text[:_HEAD])
     if not hits:
         return False
-    strengths = {known.by_id[hit.id].strength for hit in hits}
-    if Strength.FRAME in strengths:
+    frames = [phrase for hit in hits if (phrase := known.by_id[hit.id]).strength is Strength.FRAME]
+    if any(phrase.long for phrase in frames):
+        return True
+    if len(text) > _LONGEST_REPORT:
+        return False
+    if frames:
         return not _opens_with_success(hits, known) and not _is_log(text)
+    strengths = {known.by_id[hit.id].strength for hit in hits}
     if len(text) > _SHORT or Strength.SUCCESS in strengths or "\n" in text.strip():
         return False
     return any(known.by_id[hit.id].reports and not _is_quoted(text, hit.end) for hit in hits)
