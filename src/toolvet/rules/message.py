@@ -17,6 +17,7 @@ from toolvet.discover import data_files
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
 from toolvet.rules.subject import Call
+from toolvet.schema.json_value import members
 
 PartName: TypeAlias = Literal["field", "received", "expected", "allowed", "fix"]
 Span: TypeAlias = tuple[int, int]
@@ -63,10 +64,25 @@ def tool_message_score(calls: Sequence[Call]) -> float | None:
 
 
 def answered_errors(calls: Iterable[Call]) -> Iterator[Call]:
-    """The calls that were wrong (on purpose or not) and that the server answered with some error."""
+    """The calls that were wrong (on purpose or not) and that the server answered with some error about it."""
     for call in calls:
-        if (is_bad(call) or call.breach is not None) and ending(call) in _ERRORS:
+        wrong = is_bad(call) or call.breach is not None
+        if wrong and ending(call) in _ERRORS and not _is_about_something_else(call):
             yield call
+
+
+def _is_about_something_else(call: Call) -> bool:
+    """Whether a refusal ignores the fault and speaks of another argument: some tools look at their path or id first.
+
+    An unknown argument that the schema allows is such a fault in any case unless the refusal names it.
+    """
+    words, fault = words_of(call)[:_LONGEST_MESSAGE], fault_of(call)
+    if not words.strip() or _field_spans(words, fault.field) or (fault.received and _value_spans(words, fault)):
+        return False
+    if not is_bad(call):
+        return True
+    others = (value for name, value in members(call.arguments).items() if name != fault.field)
+    return any(isinstance(value, str) and len(value) >= _PLAIN_ENOUGH and value in words for value in others)
 
 
 _ERRORS = frozenset(

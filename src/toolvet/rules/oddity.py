@@ -19,9 +19,10 @@ class Evidence:
 
     @property
     def words(self) -> str:
-        """The first three, each quoted."""
-        more = f" and {len(self._words) - _SHOWN} more" if len(self._words) > _SHOWN else ""
-        return "; ".join(f'"{quoted(words, 120)}"' for words in self._words[:_SHOWN]) + more
+        """The first three different ones, each quoted."""
+        different = list(dict.fromkeys(self._words))
+        more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
+        return "; ".join(f'"{quoted(words, 120)}"' for words in different[:_SHOWN]) + more
 
 
 _SHOWN = 3

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import cast
 
 from toolvet.redact import redact, redact_text
+from toolvet.schema.json_value import members
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
 
@@ -25,6 +26,12 @@ def quoted(text: str, limit: int = 200) -> str:
 def shown(value: object, limit: int = 80) -> str:
     """A JSON value as JSON, cut to `limit` characters, without secrets. Total: depth and size are no danger."""
     return quoted(_text(redact(value), _DEPTH, limit), limit)
+
+
+def answer_shown(result: object, limit: int = 160) -> str:
+    """A tool result as JSON, without what says nothing about the answer (`_meta`, `resultType`). Total."""
+    kept = {name: value for name, value in members(result).items() if name not in {"_meta", "resultType"}}
+    return shown(kept or result, limit)
 
 
 _DEPTH = 3

@@ -6,7 +6,7 @@ from typing import cast
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
 from toolvet.rules.judge import Seen
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import answer_shown, quoted, shown
 from toolvet.rules.subject import Call, Outcome
 from toolvet.schema.json_value import elements, members
 
@@ -52,7 +52,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     if call.outcome is not Outcome.RESULT or ending(call) is Ending.UNFINISHED:
         return
     if not isinstance(call.result, Mapping):
-        yield Seen(message="The result is no object.", evidence=shown(call.result, 160))
+        yield Seen(message="The result is no object.", evidence=answer_shown(call.result))
         return
     result = cast("Mapping[str, object]", call.result)
     if "content" not in result:

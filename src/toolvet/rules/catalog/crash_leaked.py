@@ -40,7 +40,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     words = [leak for leak in verdict.leaks if leak.kind is LeakKind.CRASH_TEXT]
     if traces:
         yield Seen(
-            message=f"The error shows a stack trace: {quoted(traces[0].text, 120)}",
+            message=f"The error shows a stack trace: {quoted(max((leak.text for leak in traces), key=len), 120)}",
             evidence=quoted("\n".join(leak.text for leak in traces), 400),
         )
     elif words and ended in _REFUSALS:

@@ -6,7 +6,7 @@ from typing import cast
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
 from toolvet.rules.judge import Seen
-from toolvet.rules.quote import shown
+from toolvet.rules.quote import answer_shown, shown
 from toolvet.rules.subject import Call
 from toolvet.schema.json_value import elements, members
 
@@ -51,7 +51,9 @@ def check_call(call: Call) -> Iterator[Seen]:
         if any(str(members(block).get("text", "")).strip() for block in blocks):
             how = f"is nothing but {shown(members(blocks[0]).get('text'), 20)}"
         yield Seen(
-            message=f"The call succeeded, and the result {how}.", evidence=shown(call.result, 160), confidence=90
+            message=f"The call succeeded, and the result {how}.",
+            evidence=answer_shown(call.result),
+            confidence=90,
         )
 
 

@@ -31,6 +31,6 @@ def check_server(server: ServerSeen) -> Iterator[Seen]:
         yield Seen(
             message="Something that is no message stands on stdout."
             if len(found) == 1
-            else f"{len(found)} things that are no messages stand on stdout.",
+            else f"{len(found)} times something that is no message stood on stdout.",
             evidence=found.words,
         )

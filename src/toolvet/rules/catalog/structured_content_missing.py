@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
 from toolvet.rules.judge import Seen
-from toolvet.rules.quote import shown
+from toolvet.rules.quote import answer_shown
 from toolvet.rules.subject import Call
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
@@ -40,5 +40,5 @@ def check_call(call: Call) -> Iterator[Seen]:
         return
     yield Seen(
         message="The result has no structuredContent, although the tool declares an outputSchema.",
-        evidence=shown(call.result, 200),
+        evidence=answer_shown(call.result, 200),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
 from toolvet.rules.judge import Seen
-from toolvet.rules.quote import shown
+from toolvet.rules.quote import answer_shown
 from toolvet.rules.subject import Call
 from toolvet.schema.json_value import elements, members
 
@@ -35,5 +35,5 @@ def check_call(call: Call) -> Iterator[Seen]:
     ):
         yield Seen(
             message="The result has structured content and no text for clients that read only text.",
-            evidence=shown(call.result, 160),
+            evidence=answer_shown(call.result),
         )

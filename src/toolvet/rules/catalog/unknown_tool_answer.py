@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, words_of
 from toolvet.rules.judge import Seen
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import answer_shown, quoted
 from toolvet.rules.subject import Call, Outcome, ServerSeen
 
 CARD = Card(
@@ -45,7 +45,7 @@ def _judged(call: Call) -> Iterator[Seen]:
             yield Seen(
                 message=f'{asked} was answered with a success: "{words}"',
                 severity=Severity.ERROR,
-                evidence=shown(call.result, 200),
+                evidence=answer_shown(call.result, 200),
             )
         case Ending.REFUSAL | Ending.FAILURE | Ending.WORDLESS:
             yield Seen(

@@ -6,7 +6,7 @@ from toolvet.checks.result import ResultVerdict, State
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.judge import Seen
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import answer_shown, quoted, shown
 from toolvet.rules.subject import Call
 from toolvet.schema.json_value import members
 
@@ -52,7 +52,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         severity=severity,
         confidence=confidence,
         remedy=remedy,
-        evidence=quoted(words_of(call), 300) or shown(call.result, 160),
+        evidence=quoted(words_of(call), 300) or answer_shown(call.result),
     )
 
 
