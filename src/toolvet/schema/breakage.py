@@ -64,6 +64,7 @@ _ODD: tuple[object, ...] = ("unexpected", 12345, 1.5, True, None, {}, [])
 # A longer text is no better example of one that is too long.
 _LONGEST = 20_000
 _MOST_ITEMS = 1_000
+_MOST_DISTINCT = 50
 
 
 def _object(value: Mapping[str, object], demands: Demands) -> Iterator[Change]:
@@ -129,19 +130,20 @@ def _array(value: list[object], demands: Demands) -> Iterator[Change]:
 
 
 def _lengthened(value: list[object], demands: Demands, size: int) -> Iterator[list[object]]:
+    if value and not any(schema.get("uniqueItems") is True for schema in demands.plain()):
+        yield [*value, *([value[-1]] * (size - len(value)))]
+        return
     longer = list(value)
-    while len(longer) < size:
+    while len(longer) < min(size, _MOST_DISTINCT):
         for content in range(len(longer) + 3):
             written = _written(demands.item(len(longer)), Variation(content=content, branch=content))
             if written and not any(same(written[0], item) for item in longer):
                 longer.append(written[0])
                 break
         else:
-            break
+            return
     if len(longer) == size:
         yield longer
-    if value:
-        yield [*value, *([value[-1]] * (size - len(value)))]
 
 
 def _contains(value: list[object], schema: Mapping[str, object]) -> Iterator[Change]:

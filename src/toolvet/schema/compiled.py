@@ -92,6 +92,10 @@ class Schema:
     def _is_beyond(self, instance: object) -> bool:
         return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
 
+    def effort(self, instance: object) -> int:
+        """How many steps a validation of `instance` may take, where references and alternatives multiply; else 1."""
+        return 1 if self._weigher is None else self._weigher.of(instance)
+
     def parts(self) -> jsonschema_rs.ValidatorMap | None:
         """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`), on first demand."""
         if self._parts is None and is_object(self.usable):

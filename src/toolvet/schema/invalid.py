@@ -46,6 +46,8 @@ def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
     except Unsatisfiable:
         return ()
     found: dict[tuple[str, str, str | None], InvalidExample] = {}
+    # An explanation costs more than in proportion where alternatives multiply.
+    price = 1 + (ready.effort(sketch.value) // 500) ** 2
     tries = _TRIES
     for path, demands in placed(sketch):
         for breakage in breakages(at(sketch.value, path), demands, path):
@@ -55,8 +57,8 @@ def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
             if example is not None:
                 key = (example.keyword, example.pointer, example.property if example.keyword == "required" else None)
                 found.setdefault(key, example)
-            tries -= 1
-            if len(found) >= MOST or tries == 0:
+            tries -= price
+            if len(found) >= MOST or tries <= 0:
                 return tuple(found.values())
     return tuple(found.values())
 
