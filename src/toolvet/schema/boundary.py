@@ -45,10 +45,11 @@ def boundary_examples(schema: object) -> tuple[BoundaryExample, ...]:
     except Unsatisfiable:
         return ()
     found: list[BoundaryExample] = []
+    writer = _Writer()
     for path, demands in placed(sketch):
         value = at(sketch.value, path)
         for keyword, detail, narrowed in _bounds(value, demands, path):
-            for wanted in _written(demands, narrowed, path):
+            for wanted in writer.written(demands, narrowed, path):
                 instance = replaced(sketch.value, path, wanted)
                 if ready.is_valid(instance):
                     found.append(
@@ -130,16 +131,26 @@ def _smallest_step(low: Fraction | None, high: Fraction | None) -> Fraction:
     return min(Fraction(1, 10), (high - low) / 100)
 
 
-def _written(demands: Demands, narrowed: Mapping[str, object], path: Path) -> tuple[object, ...]:
-    if "enum" in narrowed:
-        return tuple(elements(narrowed["enum"]))
-    parts = [Part(located.schema, located.scope) for located in demands.schemas]
-    if not parts:
-        return ()
-    name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    # The schemas' own examples hardly ever stand at a bound, and are taken if they do.
-    parts.append(Part(narrowed, parts[0].scope))
-    try:
-        return (Generator("all", steps=2_000 + 2 * MOST_ITEMS).value(parts, Spot(path[-1:], name)),)
-    except (Dead, Exhausted, RecursionError):
-        return ()
+class _Writer:
+    """Writes the values at the bounds; all of them for one schema share their steps."""
+
+    def __init__(self) -> None:
+        self.left = 12_000
+
+    def written(self, demands: Demands, narrowed: Mapping[str, object], path: Path) -> tuple[object, ...]:
+        """A value that meets the demands and the narrowed schema, if one is found."""
+        if "enum" in narrowed:
+            return tuple(elements(narrowed["enum"]))
+        parts = [Part(located.schema, located.scope) for located in demands.schemas]
+        if not parts:
+            return ()
+        parts.append(Part(narrowed, parts[0].scope))
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
+        allowed = min(self.left, 2 * MOST_ITEMS)
+        generator = Generator("all", steps=allowed)
+        try:
+            return (generator.value(parts, Spot(path[-1:], name)),)
+        except (Dead, Exhausted, RecursionError):
+            return ()
+        finally:
+            self.left -= allowed - max(generator.steps, 0)
