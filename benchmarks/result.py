@@ -8,6 +8,7 @@ import re
 import statistics
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 from toolvet.checks.result import check_result
 from toolvet.checks.result.phrases import phrases
@@ -46,7 +47,7 @@ HOSTILE = {
     "braces": '{"error":',
     "spaces": " ",
     "File quotes": 'File "',
-    "apostrophes": "can’t ",
+    "apostrophes": "can\u2019t ",
 }
 
 
@@ -80,7 +81,7 @@ def main() -> None:
             median_us(lambda size=size: check_result(TOOL, {}, answer(unit * (size // len(unit)), is_error=True)), 0.05)  # type: ignore[misc]  # noqa: B023
             for size in (25_000, 50_000, 100_000)
         ]
-        growth = " ".join(f"{after / before:.1f}" for before, after in zip(times, times[1:], strict=False))
+        growth = " ".join(f"{after / before:.1f}" for before, after in pairwise(times))
         print(f"{name:36}" + "".join(f"{each:8.0f} µs" for each in times) + f"     {growth}")
 
 

@@ -1,4 +1,5 @@
 """Errors without `isError`, and payloads that only look like errors."""
+# ruff: noqa: E501 - A table is read by its lines.
 
 import pytest
 
@@ -149,7 +150,10 @@ def test_the_same_holds_for_structured_content() -> None:
         ({"error": None, "items": []}, False),
         ({"users": [], "errors": []}, False),
     ):
-        result = {"content": [{"type": "text", "text": "see the structured content"}], "structuredContent": structured}
+        result: dict[str, object] = {
+            "content": [{"type": "text", "text": "see the structured content"}],
+            "structuredContent": structured,
+        }
         assert check_result({"name": "t"}, {}, result).error_without_flag is reported, structured
 
 

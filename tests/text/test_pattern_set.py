@@ -1,4 +1,5 @@
 """Many phrases in one pass: the answer, the same answer from the slow twin, and what is refused."""
+# ruff: noqa: RUF001 - Look-alikes are the subject.
 
 import re
 import threading
@@ -213,9 +214,8 @@ def test_threads_scan_side_by_side() -> None:
     wrong: list[str] = []
 
     def scan() -> None:
-        for _ in range(200):
-            if [phrases.scan(text) for text in TEXTS] != expected:
-                wrong.append(threading.current_thread().name)
+        rounds = ([phrases.scan(text) for text in TEXTS] for _ in range(200))
+        wrong.extend(threading.current_thread().name for found in rounds if found != expected)
 
     threads = [threading.Thread(target=scan) for _ in range(4)]
     for thread in threads:

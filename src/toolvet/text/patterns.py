@@ -10,7 +10,6 @@ import msgspec
 from toolvet.text.dialect import Translation, UnsafePattern, translate
 from toolvet.text.engine_re import ReEngine
 
-
 _BY_PLACE = itemgetter(1, 2, 0)
 
 

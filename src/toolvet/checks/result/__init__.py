@@ -1,4 +1,4 @@
-"""What one response says about its tool: does it work, and if it answered with an error, whose fault was that?
+"""What one response says about its tool: whether it works, and whose fault an error was.
 
 How the decision is made
 ------------------------

@@ -30,6 +30,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     companions: frozenset[str]
     payloads: tuple[str, ...]
     wrappers: frozenset[str]
+    verdicts: frozenset[str]
     failed: frozenset[str]
     nothing: frozenset[str]
     code_words: tuple[str, ...]
@@ -76,6 +77,8 @@ def reports_error(value: object) -> bool:
     shapes = _shapes()
     body = {key.lower(): member for key, member in members.items() if type(key) is str}
     if any(body.get(flag) is True for flag in shapes.table.flags) or _carries_payload(body, shapes.table):
+        return False
+    if not shapes.table.verdicts.isdisjoint(body):
         return False
     others = sum(key not in shapes.companions for key in body)
     told = any(_speaks(body.get(key), shapes.table) for key in shapes.told_by)
@@ -135,14 +138,20 @@ def _is_problem(body: Mapping[str, object], known: _Table) -> bool:
     code = next((body[key] for key in known.codes if body.get(key) is not None), None)
     if _is_error_number(code):
         return True
-    if isinstance(code, str) and any(word in code.lower() for word in known.code_words):
+    # A status in lower case is a word about the thing; in upper case it is the name of an error (google.rpc.Status).
+    if isinstance(code, str) and (code.isupper() or "status" not in body) and _names_error(code, known):
         return True
     if any(key in body for key in ("__type", "documentation_url", "error_type", "errortype")):
         return True
-    if all(key in body for key in ("title", "detail", "type")):
+    kind = body.get("type")
+    if "title" in body and "detail" in body and isinstance(kind, str) and ":" in kind:
         return True
     # FastAPI and Django answer with nothing but the detail.
     return len(body) == 1 and "detail" in body
+
+
+def _names_error(code: str, known: _Table) -> bool:
+    return any(word in code.lower() for word in known.code_words)
 
 
 def _is_error_number(code: object) -> bool:

@@ -242,7 +242,7 @@ def _judge(
 
 
 def _readable(text: str) -> str:
-    """JSON escapes would glue `\\n` to the word behind it: blank them, keeping every position."""
+    r"""JSON escapes would glue `\n` to the word behind it: blank them, keeping every position."""
     if "\\" not in text:
         return text
     return text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ").replace('\\"', ' "')

@@ -130,7 +130,7 @@ def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, na
 def _failure(
     evidence: Evidence, known: Phrases, code: str, http: State | None, *, refused: bool
 ) -> tuple[State, str] | None:
-    """What proves that the tool failed, unless the server or the caller's own patterns say explicitly that it refused."""
+    """What proves that the tool failed, unless the server or the caller's patterns say explicitly that it refused."""
     if evidence.overriding is not None:
         return known.of(evidence.overriding).state or State.UNKNOWN, evidence.words(evidence.overriding)
     if evidence.own_strong is not None or code in _REFUSALS:

@@ -1,4 +1,4 @@
-"""Does a response keep what the tool's `outputSchema` promises?"""
+"""Whether a response keeps what the tool's `outputSchema` promises."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""JSON values as Python's own types. A subclass is foreign code that runs when it is looked at, so it is not looked at."""
+"""JSON values as Python's own types.
+
+A subclass is foreign code that runs when it is looked at, so it is not looked at.
+"""
 
 from typing import cast
 

@@ -1,6 +1,6 @@
 """Any answer of a tool, read into plain parts. Total: what cannot be read becomes an issue, never an exception."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import cast
 
@@ -72,7 +72,7 @@ def _parts(result: object) -> Mapping[object, object] | None:
         return cast("Mapping[object, object]", result)
     dump = getattr(result, "model_dump", None)
     if callable(dump):
-        dumped = cast("Callable[..., object]", dump)(by_alias=True, exclude_none=True)
+        dumped = dump(by_alias=True, exclude_none=True)
         return cast("Mapping[object, object]", dumped) if isinstance(dumped, Mapping) else None
     if not hasattr(result, "content"):
         return None
@@ -90,15 +90,15 @@ def _listed(value: object) -> list[object]:
 
 def _plain(block: object) -> object:
     dump = getattr(block, "model_dump", None)
-    return cast("Callable[..., object]", dump)(by_alias=True, exclude_none=True) if callable(dump) else block
+    return dump(by_alias=True, exclude_none=True) if callable(dump) else block
 
 
 def _read(parts: Mapping[object, object]) -> Response:
     get = parts.get
     content = get("content")
     structured = get("structuredContent")
-    if isinstance(structured, dict) and type(structured) is not dict:
-        structured = dict(cast("dict[object, object]", structured))
+    if structured is not None:
+        structured = _plain_object(structured) or structured
     if content is None and structured is None:
         special = _protocol_error(parts) or _awaiting(parts)
         if special is not None:
@@ -130,6 +130,13 @@ def _read(parts: Mapping[object, object]) -> Response:
     )
 
 
+def _plain_object(value: object) -> dict[object, object] | None:
+    """A JSON object, also when it comes as an ordered dictionary or another mapping."""
+    if type(value) is dict:
+        return cast("dict[object, object]", value)
+    return dict(cast("Mapping[object, object]", value)) if isinstance(value, Mapping) else None
+
+
 class _Blocks:
     """What is counted while going through the blocks."""
 
@@ -142,7 +149,7 @@ class _Blocks:
         self.images = self.resources = self.text_blocks = 0
 
     def add(self, block: object) -> None:
-        parts = cast("dict[object, object]", block) if isinstance(block, dict) else {}
+        parts = _plain_object(block) or {}
         kind = parts.get("type")
         if not isinstance(kind, str):
             self._reject(block)

@@ -1,4 +1,4 @@
-"""Errors without the flag: does a success say in its text or structured content that the call failed?
+"""Errors without the flag: whether a success says in its text or structured content that the call failed.
 
 Precision first: a log file, a document about errors, a record with an `error` column are payloads. So an error must be
 the whole of the answer: a JSON object of an error's shape, a text that opens like an error report, or a short text
@@ -19,7 +19,8 @@ from toolvet.checks.result.response import Response
 from toolvet.text import Hit
 
 _HEAD = 400
-_SHORT = 300
+_SHORT = 200
+_OPENING = 25
 _LONGEST_REPORT = 4_000
 _LONGEST_PROGRAM_OUTPUT = 40_000
 _MOST_BLOCKS = 8
@@ -104,7 +105,8 @@ def _text_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
     if frames:
         return not _opens_with_success(hits, known) and not _is_log(text)
     strengths = {known.by_id[hit.id].strength for hit in hits}
-    if len(text) > _SHORT or Strength.SUCCESS in strengths or "\n" in text.strip():
+    # A page that was fetched speaks for itself.
+    if text.lstrip().startswith("<") or len(text) > _SHORT or Strength.SUCCESS in strengths or "\n" in text.strip():
         return False
     return any(known.by_id[hit.id].reports and not _is_quoted(text, hit.end) for hit in hits)
 
@@ -115,8 +117,8 @@ def _is_quoted(text: str, end: int) -> bool:
 
 
 def _opens_with_success(hits: Sequence[Hit], known: Phrases) -> bool:
-    """`Status Code: 200`, then whatever the page says."""
-    return known.by_id[hits[0].id].strength is Strength.SUCCESS
+    """`Status Code: 200` and whatever the page says, or `Errors: 0`."""
+    return any(hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits)
 
 
 def _is_log(text: str) -> bool:
