@@ -178,7 +178,7 @@ def _string(value: str, demands: Demands) -> Iterator[Change]:
         if "pattern" in schema:
             yield from (("pattern", wrong, None) for wrong in _wrong_texts(value, least or 0, most))
         if "format" in schema:
-            said = f"not a {schema['format']}"
+            said = f"not {'an' if str(schema['format'])[:1] in 'aeiu' else 'a'} {schema['format']}"
             for wrong in (said[:most], *_wrong_texts(value, least or 0, most)):
                 yield "format", wrong, None
 

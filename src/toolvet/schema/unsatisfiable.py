@@ -1,5 +1,6 @@
 """The parts of a schema that no value can satisfy."""
 
+from collections.abc import Mapping
 from typing import cast
 
 import jsonschema_rs
@@ -47,14 +48,28 @@ def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
 
 
 def _affordable(document: object) -> bool:
-    """Canonicalising cannot be interrupted, so the number of schemas and of branches decides beforehand."""
+    """Canonicalising cannot be interrupted, so size decides beforehand: schemas, branches, and how they multiply."""
     schemas = branches = 0
     for _, found in subschemas(document):
         schemas += 1
-        branches += sum(len(elements(members(found).get(keyword))) for keyword in ("anyOf", "oneOf"))
+        branches += sum(len(elements(found.get(keyword))) for keyword in ("anyOf", "oneOf"))
         branches += "not" in found or "if" in found
+        # Joined alternatives are multiplied out.
+        product = _ways(found)
+        for part in elements(found.get("allOf")):
+            product *= _ways(members(part))
+        if product > _PRODUCT:
+            return False
     return schemas <= _SCHEMAS and branches <= _BRANCHES
+
+
+def _ways(schema: Mapping[str, object]) -> int:
+    ways = 2 if "if" in schema else 1
+    for keyword in ("anyOf", "oneOf"):
+        ways *= max(1, len(elements(schema.get(keyword))))
+    return ways
 
 
 _SCHEMAS = 1500
 _BRANCHES = 200
+_PRODUCT = 20_000

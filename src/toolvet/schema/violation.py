@@ -56,25 +56,21 @@ def unexplained(instance: object, message: str) -> Violation:
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
     kind = error.kind
     path = error.schema_path
-    params = _plain(kind.as_dict())
-    branches: tuple[tuple[Violation, ...], ...] = ()
+    instance = error.instance
     keyword = kind.name
-    match kind:
-        case (
-            jsonschema_rs.ValidationErrorKind.AnyOf(context)
-            | jsonschema_rs.ValidationErrorKind.OneOfNotValid(context)
-            | jsonschema_rs.ValidationErrorKind.OneOfMultipleValid(context)
-        ):
-            branches = tuple(violations_of(branch, error.instance) for branch in context)
-            params = {"matched": [index for index, branch in enumerate(context) if not branch]}
-        case jsonschema_rs.ValidationErrorKind.PropertyNames(inner):
-            # The path leads into the schema of the names; what is broken is the object that holds the name.
-            params = {"property": inner.instance, "keyword": inner.kind.name, **_plain(inner.kind.as_dict())}
-            path = path[: len(path) - path[::-1].index("propertyNames")] if "propertyNames" in path else path
-        case _:
-            last = path[-1] if path else keyword
-            if isinstance(last, str) and last in _OWN_NAMES:
-                keyword = last
+    branches: tuple[tuple[Violation, ...], ...] = ()
+    if isinstance(kind, _UNIONS):
+        branches = tuple(violations_of(branch, instance) for branch in kind.context)
+        params: dict[str, object] = {"matched": [index for index, branch in enumerate(kind.context) if not branch]}
+    elif isinstance(kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
+        # The path leads into the schema of the names; what is broken is the object that holds the name.
+        inner = kind.error
+        params = {"property": inner.instance, "keyword": inner.kind.name, **_plain(inner.kind.as_dict())}
+        path = path[: len(path) - path[::-1].index("propertyNames")] if "propertyNames" in path else path
+    else:
+        params = _plain(kind.as_dict())
+        if path and path[-1] in _OWN_NAMES:
+            keyword = str(path[-1])
     return Violation(
         keyword=keyword,
         pointer=pointer(error.instance_path),
@@ -82,10 +78,15 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
         message=error.message,
         params=params,
         branches=branches,
-        instance=error.instance,
+        instance=instance,
     )
 
 
+_UNIONS = (
+    jsonschema_rs.ValidationErrorKind.AnyOf,
+    jsonschema_rs.ValidationErrorKind.OneOfNotValid,
+    jsonschema_rs.ValidationErrorKind.OneOfMultipleValid,
+)
 # Keywords that the library reports under the name of what they imply.
 _OWN_NAMES = frozenset(
     {
