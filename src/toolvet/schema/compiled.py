@@ -156,6 +156,8 @@ def _compile(key: bytes) -> Schema:
     if isinstance(dialect, str):
         return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
     weigher = Weigher(document, Scope(document, dialect)) if _may_multiply(key) else None
+    if weigher is not None and not weigher.grows():
+        weigher = None
     if weigher is not None and weigher.multiplies():
         return Schema(
             document,

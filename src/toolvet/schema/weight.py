@@ -4,12 +4,15 @@ from collections.abc import Iterator, Mapping
 
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.schema.reference import Part, Scope
-from toolvet.schema.walk import subschemas
+from toolvet.schema.walk import children, subschemas
 
 # Above this count one validation may take half a second; the validator cannot be interrupted.
 MOST_STEPS = 5_000_000
 # Above this count explaining a failure may take a tenth of a second: each alternative repeats what lies below it.
 MOST_ERRORS = 5_000
+_SMALL = 1_000
+# Where schemas are kept that nothing applies but a reference.
+_SHELVES = ("$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MANY = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
@@ -34,6 +37,13 @@ class Weigher:
                     return True
         return False
 
+    def grows(self) -> bool:
+        """Whether the work may grow faster than the value: the document is recursive, or unfolds to many schemas."""
+        try:
+            return _unfolded(self._start, {}) > _SMALL
+        except RecursionError:
+            return True
+
     def of(self, value: object) -> int:
         """The steps for `value`, at most; more than can be counted is `MOST_STEPS + 1`."""
         try:
@@ -53,6 +63,27 @@ def depth(value: object, limit: int) -> int:
         if deepest >= limit - 1:
             break
     return 1 + deepest
+
+
+def _unfolded(part: Part, memo: dict[int, int]) -> int:
+    """How many schemas a document is with its references written out; recursion counts as beyond all bounds."""
+    schema = members(part.schema)
+    key = id(schema)
+    if not schema or key in memo:
+        return memo.get(key, 1)
+    memo[key] = MOST_STEPS
+    scope = part.scope.inside(schema)
+    total = 1
+    for keyword in _REFERENCES:
+        reference = schema.get(keyword)
+        target = scope.target(reference) if isinstance(reference, str) else None
+        if target is not None:
+            total += _unfolded(target, memo)
+    for path, child in children(schema):
+        if path[0] not in _SHELVES:
+            total += _unfolded(Part(child, scope), memo)
+    memo[key] = total
+    return total
 
 
 def _weight(part: Part, value: object, memo: dict[tuple[int, int], int]) -> int:
