@@ -21,6 +21,7 @@ from toolvet.checks.result.verdict import (
     OutputSchemaValidation,
     ResultMetadata,
     ResultVerdict,
+    State,
 )
 from toolvet.text import Hit, Pattern, PatternSet, literal
 
@@ -113,11 +114,13 @@ def _error_verdict(
     response: Response, category: str | None, metadata: ResultMetadata, decision: Decision, leaks: tuple[Leak, ...]
 ) -> ResultVerdict:
     issues = response.malformed
+    if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
+        # The call was wrong on purpose: an error is what it should bring, in whatever words.
+        reason = "The scenario expects an error, and nothing shows that the tool failed"
+        decision = decision._replace(kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
     if decision.kind is ErrorKind.BUSINESS:
         classification, confidence, valid = Classification.FULLY_WORKING, 100.0, True
         evidence: tuple[str, ...] = (f"Tool rejected the call: {decision.reason}",)
-        if category == "error_case":
-            evidence += ("This scenario expects an error",)
         if issues or response.content not in (Content.BLOCKS, Content.EMPTY):
             classification, confidence = Classification.PARTIALLY_WORKING, 70.0
     else:
@@ -250,19 +253,20 @@ def _readable(text: str) -> str:
 
 def _sent(arguments: object) -> tuple[str, ...]:
     """The strings (and long numbers) of the arguments, as an error would quote them."""
+    members = object_of(arguments)
+    if not members:
+        return ()
     found: list[str] = []
-    pending: list[object] = [arguments]
-    for _ in range(_MOST_SENT):
-        if not pending:
-            break
-        value = pending.pop(0)
+    pending = list(members.values())[:_MOST_SENT]
+    for value in pending:
         if isinstance(value, str):
             found.append(value)
         elif type(value) is int and 99 < abs(value) < _LONG_NUMBER:
             found.append(str(value))
-        else:
-            members = object_of(value)
-            pending += (list_of(value) or (() if members is None else tuple(members.values())))[:_MOST_SENT]
+        elif len(pending) < _MOST_SENT:
+            # What is nested is looked at last: the loop walks the list while it grows.
+            inner = object_of(value)
+            pending += (list_of(value) or (() if inner is None else tuple(inner.values())))[:_MOST_SENT]
     return tuple(found)
 
 

@@ -16,19 +16,24 @@ _LINE = re.compile(r"[^\n]{0,160}")
 
 def leaks_in(text: str, hits: Sequence[Hit], known: Phrases, sent: Iterable[str]) -> tuple[Leak, ...]:
     """The leaks in an error's text, in order. A path that the caller `sent` is no leak."""
-    leaky = [hit for hit in hits if known.by_id[hit.id].tells]
+    leaky = [hit for hit in hits if hit.id in known.leaky]
     if not leaky:
         return ()
     found: list[Leak] = []
     told = tuple(value for value in sent if "/" in value or "\\" in value)
     seen: set[str] = set()
+    told_to = 0
     for hit in leaky:
+        # Several words of one crash, told in the same line.
+        if hit.end <= told_to and known.by_id[hit.id].leak:
+            continue
         leak = _leak(text, hit, known, told)
         # A line of a stack trace is told once, though words of a crash stand in it.
         if leak is None or leak.text in seen or len(found) >= _MOST_LEAKS:
             continue
         seen.add(leak.text)
         found.append(leak)
+        told_to = max(told_to, leak.end)
     return tuple(found)
 
 

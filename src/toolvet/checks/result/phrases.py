@@ -91,6 +91,7 @@ class Phrases:
 
     def __init__(self, phrases: Mapping[str, Phrase]) -> None:
         self.by_id = phrases
+        self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.tells)
         self.scan = PatternSet(
             Pattern(identifier, phrase.match, spans=phrase.strength in _PLACED)
             for identifier, phrase in phrases.items()

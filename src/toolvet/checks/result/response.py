@@ -6,7 +6,10 @@ from typing import cast
 
 import msgspec
 
+from toolvet.checks.result.plain import list_of, object_of
+
 _NOTHING: tuple[str, ...] = ()
+_ONLY_TEXT = ("text",)
 
 
 class Content(Enum):
@@ -103,12 +106,23 @@ def _read(parts: Mapping[object, object]) -> Response:
         special = _protocol_error(parts) or _awaiting(parts)
         if special is not None:
             return special
-    reading = _Blocks()
     flag = get("isError")
+    malformed: list[str] = []
     flagged = flag is True
     if flag is not None and flag is not True and flag is not False:
-        reading.malformed.append(f"isError is not a boolean: {_shown(flag)}")
+        malformed.append(f"isError is not a boolean: {_shown(flag)}")
         flagged = isinstance(flag, str) and flag.strip().lower() == "true"
+    text = _only_text(content)
+    if text is not None and structured is None and not malformed:
+        return Response(
+            flagged=flagged,
+            content=Content.BLOCKS,
+            has_meta="_meta" in parts and get("_meta") is not None,
+            texts=(text,),
+            content_types=_ONLY_TEXT,
+            text_block_count=1,
+        )
+    reading = _Blocks(malformed)
     where = Content.ABSENT if content is None else Content.OTHER
     if isinstance(content, list | tuple):
         where = Content.BLOCKS if content else Content.EMPTY
@@ -126,8 +140,16 @@ def _read(parts: Mapping[object, object]) -> Response:
         image_count=reading.images,
         resource_count=reading.resources,
         text_block_count=reading.text_blocks,
-        malformed=tuple(reading.malformed),
+        malformed=tuple(malformed),
     )
+
+
+def _only_text(content: object) -> str | None:
+    """The text of the commonest content of all, one text block."""
+    blocks = list_of(content)
+    block = object_of(blocks[0]) if blocks is not None and len(blocks) == 1 else None
+    text = block.get("text") if block is not None and block.get("type") == "text" else None
+    return text if isinstance(text, str) else None
 
 
 def _plain_object(value: object) -> dict[object, object] | None:
@@ -142,8 +164,8 @@ class _Blocks:
 
     __slots__ = ("images", "malformed", "resources", "text_blocks", "texts", "types")
 
-    def __init__(self) -> None:
-        self.malformed: list[str] = []
+    def __init__(self, malformed: list[str]) -> None:
+        self.malformed = malformed
         self.texts: list[str] = []
         self.types: dict[str, None] = {}
         self.images = self.resources = self.text_blocks = 0

@@ -66,7 +66,7 @@ class State(StrEnum):
     @property
     def retry(self) -> Retry | None:
         """What helps against it; None where nobody can say."""
-        return _RETRIES[self.value]
+        return _RETRIES[self]
 
 
 _RETRIES: dict[str, Retry | None] = {
