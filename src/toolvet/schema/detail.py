@@ -28,14 +28,8 @@ def told(violation: Violation, path: Path, value: object) -> str:
             return f"{name} is {shown}, none of {_listing(elements(params.get('options')))}"
         case "const":
             return f"{name} is {shown}, not {quoted(params.get('expected_value'))}"
-        case "minimum":
-            return f"{name} is {shown}, below the minimum of {limit}"
-        case "maximum":
-            return f"{name} is {shown}, above the maximum of {limit}"
-        case "exclusiveMinimum":
-            return f"{name} is {shown}, not above {limit}"
-        case "exclusiveMaximum":
-            return f"{name} is {shown}, not below {limit}"
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+            return f"{name} is {shown}, {_OUTSIDE[violation.keyword]} {limit}"
         case "multipleOf":
             return f"{name} is {shown}, not a multiple of {params.get('multiple_of')}"
         case "minLength":
@@ -71,6 +65,14 @@ def told(violation: Violation, path: Path, value: object) -> str:
             return (
                 f"{name}: {violation.message}" if len(violation.message) < 160 else f"{name} breaks {violation.keyword}"
             )
+
+
+_OUTSIDE = {
+    "minimum": "below the minimum of",
+    "maximum": "above the maximum of",
+    "exclusiveMinimum": "not above",
+    "exclusiveMaximum": "not below",
+}
 
 
 def named(path: Path) -> str:
