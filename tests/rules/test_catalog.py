@@ -111,7 +111,7 @@ def test_every_file_of_cases_belongs_to_a_rule() -> None:
 
 def test_the_page_of_checks_is_up_to_date() -> None:
     page = HERE.parents[1] / "docs" / "checks.md"
-    write = "python -c 'from toolvet.rules.page import checks_page; print(checks_page(), end=\"\")' > docs/checks.md"
+    write = "python -m toolvet.rules.page > docs/checks.md"
     assert page.read_text(encoding="utf-8") == checks_page(), f"run: {write}"
 
 

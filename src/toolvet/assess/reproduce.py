@@ -27,8 +27,5 @@ def reproduce(target: Target, tool: str | None = None, arguments: Mapping[str, o
 
 
 def _shown(target: Target) -> str:
-    """The words that name the server. Header values are secrets more often than not, so none is shown."""
-    if isinstance(target, StdioTarget):
-        return f"-- {target.describe()}"
-    headers = [word for name in target.headers or () for word in ("--header", f"{name}: ***")]
-    return " ".join([target.describe(), *map(shlex.quote, headers)])
+    """The words that name the server; `describe` has masked its secrets."""
+    return f"-- {target.describe()}" if isinstance(target, StdioTarget) else target.describe()

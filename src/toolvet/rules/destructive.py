@@ -23,7 +23,7 @@ def why_not_called(tool: ToolDefinition) -> str | None:
     """Why this tool is not called without consent, quoting the word or the annotation; None when it may be called.
 
     Strong words (delete, send, pay, execute …) and `destructiveHint: true` always count. A mild word (create, update,
-    set …) does not when the tool says `readOnlyHint: true` or `destructiveHint: false`.
+    set …) does not when the tool says `readOnlyHint: true`, or `destructiveHint: false` and nothing of readOnlyHint.
     """
     read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
     if destructive is True:
@@ -34,7 +34,7 @@ def why_not_called(tool: ToolDefinition) -> str | None:
     for deed in deeds:
         if deed.force == "strong":
             return deed.reason
-    if read_only is True or destructive is False or _adds_numbers(tool, deeds):
+    if read_only is True or (destructive is False and read_only is not False) or _adds_numbers(tool, deeds):
         return None
     return next((deed.reason for deed in deeds), None)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import cast
 
-from toolvet.checks.result import ResultVerdict, check_result
+from toolvet.checks.result import ResultVerdict, State, check_result
 from toolvet.rules.subject import Call, Outcome
 from toolvet.schema.json_value import elements, members
 
@@ -92,7 +92,11 @@ def _result_ending(call: Call) -> Ending:
         return Ending.UNFINISHED
     if not words_of(call).strip():
         return Ending.WORDLESS
-    return Ending.REFUSAL if verdict.error_kind == "business" else Ending.FAILURE
+    if verdict.error_kind == "business":
+        return Ending.REFUSAL
+    # Unclear words after wrong arguments: an error is what they should bring, and no sign of a crash is in it.
+    wrong = is_bad(call) or call.breach is not None
+    return Ending.REFUSAL if wrong and verdict.state is State.UNKNOWN else Ending.FAILURE
 
 
 def _is_unfinished(result: Mapping[str, object]) -> bool:

@@ -1,5 +1,6 @@
 """The catalogue as a page for people, made from the cards."""
 
+import sys
 from collections.abc import Iterator
 
 from toolvet.discover import modules
@@ -56,3 +57,7 @@ def _grouped() -> Iterator[tuple[str, list[Card]]]:
                 if hasattr(rule, function) and not any(hasattr(rule, name) for name in earlier)
             ],
         )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(checks_page())

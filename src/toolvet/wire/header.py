@@ -11,7 +11,7 @@ _PLAIN = re.compile(r"[\x20-\x7e]*")
 _WRAPPED = re.compile(r"=\?base64\?.*\?=")
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _ANNOTATION = "x-mcp-header"
-_MIRRORED_TYPES = frozenset({"string", "integer", "boolean"})
+_MIRRORED_TYPES = ("string", "integer", "boolean")  # A tuple: what a server calls a type may be unhashable.
 # Which member of `params` the header Mcp-Name repeats.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 # Where JSON Schema 2020-12 holds sub-schemas besides `properties`; an annotation down there is never reachable.
