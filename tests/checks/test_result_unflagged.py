@@ -122,6 +122,99 @@ PAYLOADS = [
 ]
 
 
+MORE_PAYLOADS = [
+    "No results found for 'xyz'",
+    "No matching documents.",
+    "Found 0 issues.",
+    "0 rows affected",
+    "null",
+    "true",
+    "Contents of a.txt:\nError: file not found\nError: x",
+    "src/a.py:3: raise ValueError('not found')\nsrc/b.py:9: # error: handle",
+    "diff --git a/x b/x\n-Error: a\n+Error: b",
+    "<html><head><title>404 Not Found</title></head><body>x</body></html>",
+    "Title: How to fix 'Error: Cannot find module'\nURL: https://x",
+    "=== FAILURES ===\nFAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed, 3 passed",
+    "error_log.txt\nerrors.md\nfailed.csv",
+    "Errors: 0\nWarnings: 2",
+    "Error rate: 0.3%",
+    "Error log:\nnone",
+    "Exception list: none",
+    "Status: failed builds 0",
+    "The request failed on Monday but succeeded on Tuesday.",
+    "Failed login attempts: 3",
+    "Failed tests: 0",
+    "Cannot wait for the concert! See you there.",
+    "Couldn't be happier with this product. Five stars!",
+    "Could not agree more.",
+    "Unknown Pleasures is an album by Joy Division.",
+    "Forbidden Planet (1956) is a film.",
+    "Forbidden City",
+    "Unauthorized biography of a singer",
+    "Conflict: Desert Storm is a video game.",
+    "timeout=30",
+    "The function is deprecated.",
+    "Missing: Dead or Alive is a film",
+    "404: a number",
+    "500 Days of Summer",
+    "429 results",
+    "Traceback is a Python module.",
+    "Rate limit: 5000, remaining: 4999",
+    "Quota: 10 GB used of 100 GB",
+    '{"error_rate": 0.3}',
+    '{"message": "Hello"}',
+    '{"status": "failed", "id": 3, "name": "build", "message": "tests failed"}',
+    '{"status":"failed","run_id":7,"conclusion":"failure","branch":"main"}',
+    '{"success": false, "score": 3}',
+    '{"ok": false, "checks": ["a"]}',
+    '{"valid": false, "errors": ["line 3: bad"]}',
+    '{"is_valid": false, "errors": [{"line": 3}]}',
+    '{"errors": ["E1"], "warnings": ["W1"], "files": 3}',
+    '{"type":"message","title":"Hi","detail":"x"}',
+    "{\"code\": \"print('error')\"}",
+    '{"text": "I could not find my keys"}',
+    '{"content": "Error: unused variable x"}',
+    '{"result": "not guilty"}',
+    '{"data": null}',
+    '{"result": null}',
+    '{"name":"KeyError"}',
+    '{"title": "Error", "description": "An album"}',
+    "warning: unused variable: `x`",
+    "main.c:3:5: error: expected ';'",
+    "Sorry for the delay, the parcel was sent.",
+    "Oops! All Berries is a cereal.",
+    "Exit code: 0\nError: none",
+    "Deleted 3 files. Could not delete: none",
+    "- [ ] Fix error: user not found\n- [x] done",
+    "Q: What does 'permission denied' mean?",
+    "Your order has been cancelled.",
+    "Subscription expired on 2024-01-01",
+    "Ticket is already closed.",
+]  # fmt: skip
+
+# Short sentences about errors that read like errors. A person needs to know what was asked to tell.
+MISTAKEN = [
+    "Thread 'a not found b' created",
+    "The user does not exist in the novel's first chapter; he appears later, when the storm comes.",
+    "Unable to sleep? Ten tips for better nights.",
+    "Invalid until signed.",
+    "Invalid ballots: 1.2%",
+    "Timeout: 30s",
+    "Access denied to 3 users today",
+    "Permission denied is a common error.",
+    "Not found: 0, found: 12",
+    "Missing required labels: none",
+    "HTTP 404 means that the page was not found.",
+    "Memory usage: 12%; out of memory kills: 0",
+    "Server is down for 0 minutes",
+    '{"message": "Not found? Try our search"}',
+    '{"code": 404, "description": "Not Found"}',
+    "error[E0308]: mismatched types\n --> src/main.rs:2:5",
+    "Lock wait timeout is 50 seconds.",
+    "The account is suspended until May.",
+]  # fmt: skip
+
+
 def unflagged(text: str, tool: str = "tool") -> dict[str, object]:
     return check_result({"name": tool}, {}, {"content": [{"type": "text", "text": text}]}).to_dict()
 
@@ -136,11 +229,16 @@ def test_a_success_that_reports_an_error_is_seen_without_the_flag(text: str, kin
     assert "error reported without isError" in str(verdict["issues"])
 
 
-@pytest.mark.parametrize("text", PAYLOADS, ids=[text[:40] for text in PAYLOADS])
+@pytest.mark.parametrize("text", PAYLOADS + MORE_PAYLOADS)
 def test_a_payload_that_mentions_errors_is_a_success(text: str) -> None:
     verdict = unflagged(text)
     assert verdict["errorWithoutFlag"] is False, verdict["evidence"]
     assert (verdict["classification"], verdict["confidence"]) == ("fully_working", 100)
+
+
+@pytest.mark.parametrize("text", MISTAKEN)
+def test_a_short_sentence_about_an_error_is_taken_for_one(text: str) -> None:
+    assert unflagged(text)["errorWithoutFlag"] is True
 
 
 def test_the_same_holds_for_structured_content() -> None:

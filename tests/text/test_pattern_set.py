@@ -2,6 +2,7 @@
 # ruff: noqa: RUF001 - Look-alikes are the subject.
 
 import re
+import sys
 import threading
 
 import pytest
@@ -206,6 +207,14 @@ def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(
     assert PatternSet(patterns).scan("word7 word59x") == first
     kept[0].write_bytes(b"damaged")
     assert PatternSet(patterns).scan("word7 word59x") == first
+
+
+def test_without_hyperscan_the_slow_twin_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What Python does with a module that cannot be imported.
+    monkeypatch.setitem(sys.modules, "toolvet.text.engine_hyperscan", None)
+    phrases = PatternSet(PATTERNS)
+    assert isinstance(phrases._engine, ReEngine)
+    assert [phrases.scan(text) for text in TEXTS] == [FAST.scan(text) for text in TEXTS]
 
 
 def test_threads_scan_side_by_side() -> None:
