@@ -35,7 +35,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 live: $(VENV)/.dev
-	$(BIN)/pytest -m live --override-ini testpaths=tests/live -p no:xdist
+	$(BIN)/pytest -m live tests/live
 
 bench: $(VENV)/.dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

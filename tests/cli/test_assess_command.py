@@ -263,7 +263,8 @@ def test_secrets_stay_out_of_every_report(tmp_path: Path) -> None:
         assert secret not in file.read_text(encoding="utf-8"), file.name
 
 
-def test_control_c_prints_the_report_so_far_and_ends_the_server(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_control_c_prints_the_report_so_far_and_ends_the_server(ending: signal.Signals, tmp_path: Path) -> None:
     server = scripted(tmp_path, [TOOL, {**TOOL, "name": "hanging"}], find_book=FINE, hanging={"hang": True})
     command = [sys.executable, "-m", "toolvet", "assess", "--json", "--timeout", "60", *server]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -272,7 +273,7 @@ def test_control_c_prints_the_report_so_far_and_ends_the_server(tmp_path: Path) 
         while not marker.exists():
             assert process.poll() is None, process.stderr.read() if process.stderr else ""
             waited.wait(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         out, err = process.communicate(timeout=30)
     report = json.loads(out)
     assert process.returncode == 130, err

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
 
 async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _Outcome:
     """One server after the other: two at once would be measured against each other's load."""
+    _end_on_sigterm()
     reports: list[Report] = []
     errors: list[tuple[str, ToolvetError]] = []
     for target in targets:
@@ -73,6 +75,13 @@ async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progr
         if report.incomplete == "interrupted":
             break
     return _Outcome(tuple(reports), tuple(errors))
+
+
+def _end_on_sigterm() -> None:
+    """CI systems end a job with SIGTERM: then, too, the report so far is printed and no server is left behind."""
+    task = asyncio.current_task()
+    if sys.platform != "win32" and task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 def _options(flags: AssessFlags, settings: Settings) -> Options:

@@ -1,0 +1,11 @@
+"""What all tests need of the process they run in."""
+
+import signal
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the programs that tests start.
+
+    A shell starts background jobs with SIGINT ignored, and children inherit that; with a handler they do not.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
