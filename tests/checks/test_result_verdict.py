@@ -148,15 +148,33 @@ def test_a_bare_number_is_no_http_status() -> None:
 
 
 def test_own_patterns_are_plain_words_or_expressions() -> None:
-    assert failed("The mooring is taken").error_kind == "tool_failure"
-    assert failed("The mooring is taken", extra_patterns=["mooring is taken"]).error_kind == "business"
-    assert (
-        failed("The MOORING is taken", extra_patterns=[re.compile(r"mooring (?:is|was)", re.IGNORECASE)]).error_kind
-        == "business"
-    )
-    assert is_business_logic_error(
-        {"name": "t"}, {}, {"isError": True, "content": [text("Berth 7 is wet")]}, ["is wet"]
-    )
+    tool = {"name": "harbour"}
+    assert failed("The mooring is taken", tool).error_kind == "tool_failure"
+    for pattern in ("mooring is taken", re.compile(r"mooring (?:is|was)", re.IGNORECASE)):
+        assert failed("The MOORING is taken", tool, extra_patterns=[pattern]).error_kind == "business"
+    assert is_business_logic_error(tool, {}, {"isError": True, "content": [text("Berth 7 is wet")]}, ["is wet"])
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "business"),
+    [
+        ("Vehicle is in maintenance", "rent_car", True),
+        ('{"error": "Vehicle is in maintenance"}', "car", True),
+        ("Error executing tool rent_car: Vehicle is in maintenance", "rent_car", True),
+        ("Vehicle is in maintenance", "car", False),
+        ("Replica is in maintenance", "rent_car", False),
+        ("Database error: vehicle is in maintenance", "rent_car", False),
+        ("TypeError: vehicle is in maintenance", "rent_car", False),
+        ("vehicle.state.now is in maintenance", "rent_car", False),
+        ("boom", "rent_car", False),
+    ],
+)
+def test_a_plain_sentence_without_technical_words_needs_a_second_factor(
+    words: str, name: str, *, business: bool
+) -> None:
+    verdict = failed(words, {"name": name})
+    assert (verdict.error_kind == "business") is business
+    assert (verdict.state is State.RULE) is business
 
 
 def test_a_strong_pattern_decides_beside_the_words_of_a_crash() -> None:

@@ -22,6 +22,7 @@ An error is a **business error** when the tool worked and refused the call. Firs
     code -32601; an HTTP status of 5xx, 407, 408, 499                          failure
     a phrase of business logic, the caller's own pattern, or HTTP 4xx          business
     a vague phrase ("must be", "exceeded") with any second factor              business
+    a plain sentence without a technical word, with any second factor          business
     nothing of these                                                           failure, state `unknown`
 
 Rate limiting beside "unavailable" or a 503 is business. The tool's name is a factor only beside words that are

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from toolvet.checks.result.phrases import Phrases, Strength, http_state
+from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.verdict import ErrorKind, Factor, State
 from toolvet.text import Hit
 
@@ -76,6 +77,10 @@ class Evidence:
         found = () if hit is None else _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
         return int(found[-1]) if found else 0
 
+    def sentence(self) -> str:
+        """The error as a plain sentence to the caller, if it is one and no word of a failure stands in it."""
+        return "" if self.veto is not None or Strength.DOUBT in self.first else plain_sentence(self.text)
+
     def words(self, hit: Hit) -> str:
         """The words around a hit, from its line, cut to what is good to read."""
         text = self.text
@@ -97,9 +102,11 @@ def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, na
     decisive = evidence.own_strong or evidence.own or first.get(_ALONE)
     pattern = decisive or vague
     words = "" if pattern is None else evidence.words(pattern)
+    sentence = "" if pattern is not None or code or http is not None else evidence.sentence()
+    words = words or sentence
     tested = sent or ("" if _TEST_DATA not in first else evidence.words(first[_TEST_DATA]))
     # The name alone proves nothing: it counts beside words that say something.
-    named = name_word if pattern is not None or code or refused else ""
+    named = name_word if words or code or refused else ""
     status_words = "" if http is None else evidence.words(first[_HTTP])
     factors = (
         Factor("mcp_error_code", 2, present=True, evidence=code) if code else _NO_CODE,
@@ -120,7 +127,8 @@ def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, na
         return Decision(ErrorKind.BUSINESS, state, 100.0, f"business logic: {words or code}", factors)
     if refused:
         return Decision(ErrorKind.BUSINESS, http or state, 100.0, f"business logic: {status_words}", factors)
-    if vague is not None and (structured or tested or named or code or http is not None):
+    if (vague is not None or sentence) and (structured or tested or named or code or http is not None):
+        state = State.RULE if sentence else state
         return Decision(ErrorKind.BUSINESS, state, 100.0, f"business logic: {words}", factors)
     return Decision(
         ErrorKind.TOOL_FAILURE, State.UNKNOWN, _UNKNOWN, "Nothing shows that the input was at fault", factors

@@ -1,0 +1,68 @@
+"""Whether an error is a sentence that the tool's author wrote for the caller.
+
+"The vehicle is in maintenance" holds no phrase that a list could know; but it is prose, and no word of it is about
+machinery. That is a vague sign of business logic, and like every vague one it needs a second factor.
+"""
+
+import re
+from functools import cache
+from typing import cast
+
+import msgspec
+
+from toolvet.checks.result.phrases import table
+from toolvet.checks.result.silent import strings_of
+
+_LONGEST = 300
+_FEWEST_WORDS = 3
+# "Error executing tool x: ", "Database error: ", "[ERROR] ": who speaks, before what is said.
+_PREFIX = re.compile(
+    r"^\W{0,6}(?:[^:\n]{0,60}\b(?:error|failed|failure|exception|mcp)\b[^:\n]{0,60}:\s*){1,3}", re.IGNORECASE
+)
+_REPORTING = frozenset(("error", "errors", "failed", "failure", "exception", "mcp", "tool"))
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][a-z]+)?")
+# Identifiers, calls, paths, stack frames: the words of a program.
+_CODE = re.compile(r"[(){}<>=\\|]|::|->|\w\.\w+\.\w|[a-z][A-Z]|\w_\w|0x[0-9a-f]|\n.*\n", re.DOTALL)
+
+
+class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    words: tuple[str, ...]
+
+
+def plain_sentence(text: str) -> str:
+    """The sentence, if the error is one about what the caller asked for; else empty."""
+    if len(text) > _LONGEST:
+        return ""
+    said = text.strip()
+    if said.startswith("{"):
+        said = _message(said)
+    opening = _PREFIX.match(said)
+    if opening is not None:
+        if any(_is_technical(word) for word in _WORD.findall(opening.group()) if word.lower() not in _REPORTING):
+            return ""
+        said = said[opening.end() :]
+    # What is quoted is the caller's, or a name.
+    bare = re.sub(r"\"[^\"]*\"|'[^' ]*'|`[^`]*`|https?://\S+", "", said)
+    if _CODE.search(bare):
+        return ""
+    words = _WORD.findall(bare)
+    return said if len(words) >= _FEWEST_WORDS and not any(_is_technical(word) for word in words) else ""
+
+
+def _is_technical(word: str) -> bool:
+    return _technical().fullmatch(word.lower()) is not None
+
+
+def _message(text: str) -> str:
+    """The longest text in a JSON error, which is the one for people."""
+    try:
+        value = cast("object", msgspec.json.decode(text))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return ""
+    return max(strings_of(value).split("\n"), key=len)
+
+
+@cache
+def _technical() -> re.Pattern[str]:
+    words = msgspec.convert(table("technical_words.toml"), _Words).words
+    return re.compile("|".join(re.escape(word).replace(r"\*", "[a-z]*") for word in words))
