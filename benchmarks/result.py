@@ -8,6 +8,7 @@ import re
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 from toolvet.checks.result import check_result
@@ -72,14 +73,13 @@ def main() -> None:
     print(f"{len(known)} phrases\n{'':26}{'check_result':>14}{'re loop':>12}{'ratio':>9}")
     for name, result in CASES.items():
         text = result["content"][0]["text"]  # type: ignore[index]
-        ours = median_us(lambda result=result: check_result(TOOL, {"query": "x"}, result))  # type: ignore[misc]
-        theirs = median_us(lambda text=text: loop.find(text), budget=0.1)  # type: ignore[misc]
+        ours = median_us(partial(check_result, TOOL, {"query": "x"}, result))
+        theirs = median_us(partial(loop.find, text), budget=0.1)
         print(f"{name:26}{ours:11.1f} µs{theirs:9.0f} µs{theirs / ours:8.0f}x")
     print(f"\nall phrases over hostile texts{'':10}25 KB      50 KB     100 KB     growth per doubling")
     for name, unit in HOSTILE.items():
         times = [
-            median_us(lambda text=unit * (size // len(unit)): phrases().scan(text), 0.05)  # type: ignore[misc]
-            for size in (25_000, 50_000, 100_000)
+            median_us(partial(phrases().scan, unit * (size // len(unit))), 0.05) for size in (25_000, 50_000, 100_000)
         ]
         growth = " ".join(f"{after / before:.1f}" for before, after in pairwise(times))
         print(f"{name:36}" + "".join(f"{each:8.0f} µs" for each in times) + f"     {growth}")
