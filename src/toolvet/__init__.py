@@ -4,32 +4,37 @@ Everything here is pure: no network, no disk, no clock. What does I/O lives in m
 `toolvet.assess`. Names that are not in `__all__` here or in such a module may change at any time.
 """
 
-from toolvet.checks.result import (
-    Classification,
-    ErrorKind,
-    Factor,
-    Leak,
-    OutputSchemaValidation,
-    ResultMetadata,
-    ResultVerdict,
-    Retry,
-    State,
-    check_result,
-    extract_metadata,
-    is_business_logic_error,
-    overall_confidence,
-)
-from toolvet.errors import (
-    AuthenticationError,
-    ConfigError,
-    ToolvetError,
-    UnreachableError,
-    Unsatisfiable,
-    UsageError,
-)
-from toolvet.findings import Finding, Severity
-from toolvet.schema import InvalidExample, invalid_examples, valid_example
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from toolvet.version import __version__
+
+if TYPE_CHECKING:
+    from toolvet.checks.result import (
+        Classification,
+        ErrorKind,
+        Factor,
+        Leak,
+        OutputSchemaValidation,
+        ResultMetadata,
+        ResultVerdict,
+        Retry,
+        State,
+        check_result,
+        extract_metadata,
+        is_business_logic_error,
+        overall_confidence,
+    )
+    from toolvet.errors import (
+        AuthenticationError,
+        ConfigError,
+        ToolvetError,
+        UnreachableError,
+        Unsatisfiable,
+        UsageError,
+    )
+    from toolvet.findings import Finding, Severity
+    from toolvet.schema import InvalidExample, invalid_examples, valid_example
 
 __all__ = [
     "AuthenticationError",
@@ -58,3 +63,31 @@ __all__ = [
     "overall_confidence",
     "valid_example",
 ]
+
+# Loaded when first asked for: a program that only validates needs no patterns, one that only judges results no schemas.
+_HOMES = {
+    "toolvet.checks.result": (
+        "Classification ErrorKind Factor Leak OutputSchemaValidation ResultMetadata ResultVerdict Retry State "
+        "check_result extract_metadata is_business_logic_error overall_confidence"
+    ),
+    "toolvet.errors": "AuthenticationError ConfigError ToolvetError UnreachableError Unsatisfiable UsageError",
+    "toolvet.findings": "Finding Severity",
+    "toolvet.schema": "InvalidExample invalid_examples valid_example",
+}
+
+
+if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
+
+    def __getattr__(name: str) -> object:
+        """A public name, from the module that it lives in."""
+        for home, names in _HOMES.items():
+            if name in names.split():
+                value: object = getattr(import_module(home), name)
+                globals()[name] = value
+                return value
+        raise AttributeError(f"module 'toolvet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

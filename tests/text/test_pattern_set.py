@@ -8,7 +8,7 @@ import threading
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from toolvet import discover
+from toolvet.discover import cache
 from toolvet.text import Hit, Pattern, PatternSet, UnsafePattern, literal
 from toolvet.text.dialect import translate
 from toolvet.text.engine_hyperscan import HyperscanEngine
@@ -202,7 +202,7 @@ def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     patterns = [Pattern(str(number), f"word{number}x?\\b") for number in range(60)]
     first = PatternSet(patterns).scan("word7 word59x")
-    kept = list(discover._cache_folder().iterdir())
+    kept = list(cache._folder().iterdir())
     assert len(kept) == 1
     assert PatternSet(patterns).scan("word7 word59x") == first
     kept[0].write_bytes(b"damaged")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import hyperscan
 
-from toolvet.discover import cached, keep
+from toolvet.discover.cache import cached, keep
 from toolvet.text.dialect import Translation, UnsafePattern
 from toolvet.text.engine_re import for_re
 from toolvet.text.lookalikes import FULL_WIDTH, as_ascii, narrow

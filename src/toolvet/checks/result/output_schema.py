@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from toolvet.checks.result.response import Response
 from toolvet.checks.result.verdict import OutputSchemaValidation
-from toolvet.schema import Schema, Violation, compiled
+
+if TYPE_CHECKING:
+    from toolvet.schema import Schema, Violation
 
 NO_JSON = "Tool has output schema but response contains no valid JSON"
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -19,6 +21,9 @@ def output_schema_validation(schema: object, response: Response) -> OutputSchema
     """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block."""
     if schema is None:
         return None
+    # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
+    from toolvet.schema import compiled  # noqa: PLC0415
+
     judge = compiled(schema)
     if judge.problem is not None:
         return OutputSchemaValidation(
@@ -32,13 +37,13 @@ def output_schema_validation(schema: object, response: Response) -> OutputSchema
     return _verdict(_fewest(judge, candidates))
 
 
-def _fewest(judge: Schema, candidates: Sequence[object]) -> tuple[Violation, ...]:
+def _fewest(judge: "Schema", candidates: Sequence[object]) -> "tuple[Violation, ...]":
     """The violations of the value that comes closest: an object before a stray number."""
     judged = [(judge.violations(candidate), not isinstance(candidate, dict)) for candidate in candidates]
     return min(judged, key=lambda pair: (bool(pair[0]), pair[1], len(pair[0])))[0]
 
 
-def _verdict(violations: tuple[Violation, ...]) -> OutputSchemaValidation:
+def _verdict(violations: "tuple[Violation, ...]") -> OutputSchemaValidation:
     if not violations:
         return OutputSchemaValidation(has_output_schema=True, is_valid=True)
     told = "; ".join(f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD])
