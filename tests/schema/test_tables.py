@@ -5,7 +5,7 @@ import re
 import pytest
 
 from toolvet.schema.compiled import compiled
-from toolvet.schema.naming import Entry, entries, entries_for, formats, hints, quoted, words_of
+from toolvet.schema.naming import Entry, choices, entries, entries_for, formats, hints, listed, quoted, words_of
 
 
 @pytest.mark.parametrize("entry", entries("name"), ids=lambda entry: entry.words[0])
@@ -77,3 +77,14 @@ def test_what_the_description_says_comes_before_what_the_name_suggests() -> None
     assert next(hints("date", "The day, e.g. '2031-05-06'", "string")) == "2031-05-06"
     assert next(hints("zone", "IANA timezone name", "string")) == "Europe/London"
     assert next(hints("count", "How many, e.g. 7", "integer")) == 7
+
+
+@pytest.mark.parametrize("hit", [hit for choice in choices() for hit in choice.hits])
+def test_the_first_of_the_values_that_a_description_lists_is_taken(hit: str) -> None:
+    description, value = hit.split(" => ")
+    assert next(listed(description, "string")) == value
+
+
+@pytest.mark.parametrize("miss", [miss for choice in choices() for miss in choice.misses])
+def test_prose_that_lists_nothing_gives_no_value(miss: str) -> None:
+    assert list(listed(miss, "string")) == []

@@ -81,6 +81,8 @@ def _judged_breach(call: Call, breach: Breach, ended: Ending) -> tuple[bool, str
         return True, "accepted; the schema does not forbid it"
     if ended is Ending.SUCCESS:
         return False, "accepted although invalid"
+    if not breach.declared:
+        return False, "the call failed, and the schema allows it"
     return False, "the tool failed instead of refusing the arguments"
 
 

@@ -35,6 +35,7 @@ def hints(name: str, description: str, kind: ValueType) -> Iterator[object]:
     """Values for a field, the most telling first: quoted in its description, meant by it, then told by the name."""
     if description:
         yield from quoted(description, kind)
+        yield from listed(description, kind)
         for phrase, entry in _phrases():
             if entry.values(kind) and phrase.search(description, 0, _READ):
                 yield from entry.values(kind)
@@ -135,6 +136,15 @@ def quoted(description: str, kind: ValueType) -> Iterator[object]:
             at = between.end()
 
 
+def listed(description: str, kind: ValueType) -> Iterator[object]:
+    """The first of the values that a description lists: `'asc' or 'desc'`, `one of: day, week`, `(json or text)`."""
+    text = description[:_READ]
+    for form in _choices():
+        found = form.search(text)
+        if found:
+            yield from _as(next(group for group in found.groups() if group is not None), kind)
+
+
 def _as(value: str, kind: ValueType) -> Iterator[object]:
     if not value or "..." in value or "…" in value:
         return
@@ -171,6 +181,25 @@ def _names() -> Mapping[tuple[str, ...], Entry]:
         for phrase in entry.words:
             known.setdefault(words_of(phrase), entry)
     return known
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One way to list values. Its proof: hits are `description => value`, misses descriptions that list nothing."""
+
+    match: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def choices() -> tuple[Choice, ...]:
+    """Every form, in the order of the file."""
+    return msgspec.convert(_tables()["choices.toml"]["choice"], tuple[Choice, ...])
+
+
+@lru_cache(maxsize=1)
+def _choices() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(choice.match, re.IGNORECASE) for choice in choices())
 
 
 @lru_cache(maxsize=1)
