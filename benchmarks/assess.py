@@ -8,7 +8,7 @@ from statistics import median
 from toolvet.assess import assess
 from toolvet.transport import StdioTarget
 
-SERVER = StdioTarget(command=sys.executable, args=(str(Path(__file__).with_name("five_ms_server.py")),))
+SERVER = StdioTarget(command=sys.executable, args=(str(Path(__file__).parent / "servers" / "five_ms.py"),))
 
 
 def main() -> None:

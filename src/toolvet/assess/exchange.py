@@ -37,7 +37,9 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
         case TimedOut():
             return replace(facts, outcome=Outcome.TIMEOUT, detail=detail)
         case Lost():
-            return replace(facts, outcome=Outcome.SERVER_DIED, detail=f"{reply.reason}\n{reply.stderr_tail}".strip())
+            code = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
+            words = f"{reply.reason}{code}\n{reply.stderr_tail}".strip()
+            return replace(facts, outcome=Outcome.SERVER_DIED, detail=words)
         case Malformed():
             return replace(facts, detail=reply.reason)
 
