@@ -106,7 +106,9 @@ class Phrases:
 def phrases() -> Phrases:
     """Every phrase that toolvet ships; read at the first call."""
     found: dict[str, Phrase] = {}
-    for path, content in data_files(_PACKAGE, ".toml"):
+    # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
+    files = sorted(data_files(_PACKAGE, ".toml"), key=lambda file: file[0].endswith("/invalid_input.toml"))
+    for path, content in files:
         folder, _, name = path.rpartition("/")
         if folder != "patterns":
             continue
