@@ -1,0 +1,165 @@
+"""What a client asks a `validate` tool: one call, or a batch of them.
+
+    {"tool": "book_flight", "arguments": {…}}            `parameters` is read as an alias of `arguments`
+    {"calls": [{"tool": …, "arguments": {…}}, …]}        when the server announces batchValidation
+
+Beside either: `levels` (only these are checked) and `context` (what the validators may know of the caller).
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from toolvet.checks.capability.announcement import LEVELS, Level
+from toolvet.schema.json_value import is_array, is_object, members, names
+
+
+class ValidationCall(msgspec.Struct, frozen=True):
+    """A call that is to be checked, not made. `tool` is bare; `arguments` is any JSON value."""
+
+    tool: str
+    arguments: object
+
+
+class ValidationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the client wants to know. `levels` is None for all of them; `is_batch` says how to answer."""
+
+    calls: tuple[ValidationCall, ...]
+    is_batch: bool = False
+    levels: tuple[Level, ...] | None = None
+    context: Mapping[str, object] = msgspec.field(default_factory=dict[str, object])
+
+    def to_dict(self) -> dict[str, object]:
+        """The arguments of the `validate` tool."""
+        calls: list[object] = [{"tool": call.tool, "arguments": call.arguments} for call in self.calls]
+        asked: dict[str, object] = {"calls": calls} if self.is_batch else dict(members(calls[0]))
+        if self.levels is not None:
+            asked["levels"] = list(self.levels)
+        return {**asked, "context": dict(self.context)} if self.context else asked
+
+
+def bare_name(tool: str) -> str:
+    """The name that the server knows: without the `server:` that clients put before it."""
+    return tool.partition(":")[2] or tool
+
+
+def parse_request(arguments: object, *, max_batch_size: int | None = 1) -> ValidationRequest | str:
+    """The request, or a sentence that says how to ask. `max_batch_size` None is no limit, 1 is no batches. Total."""
+    asked = members(arguments)
+    levels = _levels(asked.get("levels"))
+    if isinstance(levels, str):
+        return levels
+    context = asked.get("context")
+    if context is not None and not is_object(context):
+        return "'context' must be an object."
+    calls = _calls(asked, max_batch_size)
+    if isinstance(calls, str):
+        return calls
+    return ValidationRequest(calls=calls, is_batch="calls" in asked, levels=levels, context=dict(members(context)))
+
+
+def _calls(asked: Mapping[str, object], max_batch_size: int | None) -> tuple[ValidationCall, ...] | str:
+    if "calls" not in asked:
+        call = _call(asked)
+        return call if isinstance(call, str) else (call,)
+    items = asked["calls"]
+    if max_batch_size == 1:
+        return "This server validates one call at a time: send 'tool' and 'arguments' instead of 'calls'."
+    if "tool" in asked:
+        return "Send either 'tool' and 'arguments', or 'calls', not both."
+    if not is_array(items) or not items:
+        return "'calls' must be a list of at least one call, each with 'tool' and 'arguments'."
+    if max_batch_size is not None and len(items) > max_batch_size:
+        return (
+            f"{len(items)} calls in one batch, but at most {max_batch_size} are allowed: send them in several batches."
+        )
+    calls: list[ValidationCall] = []
+    for position, item in enumerate(items):
+        call = _call(members(item))
+        if isinstance(call, str):
+            return f"calls[{position}]: {call}"
+        calls.append(call)
+    return tuple(calls)
+
+
+def _call(asked: Mapping[str, object]) -> ValidationCall | str:
+    tool = asked.get("tool")
+    if not isinstance(tool, str) or not tool:
+        return "'tool' is missing: the name of the tool whose arguments are to be checked."
+    key = "arguments" if "arguments" in asked else "parameters"
+    if key not in asked:
+        return "'arguments' is missing: the arguments that are to be checked, an object."
+    return ValidationCall(tool, asked[key])
+
+
+def _levels(asked: object) -> tuple[Level, ...] | str | None:
+    if asked is None:
+        return None
+    wanted = names(asked)
+    if not is_array(asked) or len(wanted) != len(asked) or not {*wanted} <= {*LEVELS}:
+        return f"'levels' must be a list of names out of {', '.join(LEVELS)}."
+    found: list[Level] = [level for level in LEVELS if level in wanted]
+    return tuple(found)
+
+
+def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
+    """The JSON Schema of the request, as plain as it can be.
+
+    With batches nothing is `required`, because model APIs refuse tools whose root says it with `anyOf` or `oneOf`.
+    """
+    properties: dict[str, object] = {
+        "tool": {"type": "string", "description": "Name of the tool whose arguments are to be checked."},
+        "arguments": {"type": "object", "description": "The arguments, as they would be sent to that tool."},
+        "levels": {
+            "type": "array",
+            "items": {"type": "string", "enum": list(LEVELS)},
+            "description": "Check only these levels; all by default.",
+        },
+        "context": {"type": "object", "description": "What the checks may know about the caller."},
+    }
+    if max_batch_size == 1:
+        return {"type": "object", "properties": properties, "required": ["tool", "arguments"]}
+    call: dict[str, object] = {
+        "type": "object",
+        "properties": {"tool": properties["tool"], "arguments": properties["arguments"]},
+        "required": ["tool", "arguments"],
+    }
+    calls: dict[str, object] = {
+        "type": "array",
+        "items": call,
+        "minItems": 1,
+        "description": "Several calls at once, instead of 'tool' and 'arguments'.",
+    }
+    if max_batch_size is not None:
+        calls["maxItems"] = max_batch_size
+    return {"type": "object", "properties": {**properties, "calls": calls}}
+
+
+def output_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
+    """The JSON Schema of the reply: `ValidationReply.to_dict()`, and for a batch a reply for each call in `results`."""
+    sentences: dict[str, object] = {"type": "array", "items": {"type": "string"}}
+    severity: dict[str, object] = {"type": "string", "enum": ["error", "warn", "info"]}
+    message: dict[str, object] = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "message": {"type": "string"}, "severity": severity},
+        "required": ["path", "message", "severity"],
+    }
+    correction: dict[str, object] = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "value": {}},
+        "required": ["path", "value"],
+    }
+    properties: dict[str, object] = {
+        "valid": {"type": "boolean"},
+        "errors": sentences,
+        "warnings": sentences,
+        "suggestions": sentences,
+        "severity": severity,
+        "messages": {"type": "array", "items": message},
+        "corrections": {"type": "array", "items": correction},
+    }
+    required = ["valid", "errors", "warnings", "suggestions"]
+    if max_batch_size == 1:
+        return {"type": "object", "properties": properties, "required": required}
+    one: dict[str, object] = {"type": "object", "properties": properties, "required": required}
+    return {**one, "properties": {**properties, "results": {"type": "array", "items": one}}}
