@@ -48,6 +48,8 @@ def test_plurals_of_field_names_become_singular(plural: str, expected: str) -> N
         ("list_books", text('[{"isbn": "978-1"}]'), "isbn", "978-1"),
         ("list_tables", text("[{'name': 'orders'}]"), "table_name", "orders"),
         ("list_branches", text('{"branches": ["main", "next"]}'), "branch", "main"),
+        ("list_allowed_directories", text("Allowed directories:\n/srv/books"), "path", "/srv/books"),
+        ("list_rooms", text("north\nsouth"), "room_name", "north"),
         ("search_users", text('{"users": [{"userId": 7}]}'), "user_id", 7),
     ],
 )
@@ -57,6 +59,12 @@ def test_what_a_listing_returned_feeds_the_parameter_of_that_name(
     harvest = Harvest()
     harvest.gather([call(tool, result)])
     assert harvest.value(parameter) == expected
+
+
+def test_prose_is_no_listing() -> None:
+    harvest = Harvest()
+    harvest.gather([call("list_books", text("There are three books on the shelf.")), call("describe", text("north"))])
+    assert len(harvest) == 0
 
 
 def test_errors_are_not_harvested() -> None:

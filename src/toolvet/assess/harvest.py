@@ -11,6 +11,7 @@ import msgspec
 from toolvet.rules import Call
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
+_LISTING = {"list", "search", "find", "show", "all", "query"}
 _NAMING = {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"}
 _LOOKING = {"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"}
 _MOST_CALLS = 3  # Of one tool: its later scenarios return more of the same.
@@ -28,9 +29,13 @@ class Harvest:
         """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
         successful = (call for call in calls if call.accepted and call.breach is None)
         for call in islice(successful, _MOST_CALLS):
-            nouns = tuple(word for word in words(call.tool.name) if word not in _LOOKING)
+            named = words(call.tool.name)
+            nouns = tuple(word for word in named if word not in _LOOKING)
             subject = singular(nouns[-1]) if nouns else ""
-            for value in _payloads(call.result):
+            payloads = list(_payloads(call.result))
+            if not _LISTING.isdisjoint(named):
+                payloads.append(_lines(call.result))
+            for value in payloads:
                 for name, leaf in _leaves(value, subject, 0):
                     self._add(name, leaf)
 
@@ -81,6 +86,13 @@ def _payloads(result: object) -> Iterator[object]:
                     continue
 
 
+def _lines(result: object) -> list[object]:
+    """The entries of a listing in plain text: lines of one word or path each; headings and prose give none."""
+    texts = (members(block).get("text") for block in elements(members(result).get("content")))
+    lines = [line.strip() for text in texts if isinstance(text, str) for line in text[:_LONGEST_TEXT].splitlines()]
+    return [line for line in lines if re.fullmatch(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})", line)]
+
+
 def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str, ...], object]]:
     """Every scalar with the names it goes by: its key and, for naming keys, what it names (`id` of a book: book_id)."""
     if depth > 6:
@@ -97,6 +109,9 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str
                 yield from _leaves(entry, own[-1] if own else subject, depth + 1)
     elif is_array(value):
         for entry in value[:_MOST_VALUES]:
+            if isinstance(entry, str) and entry.startswith("/"):
+                yield ("path",), entry
+                yield (subject, "path"), entry
             if isinstance(entry, str | int) and not isinstance(entry, bool) and subject:
                 yield (subject,), entry
                 for naming in ("id", "name"):

@@ -9,6 +9,7 @@ from toolvet.rules.ending import Ending, ending, verdict_of, words_of
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import Call
+from toolvet.schema.json_value import members
 
 CARD = Card(
     id="path-leaked",
@@ -52,7 +53,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     ):
         return
     text = words_of(call)
-    paths = [leak for leak in verdict.leaks if leak.kind is LeakKind.ABSOLUTE_PATH and not _is_meant(text, leak)]
+    paths = [leak for leak in verdict.leaks if leak.kind is LeakKind.ABSOLUTE_PATH and not _is_meant(text, leak, call)]
     inside = [leak for leak in paths if _INSIDE.search(leak.text)]
     for leak in (inside or paths)[:1]:
         yield Seen(
@@ -63,6 +64,10 @@ def check_call(call: Call) -> Iterator[Seen]:
         )
 
 
-def _is_meant(text: str, leak: Leak) -> bool:
+def _is_meant(text: str, leak: Leak, call: Call) -> bool:
     before, found, _ = text.partition(leak.text)
+    # What the caller sent often stands between the word and the path, and may be long.
+    for sent in members(call.arguments).values():
+        if isinstance(sent, str) and sent:
+            before = before.replace(sent, "")
     return bool(found) and _MEANT.search(before[-100:]) is not None
