@@ -2,10 +2,13 @@
 
     {"tools": [...],                      the entries of tools/list
      "answers": {"tool": ANSWER},        what a call of that tool brings; "*" for any other
+     "capabilities": {...},               what it announces; without it {"tools": {}}
+     "era": "modern",                     speaks 2026-07-28 only; without it, only what has a handshake
      "marker": "path"}                    touched when a call without an answer arrives, so that a test can wait for it
 
 ANSWER is a tool result, or {"hang": true}, {"die": 3}, {"error": {...}}, {"echo": true}, {"validate": true} (refuses
-what misses a required argument).
+what misses a required argument), {"about": {"tool": ANSWER}} (by the tool that the argument `tool` names).
+A tool that is not listed but has an answer of its own can be called.
 """
 
 import json
@@ -14,6 +17,10 @@ import sys
 from pathlib import Path
 
 script = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+capabilities = script.get("capabilities", {"tools": {}})
+modern = script.get("era") == "modern"
+# What the modern revision wants in every such result, and older ones do not know.
+UNCACHED = {"ttlMs": 0, "cacheScope": "private"} if modern else {}
 by_name = {tool["name"]: tool for tool in script["tools"] if isinstance(tool, dict) and "name" in tool}
 
 
@@ -22,9 +29,11 @@ def text(words: str, *, is_error: bool = False) -> dict[str, object]:
 
 
 def called(name: str, arguments: dict[str, object]) -> dict[str, object] | None:
-    answer = script["answers"].get(name, script["answers"].get("*"))
-    if name not in by_name or answer is None:
+    answer = script["answers"].get(name, script["answers"].get("*") if name in by_name else None)
+    if answer is None:
         return {"error": {"code": -32602, "message": f"Unknown tool: {name}"}}
+    if "about" in answer:
+        answer = answer["about"].get(arguments.get("tool"), answer["about"].get("*"))
     if "die" in answer:
         sys.stderr.write("going down\n")
         sys.stderr.flush()
@@ -46,22 +55,28 @@ for line in sys.stdin:
         continue
     parameters = message.get("params", {})
     match message["method"]:
-        case "initialize":
+        case "server/discover" if modern:
             body: dict[str, object] | None = {
+                "result": {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, **UNCACHED}
+            }
+        case "initialize" if not modern:
+            body = {
                 "result": {
                     "protocolVersion": parameters["protocolVersion"],
-                    "capabilities": {"tools": {}},
+                    "capabilities": capabilities,
                     "serverInfo": {"name": "scripted", "version": "1"},
                 }
             }
         case "tools/list":
-            body = {"result": {"tools": script["tools"]}}
+            body = {"result": {"tools": script["tools"], **UNCACHED}}
         case "tools/call":
             body = called(parameters["name"], parameters.get("arguments", {}))
         case "ping":
             body = {"result": {}}
         case _:
             body = {"error": {"code": -32601, "message": "Method not found"}}
+    if body is not None and modern and "result" in body:
+        body["result"] = {"resultType": "complete", **body["result"]}
     if body is not None:
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **body}) + "\n")
         sys.stdout.flush()

@@ -129,7 +129,9 @@ def settled(tool: ToolDefinition, harvest: Harvest, fixtures: object, known: Arg
         declared = tool.properties.get(name)
         if name in known or not is_object(declared) or any(word in declared for word in _SPOKEN):
             continue
-        if declared.get("type") == "string" and "format" not in declared and harvest.value(name) is None:
+        one = members(declared.get("items")) if declared.get("type") == "array" else declared
+        free = one.get("type") == "string" and "format" not in one and not any(word in one for word in _SPOKEN)
+        if free and harvest.value(name) is None:
             return False
     return True
 
