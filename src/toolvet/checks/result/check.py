@@ -13,7 +13,7 @@ from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.response import Content, Response, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
-from toolvet.checks.result.tool import ToolView, name_traits, view_of
+from toolvet.checks.result.tool import name_traits
 from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
@@ -24,6 +24,7 @@ from toolvet.checks.result.verdict import (
     State,
 )
 from toolvet.text import Hit, Pattern, PatternSet, literal
+from toolvet.tool import ToolView, view_of
 
 OwnPatterns = tuple[str | re.Pattern[str], ...]
 _LONGEST_READ = 20_000

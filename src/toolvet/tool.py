@@ -1,0 +1,54 @@
+"""What we read of a tool definition: a mapping, or an object of the official SDK or FastMCP. Total."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import msgspec
+
+
+class ToolView(msgspec.Struct, frozen=True, gc=False):
+    """Name and description (empty without one), `inputSchema` and `outputSchema` (None without one)."""
+
+    name: str
+    description: str
+    input_schema: object
+    output_schema: object
+
+
+def view_of(tool: object) -> ToolView:
+    """Read `tool`; what is missing or of the wrong type is empty."""
+    try:
+        if type(tool) is dict or isinstance(tool, Mapping):
+            parts = cast("Mapping[object, object]", tool)
+            schema = parts.get("inputSchema")
+            if schema is None:
+                # The spelling of SDK objects, and the name that OpenAI and FastMCP have for the same thing.
+                schema = parts.get("input_schema", parts.get("parameters"))
+            output = parts.get("outputSchema")
+            if output is None:
+                output = parts.get("output_schema")
+            name, description = parts.get("name"), parts.get("description")
+        else:
+            name, description = getattr(tool, "name", None), getattr(tool, "description", None)
+            schema = _first(tool, "input_schema", "inputSchema", "parameters")
+            output = _first(tool, "output_schema", "outputSchema")
+    except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
+        return _NOTHING
+    return ToolView(
+        name if isinstance(name, str) else "",
+        description if isinstance(description, str) else "",
+        schema,
+        output,
+    )
+
+
+_NOTHING = ToolView("", "", None, None)
+
+
+def _first(tool: object, *attributes: str) -> object:
+    """The first of `attributes` that is there: the snake case first, for SDKs warn of the other or have only one."""
+    for attribute in attributes:
+        found: object = getattr(tool, attribute, None)
+        if found is not None:
+            return found
+    return None
