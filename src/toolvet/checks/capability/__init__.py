@@ -15,7 +15,8 @@ from toolvet.checks.capability.announcement import (
     announcement,
     has_capability,
 )
-from toolvet.checks.capability.reply import Correction, Message, MessageSeverity, ValidationReply
+from toolvet.checks.capability.misannounced import misannounced
+from toolvet.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
 from toolvet.checks.capability.reply_reading import parse_replies, parse_reply
 from toolvet.checks.capability.request import (
     ValidationCall,
@@ -32,6 +33,7 @@ __all__ = [
     "EXTENSION_ID",
     "LEVELS",
     "PROTOCOL_VERSION",
+    "SEVERITIES",
     "Announcement",
     "Caching",
     "Correction",
@@ -45,6 +47,7 @@ __all__ = [
     "bare_name",
     "has_capability",
     "input_schema",
+    "misannounced",
     "output_schema",
     "parse_replies",
     "parse_reply",

@@ -1,0 +1,143 @@
+"""Validation for servers of the official SDK, the low-level `Server` and `MCPServer` alike: `pip install toolvet[mcp]`.
+
+    enable_validation(server, validation)
+
+Everything happens in one middleware of the server, whose place the SDK calls provisional (mcp 2.x).
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from mcp import MCPError
+from mcp.server import MCPServer, Server
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.types import SERVER_INFO_META_KEY
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from toolvet.checks.capability import EXTENSION_ID
+from toolvet.integrations.answering import answered
+from toolvet.integrations.validation import ToolValidation
+from toolvet.schema.json_value import elements, is_object, members
+
+_LOG = logging.getLogger("toolvet.validation")
+# A listing that has more pages than this is a circle.
+_MOST_PAGES = 1000
+_Context = ServerRequestContext[Any, Any]
+
+
+def enable_validation(server: Server[Any] | MCPServer[Any], validation: ToolValidation | None = None) -> ToolValidation:
+    """Announce the capability, add the `validate` tool, and refuse bad calls with a report that says how to mend them.
+
+    Returns the validation, for `@validation.validator(…)`. Call it once, before the server runs.
+    """
+    found = validation if validation is not None else ToolValidation()
+    server.middleware.append(ToolValidationMiddleware(found))
+    return found
+
+
+class ToolValidationMiddleware:
+    """Sees wire messages: `initialize`, `server/discover`, `tools/list` and `tools/call`; everything else passes.
+
+    A tool's definition is looked up in the server's own `tools/list` for each call, so that it is the one that this
+    caller would see. A tool of the server that has the name of the `validate` tool is hidden by it, and the log tells.
+    """
+
+    def __init__(self, validation: ToolValidation) -> None:
+        self._validation = validation
+
+    async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """One message."""
+        if ctx.method == "tools/call":
+            return await self._called(ctx, call_next)
+        result = await call_next(ctx)
+        if not is_object(result):
+            return result
+        if ctx.method == "initialize":
+            return self._announced(result, "legacy")
+        if ctx.method == "server/discover":
+            return self._announced(result, "modern")
+        return self._listed(result) if ctx.method == "tools/list" else dict(result)
+
+    def _announced(self, result: Mapping[str, object], era: Literal["legacy", "modern"]) -> dict[str, Any]:
+        capabilities = members(result.get("capabilities"))
+        return {**result, "capabilities": self._validation.announced_in(capabilities, era)}
+
+    def _listed(self, result: Mapping[str, object]) -> dict[str, Any]:
+        tools = [tool for tool in elements(result.get("tools")) if not self._is_ours(tool)]
+        if result.get("nextCursor") is None:
+            tools.append(self._validation.definition())
+        return {**result, "tools": tools}
+
+    def _is_ours(self, tool: object) -> bool:
+        taken = members(tool).get("name") == self._validation.method
+        if taken:
+            _LOG.error(
+                "the server's tool %r is hidden by the one that validates; give ToolValidation another method",
+                self._validation.method,
+            )
+        return taken
+
+    async def _called(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        params = members(ctx.params)
+        name, arguments = params.get("name"), params.get("arguments", {})
+        if not isinstance(name, str) or not is_object(arguments):
+            # Malformed requests are protocol errors (SEP-1303), and the SDK's own business.
+            return await call_next(ctx)
+        try:
+            tools, stamp = await self._tools(ctx, call_next)
+        except MCPError:
+            return await call_next(ctx)
+        era = _era(ctx)
+        if name == self._validation.method:
+            answer = await answered(self._validation, arguments, tools)
+            return _dressed(answer, era, stamp)
+        tool = tools.get(name)
+        if tool is None:
+            return await call_next(ctx)
+        found = await self._validation.judge(tool, arguments, purpose="call")
+        if not found.valid:
+            return _dressed(found.to_result(era), era, stamp)
+        result = await call_next(ctx)
+        if not found.messages or not is_object(result):
+            return result
+        # What is only a warning goes with the result, where clients may find it.
+        return {**result, "_meta": {**members(result.get("_meta")), EXTENSION_ID: found.reply.to_dict()}}
+
+    async def _tools(
+        self, ctx: _Context, call_next: CallNext
+    ) -> tuple[dict[str, Mapping[str, object]], Mapping[str, object]]:
+        """All tools by name, and the identity of the server as it stands in every modern result."""
+        found: dict[str, Mapping[str, object]] = {}
+        meta = {
+            key: value for key, value in members(members(ctx.params).get("_meta")).items() if key != "progressToken"
+        }
+        params: dict[str, Any] = {"_meta": meta} if meta else {}
+        stamp: Mapping[str, object] = {}
+        for _ in range(_MOST_PAGES):
+            page = members(await call_next(replace(ctx, method="tools/list", params=params)))
+            for tool in elements(page.get("tools")):
+                name = members(tool).get("name")
+                if isinstance(name, str):
+                    found[name] = members(tool)
+            stamp = {key: value for key, value in members(page.get("_meta")).items() if key == SERVER_INFO_META_KEY}
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str):
+                break
+            params = {**params, "cursor": cursor}
+        return found, stamp
+
+
+def _era(ctx: _Context) -> Literal["legacy", "modern"]:
+    return "modern" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else "legacy"
+
+
+def _dressed(
+    result: Mapping[str, object], era: Literal["legacy", "modern"], stamp: Mapping[str, object]
+) -> dict[str, Any]:
+    """What the SDK adds to results of handlers: this one does not pass through it."""
+    if era == "legacy":
+        return dict(result)
+    meta = {**members(result.get("_meta")), **stamp}
+    return {"resultType": "complete", **result, **({"_meta": meta} if meta else {})}

@@ -1,0 +1,177 @@
+"""One check that a server author wrote, run so that it cannot hurt the server when it raises, hangs or babbles."""
+
+import asyncio
+import copy
+import inspect
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import copy_context
+from typing import Literal, cast
+
+import msgspec
+
+from toolvet.checks.capability import SEVERITIES, Correction, Level, Message, MessageSeverity
+
+CheckFunction = Callable[..., object]
+"""`(arguments)` or `(arguments, context)`, sync or async; returns None, a sentence, a Problem, or a list of these."""
+FailurePolicy = Literal["error", "warn"]
+"""What a validator that does not work means for the call: it is refused, or it passes with a warning."""
+
+_LOG = logging.getLogger("toolvet.validation")
+# Threads of a validator that ran out of time. More of them are not started: they would pile up until the server dies.
+_MOST_STUCK = 8
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What a validator has against a call.
+
+    `path` is a JSON Pointer into the arguments, "" for the call as a whole. A `correction` is a value that would do
+    there; it needs a `path`.
+    """
+
+    message: str
+    path: str = ""
+    severity: MessageSeverity = "error"
+    correction: object = msgspec.UNSET
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What one validator found. `failed` when it did not do its work; then the messages say so."""
+
+    messages: tuple[Message, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    failed: bool = False
+
+
+class Validator:
+    """A check with a name, a level and a limit of `timeout` seconds.
+
+    A sync check runs in a thread of its own, so that the server goes on while it waits. A thread cannot be stopped:
+    when its time is up it is left alone, and it does not keep the process from ending.
+    """
+
+    def __init__(self, check: CheckFunction, *, level: Level, timeout: float, on_failure: FailurePolicy) -> None:
+        self.name = getattr(check, "__name__", type(check).__name__)
+        self.level: Level = level
+        self.takes_context = _takes_two(check)
+        self.is_async = inspect.iscoroutinefunction(check)
+        self._check = check
+        self._timeout = timeout
+        self._on_failure: FailurePolicy = on_failure
+        self._stuck = 0
+
+    async def run(self, arguments: object, context: Mapping[str, object]) -> Findings:
+        """What the check has against `arguments`. Raises nothing but a cancellation of the caller."""
+        if self._stuck >= _MOST_STUCK:
+            return self._failure(f"still hangs in {self._stuck} earlier calls")
+        task = asyncio.ensure_future(self._answer(arguments, context))
+        try:
+            # Not wait_for: a check that swallows its cancellation would keep that waiting for ever.
+            await asyncio.wait((task,), timeout=self._timeout)
+        finally:
+            task.cancel()
+        if not task.done():
+            return self._failure(f"did not answer within {self._timeout:g} s")
+        if task.cancelled():
+            return self._failure("cancelled itself")
+        answer = task.result()
+        if isinstance(answer, _Raised):
+            # The text of a foreign exception may hold secrets: it goes to the log of the server, not to the client.
+            _LOG.error("validator %s raised", self.name, exc_info=answer.problem)
+            return self._failure(f"raised {type(answer.problem).__name__}")
+        found = _findings(answer)
+        return self._failure(f"returned {found}") if isinstance(found, str) else found
+
+    async def _answer(self, arguments: object, context: Mapping[str, object]) -> object:
+        """What the check returned, or how it failed: nothing of it may reach the event loop as an exception."""
+        try:
+            # A copy: a check that edits what it is shown must not change the call.
+            given = (copy.deepcopy(arguments), context)[: 1 + self.takes_context]
+            answer = self._check(*given) if self.is_async else await self._in_thread(given)
+            return await cast("Awaitable[object]", answer) if inspect.isawaitable(answer) else answer
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - sys.exit() in a check must not end the server.
+            return _Raised(problem)
+
+    async def _in_thread(self, given: tuple[object, ...]) -> object:
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[object] = loop.create_future()
+        inside = copy_context()
+
+        def work() -> None:
+            try:
+                answer = inside.run(self._check, *given)
+            except BaseException as problem:  # noqa: BLE001 - whatever it is, somebody waits for an answer.
+                answer = _Raised(problem)
+            try:
+                loop.call_soon_threadsafe(settle, answer)
+            except RuntimeError:
+                return  # The loop is closed: nobody waits any more.
+
+        def settle(answer: object) -> None:
+            if done.cancelled():
+                self._stuck -= 1
+            else:
+                done.set_result(answer)
+
+        # A daemon of its own, not a pool: one that hangs would take a place in the pool, and keep the process alive.
+        threading.Thread(target=work, name=f"toolvet-{self.name}", daemon=True).start()
+        try:
+            return await done
+        except asyncio.CancelledError:
+            self._stuck += 1
+            raise
+
+    def _failure(self, what: str) -> Findings:
+        text = (
+            f"The check '{self.name}' {what}, so nobody knows whether these arguments are good. Trying again may help."
+        )
+        _LOG.warning("%s", text)
+        return Findings((Message(text, self._on_failure),), failed=True)
+
+
+class _Raised(msgspec.Struct, frozen=True):
+    problem: BaseException
+
+
+def _takes_two(check: CheckFunction) -> bool:
+    """Whether the check wants the context beside the arguments."""
+    try:
+        parameters = inspect.signature(check).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    kinds = [parameter.kind for parameter in parameters]
+    positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    return inspect.Parameter.VAR_POSITIONAL in kinds or sum(kind in positional for kind in kinds) > 1
+
+
+def _findings(answer: object) -> Findings | str:
+    """The findings, or in a few words what the answer is instead."""
+    if answer is None:
+        return Findings()
+    answers = cast("list[object]", answer) if isinstance(answer, list | tuple) else [answer]
+    messages: list[Message] = []
+    corrections: list[Correction] = []
+    for item in answers:
+        problem = Problem(item) if isinstance(item, str) else item
+        if not isinstance(problem, Problem) or not _is_sound(problem):
+            return f"{_named(item)} instead of None, a sentence, a Problem or a list of these"
+        messages.append(Message(problem.message, problem.severity, problem.path))
+        if problem.correction is not msgspec.UNSET:
+            corrections.append(Correction(problem.path, problem.correction))
+    return Findings(tuple(messages), tuple(corrections))
+
+
+def _is_sound(problem: Problem) -> bool:
+    """A struct does not look at what it is built from."""
+    text, path = cast("tuple[object, object]", (problem.message, problem.path))
+    is_text = isinstance(text, str) and bool(text.strip()) and isinstance(path, str)
+    return is_text and problem.severity in SEVERITIES
+
+
+def _named(item: object) -> str:
+    if isinstance(item, bool):
+        return str(item)
+    if isinstance(item, str):
+        return "an empty text"
+    return f"an unusable {type(item).__name__}"
