@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
+    from toolvet.checks.arguments import ArgumentReport, Issue, PropertyHelp, SchemaHelp, check_arguments
     from toolvet.checks.result import (
         Classification,
         ErrorKind,
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
         UsageError,
     )
     from toolvet.findings import Finding, Severity
-    from toolvet.schema import InvalidExample, invalid_examples, valid_example
+    from toolvet.schema import InvalidExample, Recovered, Repair, invalid_examples, recover, repair, valid_example
 
 __all__ = [
+    "ArgumentReport",
     "AuthenticationError",
     "Classification",
     "ConfigError",
@@ -44,11 +46,16 @@ __all__ = [
     "Factor",
     "Finding",
     "InvalidExample",
+    "Issue",
     "Leak",
     "OutputSchemaValidation",
+    "PropertyHelp",
+    "Recovered",
+    "Repair",
     "ResultMetadata",
     "ResultVerdict",
     "Retry",
+    "SchemaHelp",
     "Severity",
     "State",
     "ToolvetError",
@@ -56,23 +63,27 @@ __all__ = [
     "Unsatisfiable",
     "UsageError",
     "__version__",
+    "check_arguments",
     "check_result",
     "extract_metadata",
     "invalid_examples",
     "is_business_logic_error",
     "overall_confidence",
+    "recover",
+    "repair",
     "valid_example",
 ]
 
 # Loaded when first asked for: a program that only validates needs no patterns, one that only judges results no schemas.
 _HOMES = {
+    "toolvet.checks.arguments": "ArgumentReport Issue PropertyHelp SchemaHelp check_arguments",
     "toolvet.checks.result": (
         "Classification ErrorKind Factor Leak OutputSchemaValidation ResultMetadata ResultVerdict Retry State "
         "check_result extract_metadata is_business_logic_error overall_confidence"
     ),
     "toolvet.errors": "AuthenticationError ConfigError ToolvetError UnreachableError Unsatisfiable UsageError",
     "toolvet.findings": "Finding Severity",
-    "toolvet.schema": "InvalidExample invalid_examples valid_example",
+    "toolvet.schema": "InvalidExample Recovered Repair invalid_examples recover repair valid_example",
 }
 
 

@@ -1,0 +1,264 @@
+"""All that is said of a schema whatever the call was: its places, its help, its example. One per schema, kept."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+
+from toolvet.checks.arguments.facts import Facts, constraints, type_words
+from toolvet.checks.arguments.wording import as_json, cut, wording
+from toolvet.schema import Schema
+from toolvet.schema.example import Sketch, sketched
+from toolvet.schema.generator import Generator
+from toolvet.schema.json_value import Path, is_array, is_object, members, replaced
+from toolvet.schema.judge import Judge
+from toolvet.schema.numbers import interval, plain
+from toolvet.schema.place import Dead
+from toolvet.schema.reference import Part, Scope
+from toolvet.schema.search import Exhausted, Spot
+from toolvet.schema.walk import subschemas
+from toolvet.errors import Unsatisfiable
+
+_MOST_PROPERTIES = 150
+_DEEPEST = 6
+_LARGE = 2_000
+_LONGEST_EXAMPLE = 300
+_LONGEST_DESCRIPTION = 400
+
+
+class PropertyHelp(msgspec.Struct, frozen=True):
+    """One property: its types (`string | null`), description, limits, and values that are valid there."""
+
+    type: str
+    description: str
+    constraints: tuple[str, ...]
+    examples: tuple[object, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {
+            "type": self.type,
+            "description": self.description,
+            "constraints": list(self.constraints),
+            "examples": list(self.examples),
+        }
+
+
+class SchemaHelp(msgspec.Struct, frozen=True):
+    """What the tool takes. `properties` holds nested ones under their path (`user.email`, `items.*.id`).
+
+    `omitted` counts the properties that were left out of an enormous schema.
+    """
+
+    description: str
+    properties: Mapping[str, PropertyHelp]
+    required: tuple[str, ...]
+    examples: tuple[object, ...]
+    omitted: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {
+            "description": self.description,
+            "properties": {name: each.to_dict() for name, each in self.properties.items()},
+            "required": list(self.required),
+            "examples": list(self.examples),
+        }
+
+
+@lru_cache(maxsize=512)
+def guide_of(ready: Schema) -> "Guide":
+    """The guide of a compiled schema, built once."""
+    return Guide(ready)
+
+
+class Guide:
+    """The places of one schema. What it keeps comes from the schema alone, never from a call."""
+
+    def __init__(self, ready: Schema) -> None:
+        self.ready = ready
+        self.root = Part(ready.usable, Scope(ready.usable, ready.dialect))
+        self.words: dict[tuple[object, ...], object] = {}
+        self.texts: dict[str, str] = {}
+        self._parts: dict[str, Part | None] = {}
+        self._facts: dict[str, Facts] = {}
+        self._resources: list[Part] | None = None
+        self._judge: Judge | None = None
+        self._example: tuple[object, ...] | None = None
+        self._help: SchemaHelp | None = None
+
+    def part(self, pointer: str) -> Part | None:
+        """The part of the schema at `pointer`, read in its own scope; None if there is none."""
+        if pointer not in self._parts:
+            self._parts[pointer] = self._found(pointer)
+        return self._parts[pointer]
+
+    def facts(self, pointer: str) -> Facts:
+        """What the schema at `pointer` demands."""
+        known = self._facts.get(pointer)
+        if known is None:
+            part = self.part(pointer)
+            known = self._facts[pointer] = Facts([part] if part is not None else [])
+        return known
+
+    def _found(self, pointer: str) -> Part | None:
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+        found = _within(self.root, steps)
+        if found is not None:
+            return found
+        # The validator counts from the schema resource: a part of the document with an `$id` of its own.
+        if self._resources is None:
+            inner = ((self.root.scope.inside(schema), schema) for _, schema in subschemas(self.ready.usable))
+            self._resources = [Part(schema, scope) for scope, schema in inner if scope is not self.root.scope]
+        return next((part for each in self._resources if (part := _within(each, steps)) is not None), None)
+
+    @property
+    def judge(self) -> Judge:
+        """Judges values of parts of the document. An enormous document is not compiled once more for it."""
+        if self._judge is None:
+            small = sum(1 for _ in zip(range(_LARGE), subschemas(self.ready.usable), strict=False)) < _LARGE
+            self._judge = Judge(self.ready) if small else Judge()
+        return self._judge
+
+    def sample(self, facts: Facts, parts: list[Part], path: Path) -> tuple[object, ...]:
+        """A value that is valid at a place, if one is found that is short enough to show: none or one."""
+        whole = self.example
+        candidates: list[object] = []
+        if whole:
+            found = _at_like(whole[0], path)
+            candidates.extend(found)
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
+        try:
+            candidates.append(Generator("required", steps=400).value(parts, Spot(name=name)))
+        except (Dead, Exhausted, RecursionError):
+            pass
+        for value in candidates:
+            fits = not facts.impossible and all(self.judge.accepts(part, value) for part in parts)
+            if fits and len(as_json(value)) <= _LONGEST_EXAMPLE:
+                return (value,)
+        return ()
+
+    @property
+    def example(self) -> tuple[object, ...]:
+        """A valid value for the whole: none or one."""
+        if self._example is None:
+            try:
+                self._example = (_neutral(sketched(self.ready, "all"), self.ready),)
+            except Unsatisfiable:
+                self._example = ()
+        return self._example
+
+    @property
+    def help(self) -> SchemaHelp:
+        """The schema help, without the description of the tool."""
+        if self._help is None:
+            walk = _Walk(self)
+            facts = self.facts("")
+            walk.members(facts, "", (), 0, frozenset())
+            self._help = SchemaHelp("", walk.properties, tuple(facts.demands.required()), self.example, walk.omitted)
+        return self._help
+
+
+class _Walk:
+    """Collects the properties of a schema, outer ones first, each reference followed once on the way down."""
+
+    def __init__(self, guide: Guide) -> None:
+        self.guide = guide
+        self.properties: dict[str, PropertyHelp] = {}
+        self.omitted = 0
+
+    def members(self, facts: Facts, prefix: str, path: Path, depth: int, trail: frozenset[int]) -> None:
+        """Add the members of an object, of its alternatives, and of the items of an array."""
+        if depth > _DEEPEST:
+            return
+        for name in facts.demands.declared():
+            own = f"{prefix}{name}"
+            if own in self.properties:
+                continue
+            if len(self.properties) >= _MOST_PROPERTIES:
+                self.omitted += 1
+                continue
+            parts = facts.demands.member(name)
+            member = Facts(parts)
+            if member.impossible:
+                continue
+            self.properties[own] = self._help(member, parts, (*path, name))
+            self._inside(member, own, (*path, name), depth, trail)
+        for form in facts.forms():
+            if trail.isdisjoint(form.demands.entered):
+                self.members(form, prefix, path, depth + 1, trail | set(form.demands.entered))
+
+    def _inside(self, facts: Facts, own: str, path: Path, depth: int, trail: frozenset[int]) -> None:
+        entered = frozenset(facts.demands.entered)
+        if entered & trail:
+            return
+        self.members(facts, f"{own}.", path, depth + 1, trail | entered)
+        if "array" in facts.types:
+            item = facts.item(0)
+            within = frozenset(item.demands.entered)
+            if not within & trail:
+                self.members(item, f"{own}.*.", (*path, 0), depth + 1, trail | entered | within)
+
+    def _help(self, facts: Facts, parts: list[Part], path: Path) -> PropertyHelp:
+        return PropertyHelp(
+            type_words(facts) or "any",
+            _one_line(facts.demands.description()),
+            tuple(constraints(facts)),
+            self.guide.sample(facts, parts, path),
+        )
+
+
+def _one_line(text: str) -> str:
+    return cut(" ".join(text.split()), _LONGEST_DESCRIPTION)
+
+
+def _within(start: Part, steps: list[str]) -> Part | None:
+    here, scope = start.schema, start.scope
+    for step in steps:
+        if is_array(here):
+            if not step.isdecimal() or int(step) >= len(here):
+                return None
+            here = here[int(step)]
+        else:
+            if step not in members(here):
+                return None
+            here = members(here)[step]
+        if is_object(here):
+            scope = scope.inside(here)
+    return Part(here, scope)
+
+
+def _at_like(value: object, path: Path) -> tuple[object, ...]:
+    """What stands at `path` in a value of the same shape: an item there is none of is told by the last one."""
+    for step in path:
+        if is_array(value):
+            if not value or not (isinstance(step, int) or step.isdecimal()):
+                return ()
+            value = value[min(int(step), len(value) - 1)]
+        else:
+            if step not in members(value):
+                return ()
+            value = members(value)[step]
+    return (value,)
+
+
+def _neutral(sketch: Sketch, ready: Schema) -> object:
+    """The example with neutral people, and numbers from the middle of their range, where that is as valid."""
+    value = sketch.value
+    for path, demands in sketch.places.items():
+        if demands.listed() is not None or demands.suggested():
+            continue
+        (old,) = _at_like(sketch.value, path) or (None,)
+        new = old
+        if isinstance(old, str):
+            new = wording().neutral.get(old, old)
+        elif isinstance(old, int | float) and not isinstance(old, bool):
+            span = interval(demands.plain())
+            if span.low is not None and span.high is not None:
+                middle = (span.low + span.high) / 2
+                if "number" not in demands.types():
+                    middle = middle - middle % 1
+                new = next((plain(found) for found in span.nearest(middle)), old)
+        if new is not old and new is not None and new != old:
+            value = replaced(value, path, new)
+    return value if ready.is_valid(value) else sketch.value

@@ -1,0 +1,112 @@
+"""What was sent, as a report may show it: without secrets, and never longer than a line."""
+
+import math
+from collections.abc import Mapping
+from itertools import islice
+from typing import cast
+
+from toolvet.checks.arguments.wording import as_json, cut
+from toolvet.redact import REDACTED, is_secret_key, redact, redact_text
+
+MISSING = "(missing)"
+_LONGEST_TEXT = 200
+_SHOWN_TEXT = 80
+_MOST_NODES = 40
+_LONGEST_NAME = 80
+_SHORTEST_SECRET = 12
+
+
+def shown_value(value: object, *, secret: bool) -> tuple[object, str]:
+    """The value for the JSON form, and for the text. A secret is a mask, what is long is cut or described."""
+    if value is None or isinstance(value, bool):
+        return value, "null" if value is None else str(value).lower()
+    if secret:
+        return REDACTED, REDACTED
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int | float):
+        return _number(value)
+    if _is_small(value):
+        safe = redact(value)
+        written = as_json(safe)
+        if len(written) <= _LONGEST_TEXT and written.isprintable():
+            return safe, written
+    described = _described(value)
+    return described, described
+
+
+def _text(value: str) -> tuple[object, str]:
+    if len(value) > _LONGEST_TEXT:
+        value = f"{redact_text(value[:_LONGEST_TEXT])[:_SHOWN_TEXT]}… ({len(value)} characters)"
+    elif len(value) >= _SHORTEST_SECRET:
+        value = redact_text(value)
+    value = valid_unicode(value)
+    return value, as_json(value)
+
+
+def _number(value: float) -> tuple[object, str]:
+    if isinstance(value, int):
+        if -(10**30) < value < 10**30:
+            return value, str(value)
+        return (told := f"a whole number of about {value.bit_length() * 3 // 10} digits"), told
+    if math.isfinite(value):
+        return value, as_json(value)
+    told = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return told, told
+
+
+def _is_small(value: object) -> bool:
+    """Whether `value` is plain JSON of a few members and items; a cycle is not small either."""
+    pending, seen = [value], 0
+    while pending:
+        seen += 1
+        if seen > _MOST_NODES:
+            return False
+        here = pending.pop()
+        if isinstance(here, dict):
+            found = cast("Mapping[object, object]", here)
+            if len(found) > _MOST_NODES or not all(isinstance(key, str) for key in found):
+                return False
+            pending.extend(found.values())
+        elif isinstance(here, list):
+            items = cast("list[object]", here)
+            if len(items) > _MOST_NODES:
+                return False
+            pending.extend(items)
+        elif isinstance(here, str):
+            if len(here) > _LONGEST_TEXT:
+                return False
+        elif not (here is None or isinstance(here, bool | int | float)):
+            return False
+    return True
+
+
+def _described(value: object) -> str:
+    if isinstance(value, dict):
+        found = cast("Mapping[object, object]", value)
+        keys = [shown_name(key) for key in islice(found, 10) if isinstance(key, str)]
+        more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
+        return cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more
+    if isinstance(value, list):
+        return f"an array of {len(cast('list[object]', value))} items"
+    return f"a Python {type(value).__name__}"
+
+
+def shown_name(name: str) -> str:
+    """The name of a field that a caller made up: cut, on one line, and without what looks like a secret."""
+    if len(name) < _SHORTEST_SECRET and name.isascii() and name.isprintable():
+        return name
+    if len(name) > _LONGEST_NAME:
+        name = f"{name[:_LONGEST_NAME]}…"
+    name = redact_text(name)
+    return valid_unicode(name if name.isprintable() else "".join(c if c.isprintable() else " " for c in name))
+
+
+def valid_unicode(text: str) -> str:
+    """`text` with lone surrogates written out, so that it can be encoded."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def holds_secret(path: tuple[str | int, ...]) -> bool:
+    """Whether a name on the way says that the value is secret."""
+    return any(isinstance(step, str) and is_secret_key(step) for step in path)

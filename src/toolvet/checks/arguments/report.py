@@ -1,0 +1,145 @@
+"""What `check_arguments` answers with: whether the call is valid, and all that helps to mend it."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from toolvet.checks.arguments.guide import SchemaHelp, guide_of
+from toolvet.checks.arguments.issue import Issue
+from toolvet.checks.arguments.received import shown_name
+from toolvet.checks.arguments.text import written
+from toolvet.checks.arguments.wording import wording
+from toolvet.schema import Schema
+from toolvet.tool import ToolView
+
+META_KEY = "dev.toolvet/arguments"
+
+
+class ArgumentReport:
+    """What is wrong with a call, and what would be right. Made by `check_arguments`; everything is read-only.
+
+    All but `valid` and `issues` is worked out when it is asked for, so a valid call costs next to nothing.
+    """
+
+    __slots__ = ("_arguments", "_issues", "_ready", "_repair", "_tool", "_valid")
+
+    def __init__(
+        self, tool: ToolView, ready: Schema | None, arguments: object, issues: tuple[Issue, ...], repair: object = None
+    ) -> None:
+        self._tool = tool
+        self._ready = ready
+        self._arguments = arguments
+        self._issues = issues
+        self._valid = not issues
+        self._repair = repair
+
+    @property
+    def valid(self) -> bool:
+        """Whether the call may go out. True, too, where nothing could be checked: see `unchecked`."""
+        return self._valid
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """Everything that is wrong, in the order of the call."""
+        return self._issues
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        text = wording().text
+        template = text["summary_valid" if self._valid else "summary_invalid"]
+        return template.format(tool=shown_name(self._tool.name), count=len(self._issues))
+
+    @property
+    def unchecked(self) -> str | None:
+        """What could not be checked, and why; None if everything was."""
+        if self._ready is None:
+            return "the tool has no inputSchema"
+        if self._ready.problem is not None:
+            return f"the inputSchema cannot be used: {self._ready.problem.message}"
+        return "; ".join(self._ready.notes) or None
+
+    @property
+    def schema(self) -> SchemaHelp:
+        """What the tool takes: description, all properties, what is required, a valid example."""
+        found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
+        return SchemaHelp(self._tool.description, found.properties, found.required, found.examples, found.omitted)
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """What to look at, by kind of mistake; empty for a valid call."""
+        return suggestions_for(self._issues, has_example=bool(self._example))
+
+    @property
+    def _example(self) -> tuple[object, ...]:
+        return guide_of(self._ready).example if self._ready is not None else ()
+
+    @property
+    def valid_example(self) -> object:
+        """A complete call that is valid, always the same; None if none was found."""
+        return self._example[0] if self._example else None
+
+    @property
+    def repair(self) -> object:
+        """The nearest call that is valid, if there is one that invents nothing; None otherwise."""
+        return self._repair
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`."""
+        if self._valid:
+            return {"valid": True, **({"unchecked": self.unchecked} if self.unchecked else {})}
+        error: dict[str, object] = {
+            "type": "validation",
+            "summary": self.summary,
+            "issues": [issue.to_dict() for issue in self._issues],
+            "schema": self.schema.to_dict(),
+            "suggestions": list(self.suggestions),
+        }
+        if self._example:
+            error["validExample"] = self._example[0]
+        return {"valid": False, "error": error}
+
+    def to_text(self, max_chars: int | None = None) -> str:
+        """The report for a model, as Markdown: summary, issues, corrected call, schema, suggestions, example.
+
+        With `max_chars` the text is never longer: the schema is left out first, then suggestions and example, and the
+        issues are shortened last. The text says what was left out.
+        """
+        return written(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
+
+    def to_result(self, era: Literal["legacy", "modern"] = "modern") -> dict[str, object]:
+        """An MCP tool result that tells the model (`isError: true`), with the JSON form in `_meta`.
+
+        Raises ValueError for a valid call: there is nothing to tell.
+        """
+        if self._valid:
+            raise ValueError("the call is valid: pass it on instead of answering it")
+        result: dict[str, object] = {
+            "content": [{"type": "text", "text": self.to_text()}],
+            "isError": True,
+            "_meta": {META_KEY: self.to_dict()},
+        }
+        return {"resultType": "complete", **result} if era == "modern" else result
+
+    def __repr__(self) -> str:
+        return f"<ArgumentReport of {self._tool.name!r}: {'valid' if self._valid else f'{len(self._issues)} issues'}>"
+
+
+_NO_HELP = SchemaHelp("", {}, (), ())
+
+
+def suggestions_for(issues: Sequence[Issue], *, has_example: bool) -> tuple[str, ...]:
+    """One suggestion for each kind of mistake among the issues, and the general one."""
+    fields: dict[str, dict[str, None]] = {}
+    for issue in issues:
+        fields.setdefault(issue.kind, {})[issue.field] = None
+    told = [
+        template.format(fields=", ".join(list(fields[kind])[:_MOST_FIELDS])) if "{" in template else template
+        for kind, template in wording().suggestion.items()
+        if kind in fields
+    ]
+    if issues and has_example:
+        told.append(wording().suggestion["general"])
+    return tuple(told)
+
+
+_MOST_FIELDS = 30
