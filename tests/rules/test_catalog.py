@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from toolvet.checks.capability import ValidationReply, parse_reply
 from toolvet.checks.result import check_result
 from toolvet.discover import modules
 from toolvet.findings import Card, Finding
@@ -18,6 +20,7 @@ from toolvet.rules import (
     Outcome,
     ProtocolError,
     ServerSeen,
+    ValidationSeen,
     cards,
     judge_call,
     judge_calls,
@@ -130,7 +133,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
     if "call" in case:
         call = call_of(read(case["call"]))
         found += [*judge_call(call), *judge_calls(call.tool, [call])]
-    if "tools" in case or "unknown" in case or "oddities" in case:
+    if {"tools", "unknown", "oddities", "validation"} & set(case):
         tools = read(case.get("tools", '["<search_books>"]'))
         found += judge_server(
             ServerSeen(
@@ -139,6 +142,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 unknown_tool=call_of(read(case["unknown"])) if "unknown" in case else None,
                 oddities=tuple(Oddity(kind=kind, evidence=words) for kind, words in read(case.get("oddities", "[]"))),
                 listing_problems=tuple(read(case.get("listing", "[]"))),
+                validation=msgspec.convert(read(case["validation"]), ValidationSeen) if "validation" in case else None,
             )
         )
     return found
@@ -171,4 +175,5 @@ def call_of(case: Mapping[str, Any]) -> Call:
         breach=Breach(**case["breach"]) if "breach" in case else None,
         duration_ms=case.get("duration_ms", 12.0),
         detail=case.get("detail", ""),
+        validation=reply if isinstance(reply := parse_reply(case.get("validation")), ValidationReply) else None,
     )

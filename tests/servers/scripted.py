@@ -7,20 +7,21 @@
      "marker": "path"}                    touched when a call without an answer arrives, so that a test can wait for it
 
 ANSWER is a tool result, or {"hang": true}, {"die": 3}, {"error": {...}}, {"echo": true}, {"validate": true} (refuses
-what misses a required argument), {"about": {"tool": ANSWER}} (by the tool that the argument `tool` names).
-A tool that is not listed but has an answer of its own can be called.
+what misses a required argument), {"validator": true} (says the same beforehand, of the call that its arguments
+describe). A tool that is not listed can be called if it has an answer of its own.
 """
 
 import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 script = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 capabilities = script.get("capabilities", {"tools": {}})
 modern = script.get("era") == "modern"
 # What the modern revision wants in every such result, and older ones do not know.
-UNCACHED = {"ttlMs": 0, "cacheScope": "private"} if modern else {}
+UNCACHED: dict[str, object] = {"ttlMs": 0, "cacheScope": "private"} if modern else {}
 by_name = {tool["name"]: tool for tool in script["tools"] if isinstance(tool, dict) and "name" in tool}
 
 
@@ -28,12 +29,18 @@ def text(words: str, *, is_error: bool = False) -> dict[str, object]:
     return {"content": [{"type": "text", "text": words}], "isError": is_error}
 
 
-def called(name: str, arguments: dict[str, object]) -> dict[str, object] | None:
+def lacking(name: str, arguments: dict[str, Any]) -> list[str]:
+    return [key for key in by_name[name]["inputSchema"].get("required", []) if key not in arguments]
+
+
+def called(name: str, arguments: dict[str, Any]) -> dict[str, object] | None:
     answer = script["answers"].get(name, script["answers"].get("*") if name in by_name else None)
     if answer is None:
         return {"error": {"code": -32602, "message": f"Unknown tool: {name}"}}
-    if "about" in answer:
-        answer = answer["about"].get(arguments.get("tool"), answer["about"].get("*"))
+    if "validator" in answer:
+        missing = lacking(arguments["tool"], arguments["arguments"])
+        reply = {"valid": not missing, "errors": [f"'{key}' is required" for key in missing]}
+        return {"result": text(json.dumps(reply))}
     if "die" in answer:
         sys.stderr.write("going down\n")
         sys.stderr.flush()
@@ -44,7 +51,7 @@ def called(name: str, arguments: dict[str, object]) -> dict[str, object] | None:
     if "echo" in answer:
         return {"result": text(json.dumps(arguments))}
     if "validate" in answer:
-        missing = [key for key in by_name[name]["inputSchema"].get("required", []) if key not in arguments]
+        missing = lacking(name, arguments)
         return {"result": text(f"'{missing[0]}' is required", is_error=True) if missing else text("fine")}
     return {"error": answer["error"]} if "error" in answer else {"result": answer}
 
@@ -56,7 +63,7 @@ for line in sys.stdin:
     parameters = message.get("params", {})
     match message["method"]:
         case "server/discover" if modern:
-            body: dict[str, object] | None = {
+            body: dict[str, Any] | None = {
                 "result": {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, **UNCACHED}
             }
         case "initialize" if not modern:

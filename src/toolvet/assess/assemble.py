@@ -11,7 +11,7 @@ from toolvet.checks.result import overall_confidence
 from toolvet.findings import Finding
 from toolvet.redact import redact_text
 from toolvet.report.baseline import count
-from toolvet.report.document import Report, Server, Summary, Tool
+from toolvet.report.document import Report, Server, Summary, Tool, ToolValidation
 from toolvet.rules import judge_call, judge_calls, judge_server, merged
 from toolvet.rules.message import tool_message_score
 from toolvet.transport import HttpTarget
@@ -41,6 +41,7 @@ def assembled(run: Run, incomplete: str | None) -> Report:
             protocol_version=session.protocol_version if session else "",
             transport="http" if isinstance(run.target, HttpTarget) else "stdio",
             command=run.target.describe(),
+            tool_validation=_tool_validation(run),
         ),
         score=score(tools, findings),
         status=server_status(tools),
@@ -64,6 +65,13 @@ def assembled(run: Run, incomplete: str | None) -> Report:
         duration_ms=round(wall * 1000, 1),
         seed=run.options.seed,
     )
+
+
+def _tool_validation(run: Run) -> ToolValidation | None:
+    seen = run.seen.validation
+    if seen is None or not seen.announced:
+        return None
+    return ToolValidation(method=seen.method, asked=seen.asked, answered=seen.asked - len(seen.failures))
 
 
 def _findings(run: Run) -> list[Finding]:

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Protocol
 
+import msgspec
+
 from toolvet.assess.exchange import call_of, not_run, scenario_of
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
@@ -20,7 +22,9 @@ from toolvet.assess.options import Options
 from toolvet.assess.plan import Plan
 from toolvet.assess.reproduce import reproduce
 from toolvet.assess.scenarios import planned
+from toolvet.assess.validation import Validation
 from toolvet.assess.values import Values, settled
+from toolvet.checks.capability import ValidationReply
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
@@ -85,6 +89,7 @@ class _Answered:
     reply: Reply
     protocol_version: str
     detail: str
+    validation: ValidationReply | None
 
 
 class _WentSilentError(Exception):
@@ -102,6 +107,7 @@ class Run:
         self.tools: list[ToolRun] = []
         self.listing: Listing | None = None
         self.unknown_tool: Call | None = None
+        self.validation: Validation | None = None
         self.gave_up: str | None = None
         self.started_at = datetime.now(UTC)
         self.began = time.perf_counter()
@@ -120,11 +126,13 @@ class Run:
             listing_problems=tuple(f"{problem.kind}: {problem.evidence}" for problem in self.listing.problems)
             if self.listing
             else (),
+            validation=self.validation.seen if self.validation else None,
         )
 
     async def go(self) -> None:
         """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
         self.session = await self.line.open()
+        self.validation = Validation(self.line, self.session.capabilities)
         self.listing = await self.line.list_tools()
         self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(self.listing.tools)]
         self._choose()
@@ -225,6 +233,7 @@ class Run:
                 reason = self.gave_up or f"not sent: {silent} calls in a row brought no answer"
                 run.scenarios.append(not_run(plan, reason))
                 continue
+            validation = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
             session = self.line.session
             asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
             try:
@@ -241,7 +250,7 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            answered = _Answered(plan, reply, session.protocol_version, detail)
+            answered = _Answered(plan, reply, session.protocol_version, detail, validation)
         self._judge(run, answered)
 
     def _judge(self, run: ToolRun, answered: "_Answered | None") -> None:
@@ -249,6 +258,7 @@ class Run:
             return
         tool, plan = run.definition, answered.plan
         call = call_of(tool, plan, answered.reply, answered.protocol_version, answered.detail)
+        call = msgspec.structs.replace(call, validation=answered.validation)
         scenario = scenario_of(plan, call, reproduce(self.target, tool.name, plan.arguments))
         run.calls.append(call)
         run.scenarios.append(scenario)

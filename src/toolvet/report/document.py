@@ -23,14 +23,28 @@ Percent = Annotated[float, Meta(description="0 to 100.")]
 Milliseconds = Annotated[float, Meta(description="Wall time in milliseconds.")]
 
 
+class ToolValidation(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability `toolValidation` as announced: the tool that validates, and how often it was asked."""
+
+    method: str
+    asked: Annotated[
+        int, Meta(description="Calls of the assessment that it was asked about before they were made.")
+    ] = 0
+    answered: Annotated[int, Meta(description="How many of these it gave a verdict on.")] = 0
+
+
 class Server(msgspec.Struct, frozen=True, kw_only=True):
-    """The server as it introduced itself, and how it was reached. `command` is safe to show: secrets are masked."""
+    """The server as it introduced itself, and how it was reached. `command` is safe to show: secrets are masked.
+
+    `tool_validation` is null when the server does not announce `toolValidation`.
+    """
 
     name: str
     version: str = ""
     protocol_version: Annotated[str, Meta(description="The MCP revision that the session spoke.")] = ""
     transport: Literal["stdio", "http"] = "stdio"
     command: Annotated[str, Meta(description="The command line or the URL, secrets masked.")] = ""
+    tool_validation: ToolValidation | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from toolvet.rules.subject import (
     ProtocolError,
     ServerSeen,
     ToolDefinition,
+    ValidationSeen,
     tool_definition,
 )
 
@@ -21,6 +22,7 @@ __all__ = [
     "Seen",
     "ServerSeen",
     "ToolDefinition",
+    "ValidationSeen",
     "cards",
     "judge_call",
     "judge_calls",

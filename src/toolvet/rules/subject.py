@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from toolvet.checks.capability import ValidationReply
 from toolvet.checks.result import ResultVerdict
 from toolvet.schema import Violation
 from toolvet.schema.json_value import members, names
@@ -117,7 +118,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when a
     scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT. `detail` holds what is
-    known of an outcome without an answer (exit code, last words on stderr, why a message was invalid).
+    known of an outcome without an answer (exit code, last words on stderr, why a message was invalid). `validation` is
+    what the server's own `validate` said of the arguments just before the call; None when it was not asked.
     """
 
     tool: ToolDefinition
@@ -132,6 +134,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: float = 0.0
     protocol_version: str = ""
     detail: str = ""
+    validation: ValidationReply | None = None
 
     @property
     def rejected(self) -> bool:
@@ -162,10 +165,26 @@ class Oddity(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str = ""
 
 
+class ValidationSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability `toolValidation` as it was seen, on a server that announces it, rightly or wrongly.
+
+    `method` is the tool that validates, `asked` how often it was asked. `announcement_problems` are sentences about
+    what was announced: `announced` is False when they leave no announcement. `failures` says, once for each time, why
+    asking brought no verdict.
+    """
+
+    announced: bool
+    method: str
+    asked: int = 0
+    announcement_problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
 class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
 
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
+    `validation` is None when the server says nothing of `toolValidation`.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -173,3 +192,4 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     unknown_tool: Call | None = None
     oddities: tuple[Oddity, ...] = ()
     listing_problems: tuple[str, ...] = ()
+    validation: ValidationSeen | None = None

@@ -1,0 +1,69 @@
+"""A validator that says one thing, and a tool that does the other."""
+
+from collections.abc import Iterator
+
+from toolvet.checks.capability import ValidationReply
+from toolvet.checks.result import State
+from toolvet.findings import Card, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.judge import Seen
+from toolvet.rules.quote import quoted, shown
+from toolvet.rules.subject import Call
+
+CARD = Card(
+    id="validation-disagrees",
+    title="What validate says and what the tool does are not the same",
+    severity=Severity.WARNING,
+    looks_for=(
+        "A call that the announced validator calls valid and the tool then refuses for its arguments, or one that it "
+        "calls invalid and the tool answers with a success. Each call is validated just before it is made. Not found, "
+        "not allowed and the like are no disagreement, nor is a tool that takes what its own schema forbids."
+    ),
+    why=(
+        "Clients ask so that they can schedule a call, or keep a model from making it. A wrong yes fails later, when "
+        "nobody is there; a wrong no forbids what would have worked."
+    ),
+    remedy=(
+        "Let validator and tool read one schema and run the same checks: call the validator at the start of the tool, "
+        "too. A check that cannot be made beforehand is a warning of the validator, not an error."
+    ),
+)
+
+_REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UNFLAGGED_ERROR})
+
+
+def check_call(call: Call) -> Iterator[Seen]:
+    """Compares the two; how sure we are depends on what the schema says."""
+    said = call.validation
+    if said is None:
+        return
+    if said.valid and _refused_for_its_arguments(call):
+        yield Seen(
+            message=f'The validator calls the arguments valid, and the tool refuses them: "{_words(call, 120)}"',
+            pointer="/valid",
+            evidence=f"{_words(call, 240)}; arguments: {shown(call.arguments, 160)}",
+            confidence=95 if is_bad(call) else 70,
+        )
+    if not said.valid and call.accepted and not is_bad(call) and call.breach is None:
+        yield Seen(
+            message=f'The validator calls the arguments invalid, and the tool takes them: "{_reason(said)}"',
+            pointer="/invalid",
+            evidence=f"{_reason(said)}; arguments: {shown(call.arguments, 160)}",
+            confidence=85,
+        )
+
+
+def _refused_for_its_arguments(call: Call) -> bool:
+    """Also where the schema allows them, if the tool's words leave no doubt: validators know more than a schema."""
+    if ending(call) not in _REFUSED or not call.rejected:
+        return False
+    verdict = verdict_of(call)
+    return is_bad(call) or (call.breach is None and verdict is not None and verdict.state is State.INVALID_INPUT)
+
+
+def _words(call: Call, limit: int) -> str:
+    return quoted(words_of(call), limit) or "no reason given"
+
+
+def _reason(said: ValidationReply) -> str:
+    return quoted("; ".join(said.errors), 160) or "no reason given"
