@@ -1,8 +1,6 @@
-"""The heavy half of `toolvet check`: records in, verdicts out, one line each."""
+"""The heavy half of `toolvet check result`: records in, verdicts out, one line each."""
 
 import sys
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import orjson
 from rich.console import Console
@@ -10,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolvet.checks.result import ResultVerdict, check_result
-from toolvet.errors import UsageError
-from toolvet.schema.json_value import elements, is_object, members
+from toolvet.cli.records import records
+from toolvet.schema.json_value import members
 
 # From good to bad, as `--fail-on` counts.
 _LADDER = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
@@ -30,7 +28,7 @@ def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("#", "tool", "classification", "state", "why"):
         table.add_column(heading, overflow="fold")
-    for number, record in enumerate(_records(file), start=1):
+    for number, record in enumerate((record.members() for record in records(file)), start=1):
         result = record.get("result", record if "content" in record or "structuredContent" in record else None)
         tool = record.get("tool")
         verdict = check_result(
@@ -62,35 +60,3 @@ def _tool_name(tool: object) -> Text:
 
 def _why(verdict: ResultVerdict) -> str:
     return "; ".join(verdict.issues or verdict.evidence)
-
-
-def _records(file: str) -> Iterator[Mapping[str, object]]:
-    """The JSON objects of a file: one, a list of them, or one per line. Raises UsageError with the line."""
-    try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
-    name = "stdin" if file == "-" else file
-    try:
-        whole: object = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        pass
-    else:
-        for position, entry in enumerate(elements(whole) or [whole], start=1):
-            yield _record(entry, f"{name}, object {position}")
-        return
-    lines = [(number, line) for number, line in enumerate(content.splitlines(), start=1) if line.strip()]
-    if not lines:
-        raise UsageError(f"{name} is empty: give one JSON object, or one per line")
-    for number, line in lines:
-        try:
-            parsed: object = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise UsageError(f"{name}, line {number}: not JSON: {error}") from error
-        yield _record(parsed, f"{name}, line {number}")
-
-
-def _record(entry: object, place: str) -> Mapping[str, object]:
-    if not is_object(entry):
-        raise UsageError(f"{place}: must be a JSON object, not {type(entry).__name__}")
-    return entry

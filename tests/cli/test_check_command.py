@@ -1,0 +1,115 @@
+"""`toolvet check` and `toolvet explain` from outside."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = {
+    "name": "find_book",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "limit": {"type": "integer", "minimum": 1, "maximum": 50}},
+        "required": ["title"],
+    },
+}
+
+
+def toolvet(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "toolvet", *words], input=given, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> str:
+    path = tmp_path / "tool.json"
+    path.write_text(json.dumps(TOOL), encoding="utf-8")
+    return str(path)
+
+
+# ── result ──
+
+
+def test_results_come_back_as_verdicts_with_their_ids_in_their_order() -> None:
+    missing = {"id": 7, "result": {"isError": True, "content": [{"type": "text", "text": "User not found"}]}}
+    fine = {"content": [{"type": "text", "text": "Emma"}]}
+    done = toolvet("check", "result", "--json", given=f"{json.dumps(missing)}\n{json.dumps(fine)}\n")
+    first, second = lines(done)
+    assert (first["id"], first["state"], second["classification"]) == (7, "not_found", "fully_working")
+    assert done.returncode == 0
+
+
+def test_a_failed_result_ends_with_1_unless_that_is_not_asked_for() -> None:
+    crash = json.dumps({"isError": True, "content": [{"type": "text", "text": "Segmentation fault"}]})
+    assert toolvet("check", "result", given=crash).returncode == 1
+    assert toolvet("check", "result", "--fail-on", "never", given=crash).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("", "empty"), ('{"content": []}\n{"content"', "line 2"), ("[1]", "must be a JSON object")],
+)
+def test_broken_input_is_named_with_its_place(given: str, words: str) -> None:
+    done = toolvet("check", "result", given=given)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ── arguments ──
+
+
+def test_valid_arguments_end_with_0(tool: str) -> None:
+    done = toolvet("check", "arguments", "--tool", tool, given='{"title": "Emma"}')
+    assert (done.returncode, done.stdout) == (0, "stdin, object 1: valid\n")
+
+
+def test_invalid_arguments_are_told_for_people_and_end_with_1(tool: str) -> None:
+    done = toolvet("check", "arguments", "--tool", tool, given='{"title": "Emma", "limit": "ten"}')
+    assert done.returncode == 1
+    assert "limit" in done.stdout
+    assert "integer" in done.stdout
+
+
+def test_a_line_of_json_comes_out_for_each_call_that_goes_in(tool: str) -> None:
+    calls = '{"id": 1, "arguments": {"title": "Emma"}}\n{"id": 2, "arguments": {"title": "Emma", "limit": "10"}}\n'
+    done = toolvet("check", "arguments", "--tool", tool, "--json", given=calls)
+    first, second = lines(done)
+    assert first == {"id": 1, "valid": True}
+    assert (second["id"], second["valid"]) == (2, False)
+    assert second["repair"]["arguments"] == {"title": "Emma", "limit": 10}  # type: ignore[index]
+
+
+def test_malformed_text_is_checked_as_what_a_model_wrote(tool: str) -> None:
+    done = toolvet("check", "arguments", "--tool", tool, "--json", given="{'title': 'Emma', 'limit': 10,}")
+    (report,) = lines(done)
+    assert report["valid"] is False
+    assert report["repair"]["arguments"] == {"title": "Emma", "limit": 10}  # type: ignore[index]
+
+
+def test_a_list_of_tools_needs_a_name_and_says_which_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps({"tools": [TOOL, {**TOOL, "name": "other"}]}), encoding="utf-8")
+    unnamed = toolvet("check", "arguments", "--tool", str(path), given='{"title": "Emma"}')
+    assert unnamed.returncode == 2
+    assert "find_book, other" in unnamed.stderr
+    named = toolvet(
+        "check", "arguments", "--tool", str(path), given='{"name": "other", "arguments": {"title": "Emma"}}'
+    )
+    assert named.returncode == 0
+
+
+# ── explain ──
+
+
+def test_explain_tells_one_check_and_lists_all() -> None:
+    one = toolvet("explain", "call-timeout", "--json")
+    assert json.loads(one.stdout)["id"] == "call-timeout"
+    assert "call-timeout" in toolvet("explain").stdout
