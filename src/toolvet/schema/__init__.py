@@ -7,6 +7,7 @@ from toolvet.schema.boundary import BoundaryExample, boundary_examples
 from toolvet.schema.compiled import Schema, SchemaProblem, compiled
 from toolvet.schema.example import NoExampleFound, valid_example
 from toolvet.schema.invalid import InvalidExample, invalid_examples
+from toolvet.schema.repair import Recovered, Repair, recover, repair
 from toolvet.schema.unsatisfiable import unsatisfiable_parts
 from toolvet.schema.violation import Violation
 
@@ -14,12 +15,16 @@ __all__ = [
     "BoundaryExample",
     "InvalidExample",
     "NoExampleFound",
+    "Recovered",
+    "Repair",
     "Schema",
     "SchemaProblem",
     "Violation",
     "boundary_examples",
     "compiled",
     "invalid_examples",
+    "recover",
+    "repair",
     "unsatisfiable_parts",
     "valid_example",
 ]

@@ -1,0 +1,22 @@
+"""How sure a repair is, as three words that can be compared."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+Confidence = Literal["high", "medium", "low"]
+
+_RANKS: dict[Confidence, int] = {"high": 0, "medium": 1, "low": 2}
+
+
+def rank(confidence: Confidence) -> int:
+    """0 for high, 1 for medium, 2 for low."""
+    return _RANKS[confidence]
+
+
+def least(confidences: Iterable[Confidence]) -> Confidence:
+    """The weakest of several: a chain of steps is as sure as its least sure step. Of none it is high."""
+    weakest: Confidence = "high"
+    for confidence in confidences:
+        if _RANKS[confidence] > _RANKS[weakest]:
+            weakest = confidence
+    return weakest

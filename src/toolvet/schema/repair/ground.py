@@ -1,0 +1,187 @@
+"""What a repair stands on: the schema, what it demands at each place of the value, and how much may be spent."""
+
+from functools import lru_cache
+
+from toolvet.schema.compiled import Schema
+from toolvet.schema.json_value import Path, at, members, names, same, type_name
+from toolvet.schema.judge import Judge
+from toolvet.schema.place import Dead, Demands, Option
+from toolvet.schema.reference import Part, Scope
+from toolvet.schema.repair.nearest import bare
+from toolvet.schema.violation import Violation, unexplained, violations_of
+
+
+class Spent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """The repair has cost more than it may."""
+
+
+class Ground:
+    """One schema, and a budget of validations that all attempts share."""
+
+    def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
+        self.ready = ready
+        self.judge, self.scope = _tools(ready)
+        self.validations = validations
+        self.looks = looks
+
+    def errors(self, base: str, value: object) -> tuple[Violation, ...]:
+        """What `value` breaks of the part of the schema at the pointer `base`. Raises `Spent`."""
+        self.validations -= 1
+        if self.validations < 0:
+            raise Spent
+        if not base:
+            return self.ready.violations(value)
+        validators = self.ready.parts()
+        validator = None if validators is None else validators.get(f"#{base}")
+        if validator is None or self.ready.effort(value) > _MOST_EFFORT:
+            return (unexplained(value, "this part of the schema cannot be checked by itself"),)
+        try:
+            return violations_of(validator.iter_errors(value), value)
+        except (ValueError, TypeError, RecursionError):
+            return (unexplained(value, "not a JSON value that can be checked"),)
+
+    def absolute(self, base: str, schema_pointer: str) -> str:
+        """The pointer from the root: validating a part tells pointers from there, except behind a reference."""
+        if not base or self.part(base + schema_pointer) is not None:
+            return base + schema_pointer
+        return schema_pointer
+
+    def part(self, pointer: str) -> Part | None:
+        """The part of the schema at a pointer."""
+        return self.scope.target(f"#{pointer}")
+
+    def accepts(self, parts: list[Part], value: object) -> bool:
+        """Whether `value` satisfies all parts. Raises `Spent`."""
+        self.looks -= 1
+        if self.looks < 0:
+            raise Spent
+        return all(self.judge.accepts(part, value) for part in parts)
+
+
+_MOST_EFFORT = 5_000
+
+
+@lru_cache(maxsize=128)
+def _tools(ready: Schema) -> tuple[Judge, Scope]:
+    return Judge(ready), Scope(ready.usable, ready.dialect)
+
+
+class View:
+    """One value under one part of the schema: what is demanded at each of its places, looked up once."""
+
+    def __init__(self, ground: Ground, base: str, value: object) -> None:
+        self.ground = ground
+        self.base = base
+        self.value = value
+        self._demands: dict[Path, Demands] = {}
+
+    def at(self, path: Path) -> object:
+        """What stands at a place."""
+        return at(self.value, path)
+
+    def demands(self, path: Path) -> Demands:
+        """What is demanded at `path`, the meant branch taken at each choice."""
+        found = self._demands.get(path)
+        if found is None:
+            found = self._demands[path] = self._looked(path)
+        return found
+
+    def parts(self, path: Path) -> list[Part]:
+        """The schemas that the value at `path` has to satisfy."""
+        return located(self.demands(path))
+
+    def is_optional(self, path: Path) -> bool:
+        """Whether the place is a member that its object may lack."""
+        if not path or not isinstance(path[-1], str):
+            return False
+        return path[-1] not in self.demands(path[:-1]).required()
+
+    def of(self, parts: list[Part], value: object) -> Demands:
+        """What the parts demand of a value together."""
+        demands = Demands()
+        for part in parts:
+            try:
+                demands.add(part)
+            except (Dead, RecursionError):
+                continue
+        for _ in range(_MOST_CHOICES):
+            if not demands.choices:
+                break
+            option = self._chosen(demands.choices.pop(0), value)
+            try:
+                demands.take(option)
+            except (Dead, RecursionError):
+                continue
+        return demands
+
+    def _looked(self, path: Path) -> Demands:
+        if not path:
+            start = self.ground.part(self.base) if self.base else Part(self.ground.ready.usable, self.ground.scope)
+            return self.of([] if start is None else [start], self.value)
+        above = self.demands(path[:-1])
+        step = path[-1]
+        return self.of(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
+
+    def _chosen(self, options: tuple[Option, ...], value: object) -> Option:
+        """The way that the value goes, or else the way that it most looks like going."""
+        for option in options:
+            if self.ground.accepts(list(option.parts), value) and not any(
+                self.ground.accepts([part], value) for part in option.excluded
+            ):
+                return option
+        return max(options, key=lambda option: self._likeness(option, value))
+
+    def _likeness(self, option: Option, value: object) -> tuple[int, int, int, int]:
+        """How much `value` looks like it goes this way: its type, what tells ways apart, and the names it holds."""
+        demands = Demands()
+        for part in option.parts:
+            try:
+                demands.add(part)
+            except (Dead, RecursionError):
+                return (-1, 0, 0, 0)
+        fits = type_name(value) in demands.types()
+        told = shared = 0
+        held = {bare(name) for name in members(value)}
+        for schema in demands.plain():
+            for name, sub in members(schema.get("properties")).items():
+                inner = members(sub)
+                if "const" in inner and name in members(value):
+                    told += 1 if same(inner["const"], members(value)[name]) else -1
+                shared += bare(name) in held
+        return int(fits), told, shared, -len([name for name in demands.required() if bare(name) not in held])
+
+
+_MOST_CHOICES = 24
+
+
+def located(demands: Demands) -> list[Part]:
+    """The schemas of the demands as parts."""
+    return [Part(found.schema, found.scope) for found in demands.schemas]
+
+
+def declared(demands: Demands) -> list[str]:
+    """Every member that is named, in `properties` or only in `required`."""
+    return list(dict.fromkeys((*demands.declared(), *demands.required())))
+
+
+def takes(demands: Demands, kind: str) -> bool:
+    """Whether some schema says that the value is of this type."""
+    said = [schema for schema in demands.plain() if "type" in schema]
+    return kind in demands.types() and (bool(said) or (kind == "object" and bool(demands.declared())))
+
+
+def wanted_types(violation: Violation) -> tuple[str, ...]:
+    """The types that a broken `type` asks for, a fraction last."""
+    found = names(violation.params.get("types"))
+    return tuple(sorted(found, key="number".__eq__))
+
+
+def is_known(demands: Demands) -> tuple[bool, object]:
+    """Whether only one value is possible, or one is the default; and that value."""
+    listed = demands.listed()
+    if listed is not None and len(listed) == 1:
+        return True, listed[0]
+    for schema in demands.plain():
+        if "default" in schema:
+            return True, schema["default"]
+    return False, None

@@ -1,0 +1,140 @@
+"""One value that is wrong in itself → what it was meant to be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from toolvet.schema.json_value import Path, elements, is_array, is_object, same, type_name, unique
+from toolvet.schema.reference import Part
+from toolvet.schema.repair.answer import Answer
+from toolvet.schema.repair.confidence import Confidence, rank
+from toolvet.schema.repair.conversion import converted
+from toolvet.schema.repair.ground import View, wanted_types
+from toolvet.schema.repair.guess import Guess
+from toolvet.schema.repair.nearest import nearest
+from toolvet.schema.repair.operation import Operation
+from toolvet.schema.repair.variant import variants
+from toolvet.schema.repair.words import meant
+from toolvet.schema.violation import Violation
+
+
+def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Answer | None:
+    """What answers the violations of the value at `path` itself, or None: bounds are never clamped."""
+    value = view.at(path)
+    parts = _parts(view, path, violations)
+    optional = view.is_optional(path)
+    if optional and value is None:
+        return _dropped(path, "it is null, and may be left out", "high")
+    if optional and value in ("", []):
+        return _dropped(path, "it is empty, and may be left out", "medium")
+    schemas = [part.schema for part in parts if is_object(part.schema)]
+    name = next((step for step in reversed(path) if isinstance(step, str)), "")
+    guess = _best(view, parts, _guesses(value, name, violations, schemas))
+    if guess is not None:
+        return Answer(
+            path=path,
+            operations=(Operation(op="replace", path=path, value=guess.value, old=value),),
+            confidence=guess.confidence,
+            cost=guess.cost,
+        )
+    if optional and isinstance(value, str) and meant(value, "null"):
+        return _dropped(path, "it says null, and may be left out", "medium")
+    return None
+
+
+def _dropped(path: Path, why: str, confidence: Confidence) -> Answer:
+    return Answer(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
+
+
+def _parts(view: View, path: Path, violations: Sequence[Violation]) -> list[Part]:
+    """All schemas at the place, with those that were broken: the way taken at a choice may be another."""
+    parts = view.parts(path)
+    for violation in violations:
+        holder = view.ground.absolute(view.base, violation.schema_pointer).rpartition("/")[0]
+        part = view.ground.part(holder) if holder else None
+        if part is not None and all(part.schema is not other.schema for other in parts):
+            parts.append(part)
+    return parts
+
+
+def _guesses(
+    value: object, name: str, violations: Sequence[Violation], schemas: Sequence[Mapping[str, object]]
+) -> Iterator[Guess]:
+    keywords = {violation.keyword: violation for violation in violations}
+    options = _options(violations)
+    if options:
+        yield from listed(value, options)
+    broken = keywords.get("type")
+    if broken is not None:
+        for kind in wanted_types(broken):
+            yield from converted(value, kind, name, schemas)
+            if kind == "string" and not isinstance(value, str):
+                yield from variants(value, schemas)
+        return
+    if isinstance(value, float) and value.is_integer():
+        yield Guess(int(value), "high")
+    if isinstance(value, str) and not keywords.keys().isdisjoint(_TEXTUAL):
+        yield from variants(value, schemas)
+    if "uniqueItems" in keywords:
+        yield Guess(unique(elements(value)), "medium")
+
+
+_TEXTUAL = frozenset({"format", "pattern", "maxLength"})
+
+
+def _options(violations: Sequence[Violation]) -> Sequence[object] | None:
+    for violation in violations:
+        if violation.keyword == "enum":
+            return elements(violation.params.get("options"))
+        if violation.keyword == "const":
+            return [violation.params.get("expected_value")]
+    return None
+
+
+def listed(value: object, options: Sequence[object]) -> Iterator[Guess]:
+    """The one of the allowed values that `value` means."""
+    if is_array(value) and len(value) == 1:
+        for option in options:
+            if same(option, value[0]):
+                yield Guess(option, "high")
+        value = value[0]
+    texts = [option for option in options if isinstance(option, str)]
+    if isinstance(value, str):
+        found = nearest(value, texts)
+        if found is not None:
+            yield Guess(found.option, found.confidence)
+    for option in options:
+        if isinstance(option, str) == isinstance(value, str) or is_object(option) or is_array(option):
+            continue
+        # The same value as another type: `5` and `"5"`, `true` and `"True"`.
+        for guess in converted(value, type_name(option), "", ()):
+            if same(guess.value, option):
+                yield Guess(option, guess.confidence, 1)
+        if isinstance(option, str) and isinstance(value, bool | int | float) and not is_array(value):
+            for guess in converted(option, type_name(value), "", ()):
+                if same(guess.value, value):
+                    yield Guess(option, guess.confidence, 1)
+
+
+def _best(view: View, parts: list[Part], guesses: Iterator[Guess]) -> Guess | None:
+    """The surest guess that fits; two that are equally sure refute each other."""
+    fitting: list[Guess] = []
+    opening: list[Guess] = []
+    for guess in guesses:
+        if view.ground.accepts(parts, guess.value):
+            fitting.append(guess)
+        elif (is_object(guess.value) or is_array(guess.value)) and _is_of_type(view, parts, guess.value):
+            opening.append(guess)
+    if not fitting and opening:
+        fitting = opening
+    if not fitting:
+        return None
+    ordered = sorted(fitting, key=lambda guess: (rank(guess.confidence), guess.cost))
+    first = ordered[0]
+    rivals = [guess for guess in ordered if (guess.confidence, guess.cost) == (first.confidence, first.cost)]
+    if all(same(guess.value, first.value) for guess in rivals):
+        return first
+    return None
+
+
+def _is_of_type(view: View, parts: list[Part], value: object) -> bool:
+    """Whether a container is of the right type, so that what is wrong inside can be answered next."""
+    return type_name(value) in view.of(parts, value).types()

@@ -1,0 +1,132 @@
+"""Rounds of answers until nothing is wrong: every round answers what it can, at places that do not touch."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from toolvet.schema.json_value import Path, at, elements, is_array, is_object, same
+from toolvet.schema.repair.answer import Answer
+from toolvet.schema.repair.confidence import Confidence, least, rank
+from toolvet.schema.repair.ground import Ground, View
+from toolvet.schema.repair.leaf import leaf_answer
+from toolvet.schema.repair.members import OF_OBJECTS, members_answer
+from toolvet.schema.repair.operation import Operation, applied
+from toolvet.schema.violation import Violation
+
+
+class Mended(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that breaks nothing, and how it came about."""
+
+    value: object
+    operations: tuple[Operation, ...]
+    confidence: Confidence
+    cost: int
+
+
+def mended(ground: Ground, base: str, value: object, depth: int = 0) -> Mended | None:
+    """`value` made to satisfy the part of the schema at `base`, or None. Raises `Spent`."""
+    operations: list[Operation] = []
+    sure: list[Confidence] = []
+    cost = 0
+    for _ in range(_ROUNDS):
+        violations = ground.errors(base, value)
+        if not violations:
+            return Mended(value=value, operations=tuple(operations), confidence=least(sure), cost=cost)
+        if len(violations) > _MOST:
+            return None
+        answers = list(_apart(_answers(View(ground, base, value), violations, depth)))
+        if not answers:
+            return None
+        for answer in answers:
+            for operation in answer.operations:
+                value = applied(value, operation)
+            operations.extend(answer.operations)
+            sure.append(answer.confidence)
+            cost += answer.cost + 1
+    return None
+
+
+_ROUNDS = 12
+_MOST = 2_000
+_DEEPEST = 6
+
+
+def _answers(view: View, violations: Sequence[Violation], depth: int) -> Iterator[Answer]:
+    """The answer for each place that has one; objects as a whole first, for they decide what stands where."""
+    places: dict[str, list[Violation]] = {}
+    for violation in violations:
+        places.setdefault(violation.pointer, []).append(violation)
+    later: list[tuple[Path, list[Violation]]] = []
+    for pointer, found in places.items():
+        path = _path(view.value, pointer)
+        of_object = [violation for violation in found if violation.keyword in OF_OBJECTS]
+        if of_object and is_object(view.at(path)):
+            answer = members_answer(view, path, of_object)
+            if answer is not None:
+                yield answer
+                continue
+        later.append((path, found))
+    for path, found in later:
+        blank = view.at(path) in ("", None, [])
+        answer = None if blank else _union_answer(view, path, found, depth)
+        answer = answer or leaf_answer(view, path, found)
+        if answer is None and blank:
+            answer = _union_answer(view, path, found, depth)
+        if answer is not None:
+            yield answer
+
+
+def _apart(answers: Iterator[Answer]) -> Iterator[Answer]:
+    """The answers whose places do not lie within one another; the first come first."""
+    touched: set[Path] = set()
+    above: set[Path] = set()
+    for answer in answers:
+        path = answer.path
+        if path in above or any(path[:length] in touched for length in range(len(path) + 1)):
+            continue
+        touched.add(path)
+        above.update(path[:length] for length in range(len(path) + 1))
+        yield answer
+
+
+def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> Answer | None:
+    """What makes one of the alternatives true: the surest and cheapest; two equally near refute each other."""
+    union = next((violation for violation in violations if violation.keyword in ("anyOf", "oneOf")), None)
+    if union is None or depth >= _DEEPEST or elements(union.params.get("matched")):
+        return None
+    value = view.at(path)
+    pointer = view.ground.absolute(view.base, union.schema_pointer)
+    whole = view.ground.part(pointer.rpartition("/")[0])
+    found: list[Mended] = []
+    for index in range(len(union.branches)):
+        other = mended(view.ground, f"{pointer}/{index}", value, depth + 1)
+        if other is not None and (whole is None or view.ground.accepts([whole], other.value)):
+            found.append(other)
+    if not found:
+        return None
+    found.sort(key=_price)
+    first = found[0]
+    rivals = [other for other in found[1:] if _price(other) == _price(first) and not same(other.value, first.value)]
+    if rivals:
+        return None
+    return Answer(
+        path=path,
+        operations=tuple(operation.below(path) for operation in first.operations),
+        confidence=first.confidence,
+        cost=first.cost,
+    )
+
+
+def _price(other: Mended) -> tuple[int, int]:
+    return rank(other.confidence), other.cost
+
+
+def _path(value: object, pointer: str) -> Path:
+    """The path of a JSON Pointer into `value`: digits are an index only where an array stands."""
+    path: list[str | int] = []
+    for raw in pointer.split("/")[1:]:
+        part = raw.replace("~1", "/").replace("~0", "~")
+        step = int(part) if is_array(value) else part
+        path.append(step)
+        value = at(value, (step,))
+    return tuple(path)
