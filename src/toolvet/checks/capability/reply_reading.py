@@ -115,7 +115,7 @@ def _decoded(text: str) -> Mapping[str, object] | None:
 def _read(body: Mapping[str, object]) -> ValidationReply | str:
     said = body.get("valid")
     if not isinstance(said, bool):
-        why = "without 'valid'" if "valid" not in body else f"whose 'valid' is {_shown(said)}"
+        why = "without 'valid'" if "valid" not in body else f"whose 'valid' is {_shortened(_json(said))}"
         return f"The validator sent a reply {why}; it must be true or false."
     messages: list[Message] = []
     corrections: list[Correction] = []
@@ -189,7 +189,10 @@ def _correction(item: object) -> Correction | None:
 
 def _shown(value: object) -> str:
     """A foreign value in short: it stands in a sentence."""
-    text = value if isinstance(value, str) else _json(value)
+    return _shortened(value if isinstance(value, str) else _json(value))
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
