@@ -1,0 +1,56 @@
+"""The tools of a server, read when first needed and again when one is missing or the list changed."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from toolvet.client.connection import ListTools
+from toolvet.tool import view_of
+
+
+class Catalogue:
+    """Tool definitions by name. Safe for many tasks at once."""
+
+    def __init__(self, list_tools: ListTools) -> None:
+        self._list_tools = list_tools
+        self._tools: Mapping[str, object] | None = None
+        self._changes = 0
+        self._reading = asyncio.Lock()
+
+    def knows(self, name: str) -> bool:
+        """Whether the tool was in the list when that was read last."""
+        return self._tools is not None and name in self._tools
+
+    async def find(self, name: str) -> object:
+        """The definition, or None when not even a list read just now has it. Raises what reading the list raises."""
+        if not self.knows(name):
+            await self._read()
+        return (self._tools or {}).get(name)
+
+    def similar(self, name: str) -> tuple[str, ...]:
+        """Names that `name` may have been meant for, the nearest first."""
+        return tuple(get_close_matches(name, list(self._tools or ()), n=3, cutoff=0.6))
+
+    def forget(self) -> None:
+        """The list changed: read it again before it is used."""
+        self._tools = None
+        self._changes += 1
+
+    async def _read(self) -> None:
+        asked_for, before = self._changes, self._tools
+        async with self._reading:
+            # Another task may have read it while we waited for the lock.
+            if self._tools is not None and self._tools is not before:
+                return
+            listed = await self._list_tools()
+            if asked_for == self._changes:
+                self._tools = _by_name(listed)
+
+
+def _by_name(listed: Sequence[object]) -> Mapping[str, object]:
+    """Of two tools of one name the first counts; what has no name is left out."""
+    found: dict[str, object] = {}
+    for tool in listed:
+        if name := view_of(tool).name:
+            found.setdefault(name, tool)
+    return found

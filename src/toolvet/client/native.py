@@ -1,0 +1,151 @@
+"""Questions to a server's own validator: kept answers, batches, then one by one; each ends in a reply or a reason."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolvet.checks.capability import (
+    Announcement,
+    Level,
+    ValidationCall,
+    ValidationReply,
+    ValidationRequest,
+    parse_replies,
+    parse_reply,
+)
+from toolvet.client.connection import Connection
+from toolvet.client.offer import Offer
+from toolvet.redact import redact_text
+from toolvet.schema.json_value import is_object
+
+_LARGEST_BATCH = 100  # Calls, where the server sets no limit: an answer has to fit into one message.
+_LONGEST_REASON = 300
+
+
+@dataclass
+class Question:
+    """One call, and what came of asking: a `reply`, or the reason why there is none (`failure`), or neither yet."""
+
+    tool: str
+    arguments: object
+    reply: ValidationReply | None = None
+    failure: str | None = None
+    notes: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Why a request brought no tool result. `silent` when nothing came in time."""
+
+    reason: str
+    silent: bool = False
+
+
+class Native:
+    """Asks one server for a handful of questions. `timeout` is in seconds and counts for each request."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        offer: Offer,
+        announced: Announcement,
+        *,
+        levels: Sequence[Level],
+        context: Mapping[str, object],
+        timeout: float,
+    ) -> None:
+        self._connection = connection
+        self._offer = offer
+        self._announced = announced
+        self._levels = offer.levels(levels) or None
+        self._context = context
+        self._timeout = timeout
+        self._silence: str | None = None
+
+    async def answer(self, questions: Sequence[Question]) -> None:
+        """Fill in `reply` or `failure`. What is no object is left alone: no tools/call can carry it."""
+        waiting = [question for question in questions if is_object(question.arguments) and not self._kept(question)]
+        limit = self._announced.batch_limit or _LARGEST_BATCH
+        if limit > 1 and len(waiting) > 1:
+            for batch in _chunks(waiting, min(limit, _LARGEST_BATCH)):
+                await self._ask_together(batch)
+        for question in waiting:
+            if question.reply is None:
+                await self._ask_alone(question)
+
+    def _kept(self, question: Question) -> bool:
+        key = self._key(question)
+        question.reply = self._offer.cache.get(key) if key is not None else None
+        return question.reply is not None
+
+    async def _ask_together(self, batch: Sequence[Question]) -> None:
+        generation = self._offer.cache.generation
+        result = await self._request(batch, is_batch=True)
+        replies = result.reason if isinstance(result, _Failure) else parse_replies(result, len(batch))
+        if isinstance(replies, str):
+            for question in batch:
+                question.notes.append(f"The server announces batches, but one failed: {_short(replies)}")
+            return
+        for question, reply in zip(batch, replies, strict=True):
+            if isinstance(reply, str):
+                question.notes.append(f"A batch brought no verdict: {_short(reply)}")
+            else:
+                self._take(question, reply, generation)
+
+    async def _ask_alone(self, question: Question) -> None:
+        if self._silence is not None:
+            question.failure = self._silence
+            return
+        generation = self._offer.cache.generation
+        result = await self._request([question], is_batch=False)
+        reply = result.reason if isinstance(result, _Failure) else parse_reply(result)
+        if isinstance(reply, str):
+            question.failure = _short(reply)
+        else:
+            self._take(question, reply, generation)
+
+    async def _request(self, questions: Sequence[Question], *, is_batch: bool) -> object:
+        """The result of the announced method, or a `_Failure`."""
+        if self._silence is not None:
+            return _Failure(self._silence, silent=True)
+        calls = tuple(ValidationCall(question.tool, question.arguments) for question in questions)
+        asked = ValidationRequest(calls=calls, is_batch=is_batch, levels=self._levels, context=self._context)
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._connection.call_tool(self._announced.method, asked.to_dict())
+        except TimeoutError:
+            self._silence = f"'{self._announced.method}' did not answer within {self._timeout:g} s"
+            return _Failure(self._silence, silent=True)
+        except Exception as error:  # noqa: BLE001 - whatever a foreign client raises, the validator did not answer.
+            return _Failure(f"'{self._announced.method}' failed: {str(error) or type(error).__name__}")
+
+    def _take(self, question: Question, reply: ValidationReply, generation: int) -> None:
+        question.reply = reply
+        key = self._key(question)
+        if key is not None:
+            self._offer.cache.keep(key, reply, generation)
+
+    def _key(self, question: Question) -> str | None:
+        """What makes two questions the same; None where answers may not be kept, or for what is no JSON."""
+        if not self._offer.may_cache:
+            return None
+        asked = [question.tool, question.arguments, list(self._levels or ()), self._context]
+        try:
+            return json.dumps(asked, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            return None
+
+
+T = TypeVar("T")
+
+
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _short(reason: str) -> str:
+    """What a server said may hold its secrets, and goes into logs."""
+    reason = redact_text(reason.strip())
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
