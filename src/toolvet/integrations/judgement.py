@@ -7,7 +7,8 @@ import msgspec
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.capability import EXTENSION_ID, Correction, Message, ValidationReply
-from toolvet.schema.json_value import members
+from toolvet.schema.json_value import is_object, type_name
+from toolvet.schema.repair import Repair
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,16 +30,20 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         """The same in the words of the validation protocol."""
         if self.report.valid:
             return ValidationReply(valid=self.valid, messages=self.messages, corrections=self.corrections)
+        repair = self.report.repair if isinstance(self.report.repair, Repair) else None
         problems = tuple(
-            Message(f"{issue.field}: {issue.problem} {issue.fix}", "error", issue.pointer)
+            Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer)
             for issue in self.report.issues
         )
-        advice = tuple(Message(text, "info") for text in self.report.suggestions)
-        return ValidationReply(valid=False, messages=(*problems, *advice), corrections=_repairs(self.report))
+        advice = (*(repair.steps if repair is not None else ()), *self.report.suggestions)
+        messages = (*problems, *(Message(text, "info") for text in advice))
+        return ValidationReply(valid=False, messages=messages, corrections=_corrections(repair))
 
     def joined(self, messages: tuple[Message, ...], corrections: tuple[Correction, ...]) -> "Judgement":
         """With what validators found."""
-        return msgspec.structs.replace(self, messages=messages, corrections=corrections)
+        return msgspec.structs.replace(
+            self, messages=(*self.messages, *messages), corrections=(*self.corrections, *corrections)
+        )
 
     def to_text(self) -> str:
         """Why the call is refused, and what to do: for a model that has nothing else to go by."""
@@ -75,23 +80,24 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judgement(tool: Mapping[str, object], arguments: object) -> Judgement:
-    """What the schema of the tool says of the arguments."""
-    name = tool.get("name")
-    return Judgement(
-        tool=name if isinstance(name, str) else "", arguments=arguments, report=check_arguments(tool, arguments)
-    )
+    """What the schema of the tool says of the arguments; what it leaves unsaid is a warning."""
+    name = str(tool.get("name", ""))
+    report = check_arguments(tool, arguments)
+    messages: list[Message] = []
+    if report.valid and not is_object(arguments):
+        # JSON text, or anything at all for a tool without a schema: a call carries an object (CallToolRequest).
+        messages.append(Message(f"The arguments of '{name}' must be an object, not {type_name(arguments)}."))
+    if report.unchecked:
+        messages.append(Message(f"The arguments of '{name}' were not checked: {report.unchecked}.", "warn"))
+    return Judgement(tool=name, arguments=arguments, report=report, messages=tuple(messages))
 
 
-def _repairs(report: ArgumentReport) -> tuple[Correction, ...]:
-    """The steps of the repair that put a value somewhere."""
-    if report.repair is None:
+def _corrections(repair: Repair | None) -> tuple[Correction, ...]:
+    """The repair as values at places; none if it also moves or removes something, for half a repair is none."""
+    steps = repair.patch if repair is not None else ()
+    if not all(step.get("op") in ("add", "replace") for step in steps):
         return ()
-    steps = [members(step) for step in report.repair.patch]
-    return tuple(
-        Correction(path, step["value"])
-        for step in steps
-        if step.get("op") in ("add", "replace") and isinstance(path := step.get("path"), str)
-    )
+    return tuple(Correction(str(step["path"]), step["value"]) for step in steps)
 
 
 def _field(pointer: str) -> str:
