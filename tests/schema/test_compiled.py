@@ -288,3 +288,33 @@ def test_a_schema_of_any_depth_comes_to_an_answer() -> None:
 def test_numbers_beyond_64_bits_are_judged() -> None:
     assert compiled({"maximum": 10**40}).is_valid(10**39)
     assert not compiled({"maximum": 10**40}).is_valid(10**41)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "wrong"),
+    [
+        ({"items": [{"type": "string"}, {"type": "integer"}]}, ["a", 1], ["a", "b"]),
+        ({"type": "number", "minimum": 0, "exclusiveMinimum": True}, 1, 0),
+        ({"items": [{"type": "number", "minimum": 1, "exclusiveMinimum": True}]}, [2], [1]),
+    ],
+)
+def test_a_schema_of_an_older_draft_that_does_not_say_so_is_read_as_that_draft(
+    schema: object, value: object, wrong: object
+) -> None:
+    ready = compiled(schema)
+    assert ready.problem is None
+    assert ready.reading is not None
+    assert "read as draft" in ready.reading
+    assert ready.is_valid(value)
+    assert not ready.is_valid(wrong)
+
+
+def test_a_schema_that_says_its_draft_is_held_to_it() -> None:
+    uri = "https://json-schema.org/draft/2020-12/schema"
+    assert compiled({"$schema": uri, "items": [{"type": "string"}]}).problem is not None
+
+
+def test_a_schema_that_is_wrong_in_every_draft_keeps_its_problem() -> None:
+    ready = compiled({"items": [{"type": "text"}]})
+    assert ready.problem is not None
+    assert ready.reading is None

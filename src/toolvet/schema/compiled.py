@@ -10,7 +10,7 @@ import jsonschema_rs
 import msgspec
 import orjson
 
-from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of
+from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
 from toolvet.schema.json_value import changed, is_object, members, pointer
 from toolvet.schema.reference import Scope
 from toolvet.schema.violation import Violation, unexplained, violations_of
@@ -33,10 +33,22 @@ class Schema:
 
     With a `problem` it judges nothing: every instance is valid (a broken schema is a finding about the schema, and must
     not fail the values). `notes` names parts that were left out, such as a regular expression that no engine accepts.
-    `document` is the schema itself, a private copy: do not change it; `usable` is what of it is in force.
+    `document` is the schema itself, a private copy: do not change it; `usable` is what of it is in force. `reading`
+    says why the schema was read as an older draft than the one that holds without `$schema`; None if it was not.
     """
 
-    __slots__ = ("_backtracks", "_parts", "_validator", "_weigher", "dialect", "document", "notes", "problem", "usable")
+    __slots__ = (
+        "_backtracks",
+        "_parts",
+        "_validator",
+        "_weigher",
+        "dialect",
+        "document",
+        "notes",
+        "problem",
+        "reading",
+        "usable",
+    )
 
     def __init__(
         self,
@@ -49,12 +61,14 @@ class Schema:
         weigher: Weigher | None = None,
         notes: tuple[str, ...] = (),
         problem: SchemaProblem | None = None,
+        reading: str | None = None,
     ) -> None:
         self.document = document
         self.usable = document if usable is None else usable
         self.dialect = dialect
         self.problem = problem
         self.notes = notes
+        self.reading = reading
         self._validator = validator
         self._backtracks = backtracks
         self._weigher = weigher
@@ -155,6 +169,28 @@ def _compile(key: bytes) -> Schema:
     dialect = dialect_of(document)
     if isinstance(dialect, str):
         return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
+    ready = _read(key, document, dialect)
+    if ready.problem is None or "$schema" in members(document):
+        return ready
+    # Servers ship schemas of older drafts without saying so. They mean what they meant there: `items` as an array
+    # (and draft 4's boolean bounds) says exactly which values are legal, and letting all pass would help nobody.
+    for older in older_dialects(document, ready.problem.pointer):
+        found = _read(key, document, older)
+        if found.problem is None:
+            place = ready.problem.pointer
+            found.reading = (
+                f"{place}: `{place.rpartition('/')[2]}` is written as in an older draft, but without `$schema` "
+                f"JSON Schema 2020-12 holds; the schema is read as {older.name}"
+            )
+            return found
+    return ready
+
+
+def _read(
+    key: bytes,
+    document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
+    dialect: Dialect,
+) -> Schema:
     weigher = Weigher(document, Scope(document, dialect)) if _may_multiply(key) else None
     if weigher is not None and not weigher.grows():
         weigher = None

@@ -3,7 +3,7 @@
 import jsonschema_rs
 import msgspec
 
-from toolvet.schema.json_value import members
+from toolvet.schema.json_value import elements, is_array, members
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -53,3 +53,18 @@ def dialect_of(document: object) -> Dialect | str:
         return "`$schema` must be a string"
     bare = uri.removesuffix("#").removeprefix("https://").removeprefix("http://")
     return _BY_URI.get(bare) or f"the dialect {uri!r} is not supported: use draft 4, 6, 7, 2019-09 or 2020-12"
+
+
+def older_dialects(document: object, pointer: str) -> tuple[Dialect, ...]:
+    """The older drafts in which what stands at `pointer` may be legal: none if it is a mistake in all of them."""
+    here, last = document, ""
+    for step in pointer.split("/")[1:]:
+        last = step.replace("~1", "/").replace("~0", "~")
+        if is_array(here):
+            items = elements(here)
+            here = items[int(last)] if last.isdecimal() and int(last) < len(items) else None
+        else:
+            here = members(here).get(last)
+    if last == "items" and is_array(here):
+        return DIALECTS[2], DIALECTS[0]
+    return DIALECTS[:1] if last in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(here, bool) else ()

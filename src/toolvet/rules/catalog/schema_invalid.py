@@ -40,6 +40,14 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
             pointer=f"/inputSchema{schema.problem.pointer}",
             evidence=quoted(schema.problem.message),
         )
+    if schema.reading is not None:
+        pointer, _, words = schema.reading.partition(": ")
+        yield Seen(
+            message=f"The inputSchema does not say its draft of JSON Schema: {words}.",
+            pointer=f"/inputSchema{pointer}",
+            severity=Severity.WARNING,
+            evidence=quoted(words),
+        )
     for note in schema.notes:
         pointer, _, words = note.partition(": ")
         yield Seen(
