@@ -1,13 +1,15 @@
 """`check_arguments`: a tool and the arguments of a call in, a report out. Total and pure."""
 
 import json
+from typing import cast
 
 import orjson
 
+from toolvet.checks.arguments.correction import correction, correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
-from toolvet.checks.arguments.issue import Issue, issues_of, syntax_issue
-from toolvet.checks.arguments.report import ArgumentReport
-from toolvet.schema import Schema, compiled
+from toolvet.checks.arguments.report import ArgumentReport, nothing
+from toolvet.checks.arguments.telling import issues_of, syntax_issue
+from toolvet.schema import Repair, Schema, compiled
 from toolvet.tool import ToolView, view_of
 
 
@@ -20,40 +22,57 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
     """
     view = view_of(tool)
     if view.input_schema is None:
-        return ArgumentReport(view, None, arguments, ())
+        return ArgumentReport(view, None, arguments, (), nothing)
     ready = compiled(view.input_schema)
     if ready.is_valid(arguments):
-        return ArgumentReport(view, ready, arguments, ())
+        return ArgumentReport(view, ready, arguments, (), nothing)
     if isinstance(arguments, str | bytes | bytearray):
         return _of_text(view, ready, arguments)
-    return ArgumentReport(view, ready, arguments, _issues(ready, arguments))
+    return _of_value(view, ready, arguments)
 
 
-def _issues(ready: Schema, arguments: object) -> tuple[Issue, ...]:
+def _of_value(view: ToolView, ready: Schema, arguments: object) -> ArgumentReport:
+    """The report of arguments that are not valid."""
     guide = guide_of(ready)
-    found = issues_of(guide, ready.violations(arguments))
-    return found or (syntax_issue(guide, "unexplained", "unexplained", "", ""),)
+    violations = ready.violations(arguments)
+    issues = issues_of(guide, violations) or (syntax_issue(guide, "unexplained", arguments, ""),)
+    return ArgumentReport(view, ready, arguments, issues, nothing if is_hopeless(violations) else correction)
 
 
-def _of_text(view: ToolView, ready: Schema, text: str | bytes | bytearray) -> ArgumentReport:
+def _of_text(view: ToolView, ready: Schema, sent: str | bytes | bytearray) -> ArgumentReport:
     """Arguments that are text: the object that it holds, or why it holds none."""
-    words = text if isinstance(text, str) else bytes(text).decode(errors="replace")
-    if not words.lstrip().startswith(("{", "```")):
-        return ArgumentReport(view, ready, words, _issues(ready, words))
+    text = sent if isinstance(sent, str) else bytes(sent).decode(errors="replace")
     try:
-        value = _parsed(words)
+        value = _parsed(text)
     except (ValueError, RecursionError) as problem:
-        told = str(problem).split(": line", 1)[0]
-        return ArgumentReport(view, ready, words, (syntax_issue(guide_of(ready), "json", "json", words, told),))
-    return ArgumentReport(view, ready, value, () if ready.is_valid(value) else _issues(ready, value))
+        if text.lstrip().startswith(("{", "```")) or correction_of_text(ready, text) is not None:
+            issue = syntax_issue(guide_of(ready), "json", text, _told(problem))
+            return ArgumentReport(view, ready, text, (issue,), _recovered)
+        return _of_value(view, ready, text)
+    if not isinstance(value, dict):
+        return _of_value(view, ready, text)
+    if ready.is_valid(value):
+        return ArgumentReport(view, ready, value, (), nothing)
+    return _of_value(view, ready, value)
+
+
+def _recovered(ready: Schema, arguments: object) -> Repair | None:
+    return correction_of_text(ready, str(arguments))
+
+
+def _told(problem: Exception) -> str:
+    """What the parser says, in one line."""
+    if isinstance(problem, json.JSONDecodeError):
+        return f"{problem.msg} at line {problem.lineno}, column {problem.colno}"
+    return "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
 
 
 def _parsed(text: str) -> object:
     try:
-        return orjson.loads(text)
+        return cast("object", orjson.loads(text))
     except ValueError:
         # Whole numbers beyond 64 bits; what JSON does not know (NaN) stays refused.
-        return json.loads(text, parse_constant=_refuse)
+        return cast("object", json.loads(text, parse_constant=_refuse))
 
 
 def _refuse(name: str) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from toolvet.checks.arguments.wording import as_json, cut, listed, sized, wording
-from toolvet.schema.json_value import elements, members, names, same, type_name, unique
+from toolvet.schema.json_value import elements, names, type_name
 from toolvet.schema.numbers import interval, plain
 from toolvet.schema.place import Dead, Demands, fixed_items
 from toolvet.schema.reference import Part
@@ -92,6 +92,11 @@ class Facts:
     def item(self, index: int) -> "Facts":
         """The facts of an item."""
         return Facts(self.demands.item(index), self.depth + 1)
+
+
+def type_of_keyword(keyword: str) -> str:
+    """The type that a keyword is about, or an empty text: `minLength` is about strings."""
+    return _BY_KEYWORD.get(keyword, "")
 
 
 def type_words(facts: Facts) -> str:
@@ -203,11 +208,15 @@ def constraints(facts: Facts) -> list[str]:
     for kind in facts.types or ("object",):
         told.extend(_filled(rows[keyword].constraint, limit) for keyword, limit in limits(facts, kind))
     if facts.values is not None:
-        keyword = "const" if len(facts.values) == 1 else "enum"
-        told = [_filled(rows[keyword].constraint, facts.values)]
+        told = [value_constraint(facts.values)]
     elif facts.forms() and not _says_more(facts) and len(set(map(noun, facts.forms()))) > 1:
         told.append(rows["anyOf"].constraint.format(noun=noun(facts)))
     return list(dict.fromkeys(told))
+
+
+def value_constraint(values: Sequence[object]) -> str:
+    """How the schema help lists the legal values."""
+    return _filled(wording().keyword["const" if len(values) == 1 else "enum"].constraint, list(values))
 
 
 def limits(facts: Facts, kind: str) -> Iterator[tuple[str, object]]:

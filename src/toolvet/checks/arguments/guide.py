@@ -1,23 +1,24 @@
 """All that is said of a schema whatever the call was: its places, its help, its example. One per schema, kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 import msgspec
 
-from toolvet.checks.arguments.facts import Facts, constraints, type_words
+from toolvet.checks.arguments.facts import Facts, constraints, type_words, value_constraint
 from toolvet.checks.arguments.wording import as_json, cut, wording
+from toolvet.errors import Unsatisfiable
 from toolvet.schema import Schema
 from toolvet.schema.example import Sketch, sketched
 from toolvet.schema.generator import Generator
-from toolvet.schema.json_value import Path, is_array, is_object, members, replaced
+from toolvet.schema.json_value import Path, is_array, is_object, members, replaced, unique
 from toolvet.schema.judge import Judge
 from toolvet.schema.numbers import interval, plain
 from toolvet.schema.place import Dead
 from toolvet.schema.reference import Part, Scope
 from toolvet.schema.search import Exhausted, Spot
 from toolvet.schema.walk import subschemas
-from toolvet.errors import Unsatisfiable
 
 _MOST_PROPERTIES = 150
 _DEEPEST = 6
@@ -72,13 +73,32 @@ def guide_of(ready: Schema) -> "Guide":
     return Guide(ready)
 
 
+# For each field that tells the forms of a union apart: the values that it has in each form, None where it is free.
+Discriminators = Mapping[str, Sequence[Sequence[object] | None]]
+
+
+class Words(msgspec.Struct, frozen=True):
+    """What is said of one keyword at one place of the schema, whatever the call was.
+
+    `examples` holds none or one; `names` tells that a placeholder for the name of the place stands in the texts.
+    """
+
+    kind: str
+    problem: str
+    expected: str
+    fix: str
+    examples: tuple[object, ...]
+    names: bool
+
+
 class Guide:
     """The places of one schema. What it keeps comes from the schema alone, never from a call."""
 
     def __init__(self, ready: Schema) -> None:
         self.ready = ready
         self.root = Part(ready.usable, Scope(ready.usable, ready.dialect))
-        self.words: dict[tuple[object, ...], object] = {}
+        self.words: dict[tuple[str, ...], Words] = {}
+        self.discriminators: dict[str, Discriminators] = {}
         self.texts: dict[str, str] = {}
         self._parts: dict[str, Part | None] = {}
         self._facts: dict[str, Facts] = {}
@@ -128,10 +148,8 @@ class Guide:
             found = _at_like(whole[0], path)
             candidates.extend(found)
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
-        try:
+        with suppress(Dead, Exhausted, RecursionError):
             candidates.append(Generator("required", steps=400).value(parts, Spot(name=name)))
-        except (Dead, Exhausted, RecursionError):
-            pass
         for value in candidates:
             fits = not facts.impossible and all(self.judge.accepts(part, value) for part in parts)
             if fits and len(as_json(value)) <= _LONGEST_EXAMPLE:
@@ -184,9 +202,26 @@ class _Walk:
                 continue
             self.properties[own] = self._help(member, parts, (*path, name))
             self._inside(member, own, (*path, name), depth, trail)
-        for form in facts.forms():
-            if trail.isdisjoint(form.demands.entered):
-                self.members(form, prefix, path, depth + 1, trail | set(form.demands.entered))
+        forms = [form for form in facts.forms() if trail.isdisjoint(form.demands.entered)]
+        for form in forms:
+            self.members(form, prefix, path, depth + 1, trail | set(form.demands.entered))
+        self._join(forms, prefix)
+
+    def _join(self, forms: list[Facts], prefix: str) -> None:
+        """A field that has fixed values in several forms (`kind`) may have all of them."""
+        listed: dict[str, list[Sequence[object]]] = {}
+        for form in forms:
+            for name in form.demands.declared():
+                values = form.member(name).values if f"{prefix}{name}" in self.properties else None
+                if values is not None:
+                    listed.setdefault(name, []).append(values)
+        for name, found in listed.items():
+            if len(found) > 1:
+                values = unique(value for each in found for value in each)
+                own = f"{prefix}{name}"
+                self.properties[own] = msgspec.structs.replace(
+                    self.properties[own], constraints=(value_constraint(values),)
+                )
 
     def _inside(self, facts: Facts, own: str, path: Path, depth: int, trail: frozenset[int]) -> None:
         entered = frozenset(facts.demands.entered)
@@ -235,10 +270,10 @@ def _at_like(value: object, path: Path) -> tuple[object, ...]:
             if not value or not (isinstance(step, int) or step.isdecimal()):
                 return ()
             value = value[min(int(step), len(value) - 1)]
-        else:
-            if step not in members(value):
-                return ()
+        elif isinstance(step, str) and step in members(value):
             value = members(value)[step]
+        else:
+            return ()
     return (value,)
 
 

@@ -1,7 +1,6 @@
 """What was sent, as a report may show it: without secrets, and never longer than a line."""
 
 import math
-from collections.abc import Mapping
 from itertools import islice
 from typing import cast
 
@@ -64,7 +63,7 @@ def _is_small(value: object) -> bool:
             return False
         here = pending.pop()
         if isinstance(here, dict):
-            found = cast("Mapping[object, object]", here)
+            found = cast("dict[object, object]", here)
             if len(found) > _MOST_NODES or not all(isinstance(key, str) for key in found):
                 return False
             pending.extend(found.values())
@@ -83,7 +82,7 @@ def _is_small(value: object) -> bool:
 
 def _described(value: object) -> str:
     if isinstance(value, dict):
-        found = cast("Mapping[object, object]", value)
+        found = cast("dict[object, object]", value)
         keys = [shown_name(key) for key in islice(found, 10) if isinstance(key, str)]
         more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
         return cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more

@@ -1,14 +1,15 @@
 """What `check_arguments` answers with: whether the call is valid, and all that helps to mend it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
+from toolvet.checks.arguments.correction import shown_repair
 from toolvet.checks.arguments.guide import SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.text import written
 from toolvet.checks.arguments.wording import wording
-from toolvet.schema import Schema
+from toolvet.schema import Repair, Schema
 from toolvet.tool import ToolView
 
 META_KEY = "dev.toolvet/arguments"
@@ -17,20 +18,27 @@ META_KEY = "dev.toolvet/arguments"
 class ArgumentReport:
     """What is wrong with a call, and what would be right. Made by `check_arguments`; everything is read-only.
 
-    All but `valid` and `issues` is worked out when it is asked for, so a valid call costs next to nothing.
+    All but `valid` and `issues` is worked out when it is asked for, so a valid call costs next to nothing; `repair`
+    reads the arguments then, so they must not have been changed in between.
     """
 
-    __slots__ = ("_arguments", "_issues", "_ready", "_repair", "_tool", "_valid")
+    __slots__ = ("_arguments", "_correct", "_issues", "_ready", "_repair", "_tool", "_valid")
 
     def __init__(
-        self, tool: ToolView, ready: Schema | None, arguments: object, issues: tuple[Issue, ...], repair: object = None
+        self,
+        tool: ToolView,
+        ready: Schema | None,
+        arguments: object,
+        issues: tuple[Issue, ...],
+        correct: Callable[[Schema, object], Repair | None],
     ) -> None:
         self._tool = tool
         self._ready = ready
         self._arguments = arguments
         self._issues = issues
         self._valid = not issues
-        self._repair = repair
+        self._correct: Callable[[Schema, object], Repair | None] | None = correct
+        self._repair: Repair | None = None
 
     @property
     def valid(self) -> bool:
@@ -79,8 +87,15 @@ class ArgumentReport:
         return self._example[0] if self._example else None
 
     @property
-    def repair(self) -> object:
-        """The nearest call that is valid, if there is one that invents nothing; None otherwise."""
+    def repair(self) -> Repair | None:
+        """The nearest call that is valid, if there is one that invents nothing; None otherwise. With the true values.
+
+        It is an offer: nothing was applied.
+        """
+        if self._correct is not None:
+            if self._ready is not None:
+                self._repair = self._correct(self._ready, self._arguments)
+            self._correct = None
         return self._repair
 
     def to_dict(self) -> dict[str, object]:
@@ -96,6 +111,8 @@ class ArgumentReport:
         }
         if self._example:
             error["validExample"] = self._example[0]
+        if self.repair is not None:
+            error["repair"] = shown_repair(self.repair)
         return {"valid": False, "error": error}
 
     def to_text(self, max_chars: int | None = None) -> str:
@@ -122,6 +139,11 @@ class ArgumentReport:
 
     def __repr__(self) -> str:
         return f"<ArgumentReport of {self._tool.name!r}: {'valid' if self._valid else f'{len(self._issues)} issues'}>"
+
+
+def nothing(_ready: Schema, _arguments: object) -> Repair | None:
+    """Where there is nothing to correct, or no correction can exist."""
+    return None
 
 
 _NO_HELP = SchemaHelp("", {}, (), ())

@@ -1,28 +1,17 @@
 """The placeholders of the wording, filled for one violation: each is worked out only if a template asks for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from toolvet.checks.arguments.facts import Facts, bars, name_list, noun, provide, short
-from toolvet.checks.arguments.guide import Guide
-from toolvet.checks.arguments.wording import as_json, cut, listed, sized, wording
-from toolvet.schema.json_value import count, elements, is_object, members, names
+from toolvet.checks.arguments.facts import Facts, bars, name_list, noun, provide, short, type_of_keyword
+from toolvet.checks.arguments.guide import Guide, Words
+from toolvet.checks.arguments.wording import Row, as_json, cut, listed, sized, wording
+from toolvet.schema.json_value import count, elements, is_object, members, names, type_name
 from toolvet.schema.place import fixed_items
-from toolvet.schema.reference import Part
 
 # Stands for a name that only the call knows: words are kept, and no caller's data with them.
 NAME = "\x00"
-
-
-class Words(msgspec.Struct, frozen=True):
-    """What is said of one keyword at one place of the schema, whatever the call was. `examples`: none or one."""
-
-    kind: str
-    problem: str
-    expected: str
-    fix: str
-    examples: tuple[object, ...]
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -36,7 +25,7 @@ class Subject(msgspec.Struct, frozen=True):
     row: str
     schema_pointer: str
     keyword: str
-    params: dict[str, object]
+    params: Mapping[str, object]
     member: str = ""
     received: str = ""
     extra: str = ""
@@ -55,7 +44,7 @@ class Terms:
         self.home = pointer if subject.keyword == "falseSchema" else pointer.rpartition("/")[0]
         self.place = guide.facts(self.home)
         part = guide.part(self.home)
-        self.parts: list[Part] = [part] if part is not None else []
+        self.parts = [part] if part is not None else []
         self.target = self.place
         if subject.member:
             self.parts = self.place.demands.member(subject.member)
@@ -149,7 +138,7 @@ class Terms:
 
     def _most(self) -> str:
         front = max((len(fixed_items(schema)) for schema in self.place.schemas), default=0)
-        return f"at most {sized(front, 'item')}"
+        return f"at most {sized(front, 'item')}" if front else "none is allowed"
 
     def _named(self) -> str:
         part = self.guide.part(f"{self.home}/propertyNames")
@@ -191,26 +180,36 @@ def required_of(guide: Guide, pointer: str) -> list[str]:
 
 def words_for(guide: Guide, subject: Subject) -> Words:
     """The words for a subject: from the guide, where it was asked for before."""
-    key = (subject.row, subject.schema_pointer, subject.keyword, subject.member, subject.received, subject.extra)
+    key = (subject.row, subject.schema_pointer, subject.member, subject.received, subject.extra)
     known = guide.words.get(key)
-    if isinstance(known, Words):
+    if known is not None and not subject.values:
         return known
     row = wording().of(subject.row)
     terms = Terms(guide, subject)
     problem = row.problem.format_map(terms) + condition(guide, subject.schema_pointer)
-    examples: tuple[object, ...] = ()
-    path = (*subject.path, *((subject.member,) if subject.member else ()))
-    if row.kind not in ("unknown", "enum", "syntax") and terms.parts and path:
-        examples = guide.sample(terms.target, terms.parts, path)
-    found = Words(
-        row.kind, problem, cut(row.expected.format_map(terms), 2_000), cut(row.fix.format_map(terms), 4_000), examples
-    )
-    if len(guide.words) >= _KEPT:
-        guide.words.clear()
-    guide.words[key] = found
+    expected, fix = cut(row.expected.format_map(terms), 2_000), cut(row.fix.format_map(terms), 4_000)
+    found = Words(row.kind, problem, expected, fix, _examples(terms, row), NAME in problem or NAME in fix)
+    if not subject.values:
+        if len(guide.words) >= _KEPT:
+            guide.words.clear()
+        guide.words[key] = found
     return found
 
 
+def _examples(terms: Terms, row: Row) -> tuple[object, ...]:
+    """A value that is valid at the place, where one helps: of the type that the keyword is about."""
+    subject = terms.subject
+    path = (*subject.path, *((subject.member,) if subject.member else ()))
+    if row.kind in _WITHOUT_EXAMPLE or not terms.parts or not path:
+        return ()
+    found = terms.guide.sample(terms.target, terms.parts, path)
+    about = type_of_keyword(subject.keyword)
+    fitting = not about or subject.member or type_name(found[0] if found else None) in (about, *_NUMBERS.get(about, ()))
+    return found if fitting else ()
+
+
+_WITHOUT_EXAMPLE = frozenset({"unknown", "enum", "syntax", "excluded"})
+_NUMBERS = {"number": ("integer",)}
 _KEPT = 4_096
 
 

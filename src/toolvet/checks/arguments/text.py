@@ -3,14 +3,18 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from toolvet.checks.arguments.correction import shown_call
 from toolvet.checks.arguments.guide import Guide
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.wording import as_json, cut, wording
+from toolvet.schema import Repair
+from toolvet.schema.json_value import is_object
 
 if TYPE_CHECKING:
     from toolvet.checks.arguments.report import ArgumentReport
 
 _MOST_ISSUES = 50
+_LONGEST_CALL = 6_000
 
 
 def written(report: "ArgumentReport", guide: Guide | None, max_chars: int | None) -> str:
@@ -21,6 +25,7 @@ def written(report: "ArgumentReport", guide: Guide | None, max_chars: int | None
         return told if max_chars is None else cut(told, max(max_chars, 0))
     sections = {
         "issues": _issues(report.issues),
+        "corrected call": _corrected(report.repair),
         "schema help": _schema(guide, report),
         "suggestions": _suggestions(report.suggestions),
         "valid example": _example(guide),
@@ -34,7 +39,7 @@ def written(report: "ArgumentReport", guide: Guide | None, max_chars: int | None
 def _fitted(head: str, sections: dict[str, str], issues: Sequence[Issue], limit: int) -> str:
     left = dict(sections)
     gone: list[str] = []
-    for name in ("schema help", "suggestions", "valid example"):
+    for name in ("schema help", "suggestions", "valid example", "corrected call"):
         if left.pop(name):
             gone.append(name)
         note = wording().text["left_out"].format(limit=limit, parts=", ".join(gone))
@@ -79,6 +84,23 @@ def _issues(issues: Sequence[Issue]) -> str:
     if len(issues) > _MOST_ISSUES:
         lines.append(f"\n… and {len(issues) - _MOST_ISSUES} more issues.")
     return "\n".join(lines)
+
+
+def _corrected(repair: Repair | None) -> str:
+    if repair is None:
+        return ""
+    call = shown_call(repair.arguments)
+    steps = "\n".join(f"- {step}" for step in repair.steps[:_MOST_ISSUES])
+    told = f"## Corrected Call:\n\nNot applied, only offered; confidence: {repair.confidence}.\n{steps}\n\n"
+    shown = pretty(call)
+    if len(shown) > _LONGEST_CALL:
+        return f"{told}(The corrected call is too long to show: apply these steps to yours.)"
+    masked = (
+        ""
+        if call is repair.arguments
+        else "\n\nWhat stands in [brackets] is hidden here: keep the value that you sent."
+    )
+    return f"{told}```json\n{shown}\n```{masked}"
 
 
 def _or(values: Iterable[object]) -> str:
@@ -134,6 +156,6 @@ def _example(guide: Guide) -> str:
 
 def pretty(value: object) -> str:
     """JSON with the outer members on lines of their own, as the text shows calls."""
-    if not isinstance(value, dict) or not value:
+    if not is_object(value) or not value:
         return as_json(value)
     return "{\n" + ",\n".join(f"  {as_json(key)}: {as_json(each)}" for key, each in value.items()) + "\n}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from toolvet.checks.arguments.facts import Facts
-from toolvet.checks.arguments.guide import Guide
+from toolvet.checks.arguments.guide import Discriminators, Guide
 from toolvet.checks.arguments.terms import required_of
 from toolvet.schema.json_value import elements, is_object, members, same, unique
 from toolvet.schema.violation import Violation
@@ -56,9 +56,7 @@ def _plain(guide: Guide, union: Violation) -> Meant:
     """Without a discriminator."""
     here = union.pointer
     wrong_type = [any(_is(each, here, "type") for each in branch) for branch in union.branches]
-    listing = [
-        any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in union.branches
-    ]
+    listing = [any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in union.branches]
     if all(wrong or lists for wrong, lists in zip(wrong_type, listing, strict=True)):
         values = _values(union.branches, here)
         only_lists = all(lists for lists in listing)
@@ -121,7 +119,9 @@ def _discriminated(guide: Guide, union: Violation, value: Mapping[str, object]) 
         missing = all(any(_missing(each, union, name) for each in branch) for branch in union.branches)
         if name not in value and missing and all(values is not None for values in legal):
             # What else was sent may name the form; then its value of the field is known.
-            fitting = [i for i, branch in enumerate(union.branches) if all(_missing(each, union, name) for each in branch)]
+            fitting = [
+                i for i, branch in enumerate(union.branches) if all(_missing(each, union, name) for each in branch)
+            ]
             if len(fitting) == 1:
                 return Meant(violations=union.branches[fitting[0]])
             chosen = [values for index, values in enumerate(legal) if index in fitting or not fitting]
@@ -133,11 +133,10 @@ def _missing(violation: Violation, union: Violation, name: str) -> bool:
     return _is(violation, union.pointer, "required") and violation.params.get("property") == name
 
 
-def _discriminators(guide: Guide, pointer: str, size: int) -> Mapping[str, Sequence[Sequence[object] | None]]:
+def _discriminators(guide: Guide, pointer: str, size: int) -> Discriminators:
     """The fields that tell the forms of a union apart: for each form the values that the field may have there."""
-    key = ("discriminators", pointer)
-    known = guide.words.get(key)
-    if isinstance(known, dict):
+    known = guide.discriminators.get(pointer)
+    if known is not None:
         return known
     forms = [guide.facts(f"{pointer}/{index}") for index in range(size)]
     found: dict[str, list[Sequence[object] | None]] = {}
@@ -153,7 +152,7 @@ def _discriminators(guide: Guide, pointer: str, size: int) -> Mapping[str, Seque
     }
     # The field that most forms have comes first.
     ordered = dict(sorted(telling.items(), key=lambda pair: sum(values is None for values in pair[1])))
-    guide.words[key] = ordered
+    guide.discriminators[pointer] = ordered
     return ordered
 
 
