@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from toolvet.schema.compiled import Schema
-from toolvet.schema.json_value import Path, at, members, names, same, type_name
+from toolvet.schema.json_value import Path, at, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
 from toolvet.schema.place import Dead, Demands, Option
 from toolvet.schema.reference import Part, Scope
@@ -26,7 +26,8 @@ class Ground:
 
     def errors(self, base: str, value: object) -> tuple[Violation, ...]:
         """What `value` breaks of the part of the schema at the pointer `base`. Raises `Spent`."""
-        self.validations -= 1
+        # Larger values cost more; a few rounds are affordable for any.
+        self.validations -= 1 + min(_entries(value, _LARGE * _DEAREST) // _LARGE, _DEAREST)
         if self.validations < 0:
             raise Spent
         if not base:
@@ -59,6 +60,23 @@ class Ground:
 
 
 _MOST_EFFORT = 5_000
+_LARGE = 200
+_DEAREST = 60
+
+
+def _entries(value: object, most: int) -> int:
+    """How many values stand in `value`, counted up to a little more than `most`."""
+    pending = [value]
+    found = 0
+    while pending and found < most:
+        here = pending.pop()
+        if is_object(here):
+            found += len(here)
+            pending.extend(here.values())
+        elif is_array(here):
+            found += len(here)
+            pending.extend(here)
+    return found
 
 
 @lru_cache(maxsize=128)

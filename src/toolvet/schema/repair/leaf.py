@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from toolvet.schema.json_value import Path, elements, is_array, is_object, same, type_name, unique
 from toolvet.schema.reference import Part
 from toolvet.schema.repair.answer import Answer
@@ -25,6 +27,8 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Answ
         return _dropped(path, "it is null, and may be left out", "high")
     if optional and value in ("", []):
         return _dropped(path, "it is empty, and may be left out", "medium")
+    if optional and isinstance(value, str) and meant(value, "null") == "high" and not _is_of_type(view, parts, value):
+        return _dropped(path, "it says null, and may be left out", "medium")
     schemas = [part.schema for part in parts if is_object(part.schema)]
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     guess = _best(view, parts, _guesses(value, name, violations, schemas))
@@ -129,10 +133,13 @@ def _best(view: View, parts: list[Part], guesses: Iterator[Guess]) -> Guess | No
         return None
     ordered = sorted(fitting, key=lambda guess: (rank(guess.confidence), guess.cost))
     first = ordered[0]
-    rivals = [guess for guess in ordered if (guess.confidence, guess.cost) == (first.confidence, first.cost)]
-    if all(same(guess.value, first.value) for guess in rivals):
-        return first
-    return None
+    others = [guess for guess in ordered if not same(guess.value, first.value)]
+    if any((guess.confidence, guess.cost) == (first.confidence, first.cost) for guess in others):
+        return None
+    if first.confidence == "high" and any(guess.confidence != "low" for guess in others):
+        # Another reading fits as well: this one is only the likelier of the two.
+        return msgspec.structs.replace(first, confidence="medium")
+    return first
 
 
 def _is_of_type(view: View, parts: list[Part], value: object) -> bool:

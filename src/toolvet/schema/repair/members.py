@@ -88,7 +88,7 @@ def _renaming(lack: Lack, pairs: dict[str, str], confidence: Confidence) -> Answ
 
 def _unwrapped(lack: Lack) -> Answer | None:
     """The object inside a member that only wraps it."""
-    if any(name in lack.declared for name in lack.value) or len(lack.unknown) > _MOST_BESIDE:
+    if len(lack.value) > _MOST_BESIDE:
         return None
     found: list[Answer] = []
     for name in lack.unknown:
@@ -97,8 +97,8 @@ def _unwrapped(lack: Lack) -> Answer | None:
             continue
         inner, confidence = read
         wrapping = meant(name, "wrapping")
-        beside = [other for other in lack.unknown if other != name]
-        if beside and (wrapping is None or any(meant(other, "envelope") is None for other in beside)):
+        beside = [other for other in lack.value if other != name]
+        if beside and (wrapping is None or not all(_is_envelope(other, lack, inner) for other in beside)):
             continue
         shared = _shared(inner, lack.declared)
         if not shared and (wrapping is None or lack.missing):
@@ -114,7 +114,12 @@ def _unwrapped(lack: Lack) -> Answer | None:
     return found[0] if len(found) == 1 else None
 
 
-_MOST_BESIDE = 6
+_MOST_BESIDE = 7
+
+
+def _is_envelope(name: str, lack: Lack, inner: Mapping[str, object]) -> bool:
+    """Whether a member beside the wrapping names the call: it is no argument, or the wrapping holds that argument."""
+    return meant(name, "envelope") is not None and (name not in lack.declared or name in inner)
 
 
 def _as_object(value: object) -> tuple[Mapping[str, object], Confidence] | None:
@@ -183,6 +188,25 @@ def _hoisted(lack: Lack) -> Answer | None:
     operations = [_moved(origin, (*lack.path, name)) for name, origin in found.items()]
     operations.extend(_removed(path, "it is empty now") for path in emptied)
     return lack.answer("medium", *operations, cost=len(operations))
+
+
+def _raised(lack: Lack) -> Answer | None:
+    """Members that nothing allows here, and that an object further out declares and lacks."""
+    for length in range(len(lack.path) - 1, -1, -1):
+        outer = lack.path[:length]
+        holder = lack.view.at(outer)
+        if not is_object(holder):
+            continue
+        demands = lack.view.demands(outer)
+        wanted = {bare(name): name for name in declared(demands) if name not in holder}
+        moves = [
+            _moved((*lack.path, name), (*outer, wanted[bare(name)]))
+            for name in lack.forbidden[:_MOST]
+            if bare(name) in wanted and lack.view.ground.accepts(demands.member(wanted[bare(name)]), lack.value.get(name))
+        ]
+        if moves:
+            return Answer(path=outer, operations=tuple(moves), confidence="medium", cost=len(moves))
+    return None
 
 
 def _deepened(lack: Lack) -> Answer | None:
@@ -301,6 +325,7 @@ _WAYS: tuple[Callable[[Lack], Answer | None], ...] = (
     _unwrapped,
     _nested,
     _hoisted,
+    _raised,
     _renamed_misspelt,
     _renamed_by_rule,
     _renamed_in_part,

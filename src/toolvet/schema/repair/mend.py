@@ -109,10 +109,11 @@ def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth
     rivals = [other for other in found[1:] if _price(other) == _price(first) and not same(other.value, first.value)]
     if rivals:
         return None
+    doubted = any(other.confidence != "low" and not same(other.value, first.value) for other in found[1:])
     return Answer(
         path=path,
         operations=tuple(operation.below(path) for operation in first.operations),
-        confidence=first.confidence,
+        confidence="medium" if doubted and first.confidence == "high" else first.confidence,
         cost=first.cost,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from toolvet.schema.compiled import compiled
-from toolvet.schema.json_value import is_array, is_object, same
+from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.repair.confidence import Confidence
 from toolvet.schema.repair.ground import Ground, Spent
 from toolvet.schema.repair.mend import mended
@@ -37,7 +37,7 @@ def repair(schema: object, value: object) -> Repair | None:
         return None
     try:
         found = mended(Ground(ready), "", value)
-        if found is None or not found.operations or same(found.value, value):
+        if found is None or not found.operations:
             return None
         arguments = _copied(found.value)
     except (Spent, RecursionError):
