@@ -10,6 +10,7 @@ from toolvet.checks.arguments.guide import guide_of
 from toolvet.checks.arguments.report import ArgumentReport, nothing
 from toolvet.checks.arguments.telling import issues_of, syntax_issue
 from toolvet.schema import Repair, Schema, compiled
+from toolvet.schema.json_value import is_object
 from toolvet.tool import ToolView, view_of
 
 
@@ -49,7 +50,7 @@ def _of_text(view: ToolView, ready: Schema, sent: str | bytes | bytearray) -> Ar
             issue = syntax_issue(guide_of(ready), "json", text, _told(problem))
             return ArgumentReport(view, ready, text, (issue,), _recovered)
         return _of_value(view, ready, text)
-    if not isinstance(value, dict):
+    if not is_object(value):
         return _of_value(view, ready, text)
     if ready.is_valid(value):
         return ArgumentReport(view, ready, value, (), nothing)

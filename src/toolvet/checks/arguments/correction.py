@@ -7,6 +7,7 @@ from toolvet.checks.arguments.received import holds_secret
 from toolvet.redact import REDACTED, redact
 from toolvet.schema import Repair, Schema, Violation, recover, repair
 from toolvet.schema.json_value import is_array, is_object, number
+from toolvet.schema.repair.confidence import least
 
 _LONGEST = 200
 _DEEPEST = 60
@@ -34,12 +35,9 @@ def correction_of_text(ready: Schema, text: str) -> Repair | None:
         if further is None:
             return None
         value, steps = further.arguments, (*steps, *further.steps)
-        confidence = min(confidence, further.confidence, key=_ORDER.index)
+        confidence = least((confidence, further.confidence))
     patch = ({"op": "replace", "path": "", "value": value},)
     return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps)
-
-
-_ORDER = ("low", "medium", "high")
 
 
 def shown_repair(found: Repair) -> dict[str, object]:

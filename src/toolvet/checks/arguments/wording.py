@@ -68,4 +68,4 @@ def listed(values: Iterable[object], most: int = 40) -> str:
 
 def cut(text: str, most: int) -> str:
     """`text`, or its first characters and an ellipsis."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= most else f"{text[: most - 1]}…" if most > 0 else ""
