@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Literal
 
 import pytest
 
 from toolvet.checks.capability import EXTENSION_ID, ValidationReply, announcement, parse_replies, parse_reply
+from toolvet.schema.json_value import members
 from toolvet.transport import Answer, Refusal, Session, StdioTarget, Target, open_session
 
 Era = Literal["legacy", "modern"]
@@ -181,7 +183,7 @@ def test_over_pipes_it_is_the_same_server(program: StdioTarget, era: Era) -> Non
         bad = [{"city": "Hang"}, {"city": "Exit"}, {"seats": 1}]
         replies = [await session.call_tool("book_flight", arguments) for arguments in (*bad, {"city": "Oslo"})]
         assert announcement(session.capabilities) is not None
-        assert "validate" in {tool["name"] for tool in (await session.list_tools()).tools}
+        assert "validate" in {members(tool)["name"] for tool in (await session.list_tools()).tools}
         reply = await session.call_tool("validate", {"tool": "book_flight", "arguments": {"city": "Atlantis"}})
         assert isinstance(reply, Answer)
         found = parse_reply(reply.result)
@@ -198,6 +200,6 @@ def test_over_pipes_it_is_the_same_server(program: StdioTarget, era: Era) -> Non
 
 def test_a_malformed_request_stays_a_protocol_error(target: Target, era: Era) -> None:
     for arguments in ([1], "text"):
-        reply = ask(target, era, lambda session, arguments=arguments: session.call_tool("book_flight", arguments))
+        reply = ask(target, era, partial(Session.call_tool, name="book_flight", arguments=arguments))
         assert isinstance(reply, Refusal)
         assert reply.code == -32602

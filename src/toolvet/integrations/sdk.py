@@ -88,7 +88,7 @@ class ToolValidationMiddleware:
         try:
             tools, stamp = await self._tools(ctx, call_next)
         except MCPError:
-            return await call_next(ctx)
+            tools, stamp = {}, {}
         era = _era(ctx)
         if name == self._validation.method:
             answer = await answered(self._validation, arguments, tools)
