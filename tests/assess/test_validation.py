@@ -141,3 +141,17 @@ def test_a_server_that_announces_nothing_is_asked_nothing(assessed: Assessed) ->
     assert ids(report) == set()
     assert report.server.tool_validation is None
     assert report.summary.calls == sum(len(tool.scenarios) for tool in report.tools) + 1
+
+
+def test_the_tool_that_validates_is_no_tool_like_the_others(assessed: Assessed) -> None:
+    check = {"name": "check", "description": "Check a call.", "inputSchema": {"type": "object"}}
+    report = assessed({"validator": True}, {"validate": True}, tools=[SEARCH, check])
+    assert {tool.name: tool.skipped is None for tool in report.tools} == {"search": True, "check": False}
+    assert "validates the calls of the other tools" in (report.tools[1].skipped or "")
+
+
+def test_a_validator_is_tried_even_if_no_other_tool_may_be_called(assessed: Assessed) -> None:
+    delete = {**SEARCH, "name": "delete_shelf", "annotations": {"destructiveHint": True}}
+    report = assessed({"error": {"code": -32603, "message": "boom"}}, {}, tools=[delete])
+    assert ids(report) == {"validation-broken"}
+    assert report.tools[0].skipped is not None

@@ -153,6 +153,8 @@ class Run:
             await self._call_together(wave)
             for run in wave:
                 self._harvest.gather(run.calls)
+        if self.gave_up is None:
+            await self.validation.ask_at_least_once([run.definition for run in self.tools])
 
     def _choose(self) -> None:
         """Decide which tools are called, and say of each other one why not."""
@@ -180,6 +182,8 @@ class Run:
             return "a second tool of the same name cannot be called"
         if runs_as_task(tool):
             return "it runs only as a task (execution.taskSupport: required)"
+        if self.validation and self.validation.validates_as(tool.name) and not self.options.tools:
+            return "it validates the calls of the other tools, and is asked about each; --tool calls it"
         if self.options.arguments is None and self.options.destructive == "skip":
             reason = why_not_called(tool)
             if reason:

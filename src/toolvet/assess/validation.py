@@ -1,6 +1,6 @@
 """The server's own validator, asked about each call just before it is made; rules compare that with what came."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from toolvet.assess.line import Line
 from toolvet.checks.capability import (
@@ -12,7 +12,7 @@ from toolvet.checks.capability import (
     misannounced,
     parse_reply,
 )
-from toolvet.rules import ValidationSeen
+from toolvet.rules import ToolDefinition, ValidationSeen
 from toolvet.transport import Answer, Lost, TimedOut
 from toolvet.transport.listing import in_words
 
@@ -34,7 +34,7 @@ class Validation:
     async def ask(self, tool: str, arguments: Mapping[str, object]) -> ValidationReply | None:
         """What the server says of a call before it is made; None when it says nothing, or is not asked."""
         announced = self._announcement
-        if announced is None or self._silent or tool == announced.method:
+        if announced is None or self._silent or self.validates_as(tool):
             return None
         if self._asked >= _MOST_ASKED or len(self._failures) >= _MOST_FAILURES:
             return None
@@ -51,6 +51,16 @@ class Validation:
             self._failures.append(verdict)
             return None
         return verdict
+
+    async def ask_at_least_once(self, tools: Sequence[ToolDefinition]) -> None:
+        """Where no call was made that it could be asked about: any verdict will do, also that the arguments are bad."""
+        if not self._asked:
+            others = [tool.name for tool in tools if tool.name and not self.validates_as(tool.name)]
+            await self.ask(others[0] if others else "", {})
+
+    def validates_as(self, tool: str) -> bool:
+        """Whether this is the tool that validates the calls of the others."""
+        return self._announcement is not None and self._announcement.method == tool
 
     @property
     def seen(self) -> ValidationSeen | None:

@@ -23,9 +23,10 @@ class Catalogue:
 
     async def find(self, name: str) -> object:
         """The definition, or None when not even a list read just now has it. Raises what reading the list raises."""
-        if not self.knows(name):
-            await self._read()
-        return (self._tools or {}).get(name)
+        tools = self._tools
+        if tools is None or name not in tools:
+            tools = await self._read()
+        return tools.get(name)
 
     def similar(self, name: str) -> tuple[str, ...]:
         """Names that `name` may have been meant for, the nearest first."""
@@ -36,15 +37,18 @@ class Catalogue:
         self._tools = None
         self._changes += 1
 
-    async def _read(self) -> None:
-        asked_for, before = self._changes, self._tools
+    async def _read(self) -> Mapping[str, object]:
+        """The list as it is now; kept, unless it changed while it was on its way."""
+        before = self._tools
         async with self._reading:
             # Another task may have read it while we waited for the lock.
             if self._tools is not None and self._tools is not before:
-                return
-            listed = await self._list_tools()
-            if asked_for == self._changes:
-                self._tools = _by_name(listed)
+                return self._tools
+            changes = self._changes
+            tools = _by_name(await self._list_tools())
+            if changes == self._changes:
+                self._tools = tools
+            return tools
 
 
 def _by_name(listed: Sequence[object]) -> Mapping[str, object]:

@@ -121,4 +121,7 @@ def tally(report: Report) -> str:
     ]
     if report.baseline is not None and report.baseline.known:
         parts.append(f"{len(report.baseline.known):,} known from the baseline")
+    validation = report.server.tool_validation
+    if validation is not None:
+        parts.append(f"validation announced, {validation.answered:,} of {counted(validation.asked, 'call')} judged")
     return " · ".join([*parts, duration(report.duration_ms)])
