@@ -32,14 +32,14 @@ def sqlite_server() -> Path:
 
 @cache
 def everything_server() -> StdioTarget:
-    program = LIVE / "npm" / "node_modules" / ".bin" / "mcp-server-everything"
-    npm = shutil.which("npm")
-    if not program.exists():
-        if npm is None:
-            pytest.skip("npm is not installed, and @modelcontextprotocol/server-everything needs it")
-        package = "@modelcontextprotocol/server-everything@2026.8.31"
-        _run(npm, "install", "--silent", "--prefix", str(LIVE / "npm"), package)
-    return StdioTarget(command=str(program))
+    modules = _npm("npm", "@modelcontextprotocol/server-everything@2026.8.31")
+    return StdioTarget(command=str(modules / ".bin" / "mcp-server-everything"))
+
+
+@cache
+def typescript_sdk() -> Path:
+    """The folder that holds `node_modules` with the official TypeScript SDK."""
+    return _npm("typescript-sdk", "@modelcontextprotocol/sdk@1.32.2").parent
 
 
 def _python(name: str, *requirements: str) -> Path:
@@ -50,6 +50,16 @@ def _python(name: str, *requirements: str) -> Path:
         _run(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *requirements)
         marker.touch()
     return folder / "bin"
+
+
+def _npm(name: str, package: str) -> Path:
+    modules = LIVE / name / "node_modules"
+    if not modules.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip(f"npm is not installed, and {package} needs it")
+        _run(npm, "install", "--silent", "--prefix", str(LIVE / name), package)
+    return modules
 
 
 def _run(*command: str) -> None:

@@ -1,0 +1,36 @@
+"""The official TypeScript client connects to servers that announce the capability, and calls their tools."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live.servers import typescript_sdk
+
+from toolvet.checks.capability import ValidationReply, announcement, parse_reply
+
+pytestmark = pytest.mark.live
+HERE = Path(__file__).parent
+FLIGHTS = str(HERE.parent / "integrations" / "flights.py")
+
+
+@pytest.mark.parametrize("kind", ["fastmcp", "mcpserver", "lowlevel"])
+def test_a_typescript_client_connects_negotiates_and_calls(kind: str) -> None:
+    node = shutil.which("node")
+    assert node is not None
+    command = [node, str(HERE / "typescript_client.mjs"), str(typescript_sdk()), sys.executable, FLIGHTS, kind, "stdio"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    seen: dict[str, Any] = json.loads(done.stdout)
+    found = announcement({"experimental": {"toolValidation": seen["announced"]}})
+    assert found is not None
+    assert (found.method, found.max_batch_size) == ("validate", 3)
+    assert seen["good"]["content"][0]["text"] == "1 to Oslo"
+    assert seen["bad"]["isError"]
+    assert "No airline flies to Atlantis." in seen["bad"]["content"][0]["text"]
+    reply = parse_reply(seen["validated"])
+    assert isinstance(reply, ValidationReply)
+    assert reply.errors == ("No airline flies to Atlantis.",)
