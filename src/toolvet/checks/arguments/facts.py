@@ -111,7 +111,9 @@ def short(facts: Facts) -> str:
     """What is expected, in a few words: the values or the types."""
     if facts.values is not None:
         return bars(facts.values)
-    return type_words(facts).replace(" | ", " or ") or "any value"
+    if facts.types:
+        return " or ".join(facts.types)
+    return " or ".join(dict.fromkeys(short(form) for form in facts.forms()[:_MOST_FORMS])) or "any value"
 
 
 def bars(values: Sequence[object]) -> str:

@@ -33,6 +33,9 @@ class Subject(msgspec.Struct, frozen=True):
     path: tuple[str, ...] = ()
 
 
+_MISSING = ("required", "dependentRequired", "dependencies")
+
+
 class Terms:
     """Looks placeholders up by name, as `str.format_map` asks for them."""
 
@@ -90,14 +93,16 @@ class Terms:
 
     def _provide(self) -> str:
         if self.subject.values:
-            return f"Use one of these values: {listed(self.subject.values)}"
-        told = provide(self.target, self.subject.member or NAME)
-        return f"{told[0].lower()}{told[1:]}" if self.subject.member else told
+            told = f"Use one of these values: {listed(self.subject.values)}"
+        else:
+            told = provide(self.target, self.subject.member or NAME)
+        # Behind "Add 'name':" the sentence goes on.
+        return f"{told[0].lower()}{told[1:]}" if self.subject.row in _MISSING else told
 
     def _noun(self) -> str:
         if self.subject.values:
             return bars(self.subject.values)
-        if self.subject.row in ("required", "dependentRequired", "dependencies"):
+        if self.subject.row in _MISSING:
             return short(self.target)
         return noun(self.target)
 

@@ -39,12 +39,12 @@ def meant(guide: Guide, union: Violation) -> Meant:
     if not any(branches):
         return Meant(row="anyOf")
     here = union.pointer
-    if len(branches) > 1 and all(all(_is(each, here, "required") for each in branch) for branch in branches):
-        return Meant(row="requiredAlternatives")
     if is_object(union.instance):
         told = _discriminated(guide, union, union.instance)
         if told is not None:
             return told
+    if len(branches) > 1 and all(all(_is(each, here, "required") for each in branch) for branch in branches):
+        return Meant(row="requiredAlternatives")
     return _plain(guide, union)
 
 
