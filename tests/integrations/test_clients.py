@@ -9,6 +9,7 @@ import mcp
 import mcp.types as t
 import pytest
 from fastmcp.client.transports import StdioTransport
+from fastmcp.server.dependencies import get_context
 from mcp import StdioServerParameters
 from mcp.server import MCPServer, Server
 from tests.integrations.flights import with_fastmcp, with_lowlevel, with_mcpserver
@@ -259,3 +260,22 @@ def test_a_server_that_lists_no_tools_keeps_its_own_and_can_still_be_asked() -> 
         assert reply.errors == ("There is no tool 'anything'.",)
 
     asyncio.run(with_sdk(server, "legacy", use))
+
+
+def test_the_frameworks_own_context_works_inside_validators() -> None:
+    server: fastmcp.FastMCP[Any] = fastmcp.FastMCP("context")
+    server.tool(lambda city: city, name="book")
+    validation = for_fastmcp.enable_validation(server)
+    seen: list[str] = []
+    validation.validator("book")(lambda _: seen.append(get_context().fastmcp.name))
+
+    async def later(_arguments: object) -> None:
+        seen.append(get_context().fastmcp.name)
+
+    validation.validator("book")(later)
+
+    async def use(client: "fastmcp.Client[Any]") -> None:
+        await client.call_tool("book", {"city": "Oslo"})
+
+    used(server, use)
+    assert seen == ["context", "context"]

@@ -38,8 +38,14 @@ def everything_server() -> StdioTarget:
 
 @cache
 def typescript_sdk() -> Path:
-    """The folder that holds `node_modules` with the official TypeScript SDK."""
-    return _npm("typescript-sdk", "@modelcontextprotocol/sdk@1.32.2").parent
+    """The modules of the official TypeScript SDK, its first version: it speaks the legacy era."""
+    return _npm("typescript-sdk", "@modelcontextprotocol/sdk@1.32.2")
+
+
+@cache
+def typescript_client() -> Path:
+    """The modules of the official TypeScript SDK, its second version: it speaks both eras."""
+    return _npm("typescript-client", "@modelcontextprotocol/client@2.4.0")
 
 
 def _python(name: str, *requirements: str) -> Path:

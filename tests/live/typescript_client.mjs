@@ -1,16 +1,17 @@
 // The official TypeScript client against a server that announces the capability; what it saw goes to stdout as JSON.
-// node typescript_client.mjs MODULES COMMAND ARGS…
+// node typescript_client.mjs MODULES CLIENT STDIO ERA COMMAND ARGS…   (CLIENT and STDIO are module names)
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [modules, command, ...args] = process.argv.slice(2);
+const [modules, clientModule, stdioModule, era, command, ...args] = process.argv.slice(2);
 const sdk = createRequire(join(modules, "package.json"));
-const load = (name) => import(pathToFileURL(sdk.resolve(`@modelcontextprotocol/sdk/client/${name}.js`)).href);
-const { Client } = await load("index");
-const { StdioClientTransport } = await load("stdio");
+const load = (name) => import(pathToFileURL(sdk.resolve(name)).href);
+const { Client } = await load(clientModule);
+const { StdioClientTransport } = await load(stdioModule);
 
-const client = new Client({ name: "typescript", version: "1" });
+const options = era === "modern" ? { versionNegotiation: { mode: "auto" } } : {};
+const client = new Client({ name: "typescript", version: "1" }, options);
 await client.connect(new StdioClientTransport({ command, args }));
 const announced = client.getServerCapabilities()?.experimental?.toolValidation;
 const { tools } = await client.listTools();

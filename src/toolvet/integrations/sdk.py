@@ -41,7 +41,8 @@ class ToolValidationMiddleware:
     """Sees wire messages: `initialize`, `server/discover`, `tools/list` and `tools/call`; everything else passes.
 
     A tool's definition is looked up in the server's own `tools/list` for each call, so that it is the one that this
-    caller would see. A tool of the server that has the name of the `validate` tool is hidden by it, and the log tells.
+    caller would see; that costs a little for every tool listed. A tool of the server that has the name of the
+    `validate` tool is hidden by it, and the log says so.
     """
 
     def __init__(self, validation: ToolValidation) -> None:
