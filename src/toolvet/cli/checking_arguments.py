@@ -29,7 +29,12 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
             if not report.valid:
                 verdict |= report.to_dict()
             if repair is not None:
-                verdict["repair"] = repair.to_dict()
+                verdict["repair"] = {
+                    "arguments": repair.arguments,
+                    "patch": repair.patch,
+                    "confidence": repair.confidence,
+                    "steps": repair.steps,
+                }
             if report.unchecked is not None:
                 verdict["unchecked"] = report.unchecked
             sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
