@@ -13,8 +13,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.schema.repair.breaking import Broken, Text, broken_calls, real_schemas
+from tests.schema.repair.breaking import Broken, broken_calls, real_schemas
 from tests.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.schema.repair.ways import Text
 
 from toolvet.schema import compiled, recover, repair
 from toolvet.schema.json_value import same
@@ -65,17 +66,28 @@ def main() -> None:
         if what == "other" and confidence == "high":
             totals["wrong and sure"] += 1
         if shown in (broken.kind, "all") and (what == "original") != broken.repairable:
-            print(broken.kind, "sent", repr(broken.sent)[:300], "| call", repr(broken.call)[:300], "| got", confidence, value)
+            print(
+                broken.kind,
+                "sent",
+                repr(broken.sent)[:300],
+                "| call",
+                repr(broken.call)[:300],
+                "| got",
+                confidence,
+                value,
+            )
     columns = ["original high", "original medium", "original low", "other high", "other medium", "other low", "none"]
     print(f"{'':24}" + "".join(f"{column:>16}" for column in columns))
     for kind, found in counts.items():
         print(f"{kind:24}" + "".join(f"{found[column] or '':>16}" for column in columns))
     came, total = totals["original"], totals["repairable"]
     print(f"\n{total} repairable: {came} came back as the original call ({came / total:.1%})")
-    print(f"different valid call with confidence high: {totals['wrong and sure']} ({totals['wrong and sure'] / CALLS:.2%} of all)")
+    wrong = totals["wrong and sure"]
+    print(f"different valid call with confidence high: {wrong} ({wrong / CALLS:.2%} of all)")
     print(f"{totals['hopeless']} hopeless: {totals['hopeless none']} were left alone")
     taken.sort()
-    print(f"time: median {statistics.median(taken):.0f} µs, 95 of 100 below {taken[int(len(taken) * 0.95)]:.0f} µs, longest {taken[-1]:.0f} µs")
+    high = taken[int(len(taken) * 0.95)]
+    print(f"time: median {statistics.median(taken):.0f} µs, 95 of 100 below {high:.0f} µs, longest {taken[-1]:.0f} µs")
 
 
 if __name__ == "__main__":

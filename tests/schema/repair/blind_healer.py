@@ -38,7 +38,9 @@ def heal(arguments: Any, report_of: Callable[[Any], str | None]) -> tuple[Any, i
 
 
 def healed(text: str, arguments: Any) -> Any:
-    """The arguments after one reading."""
+    """The arguments after one reading; a call that was sent as a text is read as JSON first."""
+    if isinstance(arguments, str) and isinstance(_json(arguments), dict):
+        arguments = _json(arguments)
     corrected = re.search(r"^## Correct\w* [^\n]*\n(?:.*?\n)??```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
     if corrected:
         return json.loads(corrected[1])
@@ -51,6 +53,11 @@ def healed(text: str, arguments: Any) -> Any:
 def without_correction(text: str) -> str:
     """The text without the section that holds the repaired call."""
     return re.sub(r"^## Correct.*?(?=^## |\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def without_examples(text: str) -> str:
+    """The text without the corrected call and without the example that an issue may carry."""
+    return re.sub(r"^   - Example: .*\n?", "", without_correction(text), flags=re.MULTILINE)
 
 
 def issues(text: str) -> list[Issue]:
@@ -138,7 +145,9 @@ def _forms(value: Any, kinds: Sequence[str]) -> list[Any]:
         read = _json(value.strip().strip("'"))
         found += [value.strip(), read, value.strip().strip("'\"")]
         found += [_json(value.strip().lower())]
-        found += [{"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}.get(value.strip().lower())]
+        found += [
+            {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}.get(value.strip().lower())
+        ]
     if isinstance(value, int | float) and not isinstance(value, bool):
         found += [json.dumps(value)]
         if value in (0, 1):
@@ -197,7 +206,7 @@ def _bounds(fix: str) -> tuple[float, float]:
 
 
 def _choices(fix: str) -> list[Any]:
-    listed = re.search(r"one of these values: (.*?)(?:\.(?:\s|$)|$)", fix)
+    listed = re.search(r"(?:one of these values:|[Uu]se the value) (.*?)(?:\.(?:\s|$)|$)", fix)
     return [] if listed is None else [_json(item) for item in re.findall(r'"(?:[^"\\]|\\.)*"|[\w.+-]+', listed[1])]
 
 
@@ -254,9 +263,9 @@ def _path(field: str, arguments: Any) -> tuple[str | int, ...]:
 
 def _at(value: Any, path: Sequence[str | int]) -> Any:
     for step in path:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        if (isinstance(value, dict) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
             value = value[step]
         else:
             return Missing

@@ -156,7 +156,14 @@ def test_what_cannot_be_known_is_not_repaired(sent: Any) -> None:
         ({"enum": ["version1", "version2"]}, "version3"),
         ({"enum": ["left", "Left"]}, "LEFT"),
         ({"anyOf": [{"const": "alpha1"}, {"const": "ALPHA1"}]}, "Alpha1"),
-        ({"required": ["name_a", "name_b"], "additionalProperties": False, "properties": {"name_a": {}, "name_b": {}}}, {"name_": 1}),
+        (
+            {
+                "required": ["name_a", "name_b"],
+                "additionalProperties": False,
+                "properties": {"name_a": {}, "name_b": {}},
+            },
+            {"name_": 1},
+        ),
     ],
 )
 def test_two_readings_that_are_equally_near_are_no_repair(schema: Any, sent: Any) -> None:
@@ -219,26 +226,26 @@ def test_a_step_tells_the_place_from_the_root_also_inside_an_alternative() -> No
 
 
 def test_steps_are_plain_sentences() -> None:
-    sent = {"Query": "x", "limit": "10", "tags": "a", "exact": "yes", "sort": None, "why": "because", "day": "1 May 2025"}
+    sent = {
+        "Query": "x",
+        "limit": "10",
+        "tags": "a",
+        "exact": "yes",
+        "sort": None,
+        "why": "because",
+        "day": "1 May 2025",
+    }
     found = repair(ORDER, sent)
     assert found is not None
     assert found.steps == (
         "Renamed '/Query' to '/query'.",
+        "Removed '/why': the schema allows no such member.",
         "Changed '/limit' from the text \"10\" to the number 10.",
         "Changed '/tags' from the text \"a\" to a list.",
         "Changed '/exact' from the text \"yes\" to true.",
         "Removed '/sort': it is null, and may be left out.",
-        "Changed '/day' from the text \"1 May 2025\" to the text \"2025-05-01\".",
-        "Removed '/why': the schema allows no such member.",
-    ) or set(found.steps) == {
-        "Renamed '/Query' to '/query'.",
-        "Changed '/limit' from the text \"10\" to the number 10.",
-        "Changed '/tags' from the text \"a\" to a list.",
-        "Changed '/exact' from the text \"yes\" to true.",
-        "Removed '/sort': it is null, and may be left out.",
-        "Changed '/day' from the text \"1 May 2025\" to the text \"2025-05-01\".",
-        "Removed '/why': the schema allows no such member.",
-    }
+        'Changed \'/day\' from the text "1 May 2025" to the text "2025-05-01".',
+    )
 
 
 def test_steps_never_echo_secrets_or_long_values() -> None:
@@ -279,8 +286,18 @@ def test_an_integer_with_a_fraction_of_zero_is_written_without_it_where_the_draf
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["10", "true", "a,b", "[1]", "2025/01/02", "null", ""]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "b", "A", "arguments", "a_b", "aB", "0"]) | st.text(max_size=4), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["10", "true", "a,b", "[1]", "2025/01/02", "null", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["a", "b", "A", "arguments", "a_b", "aB", "0"]) | st.text(max_size=4), inner, max_size=4
+        )
+    ),
     max_leaves=10,
 )
 scalars = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
@@ -290,15 +307,27 @@ schemas = st.recursive(
         st.builds(lambda kind: {"type": kind}, scalars | st.lists(scalars, min_size=1, max_size=3, unique=True)),
         st.builds(lambda values: {"enum": values}, st.lists(json_values, min_size=1, max_size=4)),
         st.builds(lambda value: {"const": value}, json_values),
-        st.builds(lambda kind: {"type": "string", "format": kind}, st.sampled_from(["date", "time", "date-time", "uuid", "email", "uri"])),
+        st.builds(
+            lambda kind: {"type": "string", "format": kind},
+            st.sampled_from(["date", "time", "date-time", "uuid", "email", "uri"]),
+        ),
         st.just({"type": "integer", "minimum": 3, "default": 4}),
         st.just({"pattern": "^[A-Z]{2}$"}),
     ),
     lambda inner: st.one_of(
-        st.builds(lambda ways, word: {word: ways}, st.lists(inner, min_size=1, max_size=3), st.sampled_from(["anyOf", "oneOf", "allOf"])),
+        st.builds(
+            lambda ways, word: {word: ways},
+            st.lists(inner, min_size=1, max_size=3),
+            st.sampled_from(["anyOf", "oneOf", "allOf"]),
+        ),
         st.builds(lambda items: {"type": "array", "items": items, "uniqueItems": True, "minItems": 1}, inner),
         st.builds(
-            lambda properties, required, extra: {"type": "object", "properties": properties, "required": required, "additionalProperties": extra},
+            lambda properties, required, extra: {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": extra,
+            },
             st.dictionaries(st.sampled_from(["a", "b", "a_b", "c"]), inner, max_size=3),
             st.lists(st.sampled_from(["a", "b", "a_b"]), unique=True, max_size=2),
             st.booleans() | inner,
@@ -316,7 +345,13 @@ def test_whatever_comes_back_validates_and_is_what_the_patch_makes(schema: Any, 
 
 
 @settings(deadline=None, max_examples=150)
-@given(json_values | st.dictionaries(st.sampled_from(["type", "properties", "anyOf", "$ref", "required", "enum", "propertyNames"]), json_values), json_values)
+@given(
+    json_values
+    | st.dictionaries(
+        st.sampled_from(["type", "properties", "anyOf", "$ref", "required", "enum", "propertyNames"]), json_values
+    ),
+    json_values,
+)
 def test_any_two_json_values_are_a_schema_and_a_value_to_it(schema: Any, value: Any) -> None:
     found = repair(schema, value)
     assert found is None or compiled(schema).is_valid(found.arguments)
@@ -338,7 +373,10 @@ def test_a_cyclic_value_and_a_deep_one_are_not_repaired() -> None:
 
 
 def test_hostile_values_cost_no_more_than_the_budget() -> None:
-    ways = [{"type": "object", "properties": {f"p{index}": {"type": "integer"}}, "required": [f"p{index}"]} for index in range(60)]
+    ways = [
+        {"type": "object", "properties": {f"p{index}": {"type": "integer"}}, "required": [f"p{index}"]}
+        for index in range(60)
+    ]
     schema = {"anyOf": [{"anyOf": ways}] * 20}
     assert repair(schema, {f"q{index}": "x" for index in range(3000)}) is None
     words = [f"{index:05}abcdefghijklmnopqrstuvwxyz" for index in range(2000)]

@@ -3,12 +3,13 @@
 from functools import lru_cache
 
 from toolvet.schema.compiled import Schema
-from toolvet.schema.json_value import Path, at, is_array, is_object, members, names, same, type_name
+from toolvet.schema.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
 from toolvet.schema.place import Dead, Demands, Option
 from toolvet.schema.reference import Part, Scope
 from toolvet.schema.repair.nearest import bare
 from toolvet.schema.violation import Violation, unexplained, violations_of
+from toolvet.schema.walk import subschemas
 
 
 class Spent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
@@ -20,14 +21,17 @@ class Ground:
 
     def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
         self.ready = ready
-        self.judge, self.scope = _tools(ready)
+        self.judge, self.scope, self.branches = _tools(ready)
         self.validations = validations
         self.looks = looks
 
     def errors(self, base: str, value: object) -> tuple[Violation, ...]:
         """What `value` breaks of the part of the schema at the pointer `base`. Raises `Spent`."""
         # Larger values cost more; a few rounds are affordable for any.
-        self.validations -= 1 + min(_entries(value, _LARGE * _DEAREST) // _LARGE, _DEAREST)
+        entries = _entries(value, _LARGE * _DEAREST)
+        if entries * self.branches > _MOST_TOLD:
+            raise Spent
+        self.validations -= 1 + min(entries // _LARGE, _DEAREST)
         if self.validations < 0:
             raise Spent
         if not base:
@@ -60,6 +64,8 @@ class Ground:
 
 
 _MOST_EFFORT = 5_000
+# Every alternative tells its errors with the whole value: beyond this product that may take seconds.
+_MOST_TOLD = 500_000
 _LARGE = 200
 _DEAREST = 60
 
@@ -80,8 +86,12 @@ def _entries(value: object, most: int) -> int:
 
 
 @lru_cache(maxsize=128)
-def _tools(ready: Schema) -> tuple[Judge, Scope]:
-    return Judge(ready), Scope(ready.usable, ready.dialect)
+def _tools(ready: Schema) -> tuple[Judge, Scope, int]:
+    """What looks into a schema, and how many alternatives stand in it."""
+    branches = sum(
+        len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
+    )
+    return Judge(ready), Scope(ready.usable, ready.dialect), branches
 
 
 class View:

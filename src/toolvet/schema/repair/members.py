@@ -202,7 +202,8 @@ def _raised(lack: Lack) -> Answer | None:
         moves = [
             _moved((*lack.path, name), (*outer, wanted[bare(name)]))
             for name in lack.forbidden[:_MOST]
-            if bare(name) in wanted and lack.view.ground.accepts(demands.member(wanted[bare(name)]), lack.value.get(name))
+            if bare(name) in wanted
+            and lack.view.ground.accepts(demands.member(wanted[bare(name)]), lack.value.get(name))
         ]
         if moves:
             return Answer(path=outer, operations=tuple(moves), confidence="medium", cost=len(moves))

@@ -1,10 +1,12 @@
 """Text that was meant as JSON → the value, with every departure from JSON told."""
 
+import json
+import math
 import re
 from collections.abc import Iterator
+from typing import NoReturn, cast
 
 import msgspec
-import orjson
 
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.repair.confidence import Confidence, least
@@ -30,8 +32,8 @@ def recover(text: str) -> Recovered | None:
         return None
     bare = text.strip().removeprefix("\ufeff").strip()
     try:
-        return _decoded(orjson.loads(bare), (), "high")
-    except ValueError:
+        return _decoded(_strict(bare), (), "high")
+    except (ValueError, RecursionError):
         pass
     for inner, step, confidence in _places(bare):
         reading = _read(inner)
@@ -41,7 +43,23 @@ def recover(text: str) -> Recovered | None:
 
 
 _LONGEST = 4_000_000
-_FENCE = re.compile(r"```[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*)?```", re.DOTALL)
+
+
+def _strict(text: str) -> object:
+    """JSON and nothing else; whole numbers of any size stay exact."""
+    return cast("object", json.loads(text, parse_constant=_refused, parse_float=_finite))
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refused(digits)
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON value")
+
+
+_FENCE = re.compile(r"```[ \t]{0,9}[\w+-]{0,20}[ \t]{0,9}\r?\n(.*?)(?:\r?\n[ \t]*)?```", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
 _BRACKET = re.compile(r"[{}\[\]]")
 _PAIRS = (("{", "}"), ("[", "]"))
@@ -105,8 +123,8 @@ def _decoded(value: object, steps: tuple[str, ...], confidence: Confidence) -> R
             break
         text = value.strip()
         try:
-            value = orjson.loads(text)
-        except ValueError:
+            value = _strict(text)
+        except (ValueError, RecursionError):
             reading = _read(text)
             if reading is None or text[reading.end :].strip():
                 break

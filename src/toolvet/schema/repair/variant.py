@@ -33,7 +33,8 @@ def variants(value: object, schemas: Sequence[Mapping[str, object]]) -> Iterator
 
 _LONGEST = 2_000
 _UUID = re.compile(
-    r"(?:urn:uuid:)?\{?([0-9a-f]{8})[-_ ]?([0-9a-f]{4})[-_ ]?([0-9a-f]{4})[-_ ]?([0-9a-f]{4})[-_ ]?([0-9a-f]{12})\}?", re.IGNORECASE
+    r"(?:urn:uuid:)?\{?([0-9a-f]{8})[-_ ]?([0-9a-f]{4})[-_ ]?([0-9a-f]{4})[-_ ]?([0-9a-f]{4})[-_ ]?([0-9a-f]{12})\}?",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(?:[^<>@\n]{0,80}<|mailto:)?([^\s<>@]{1,64}@[^\s<>@]{1,255}?)>?", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?::\d{1,5})?(?:[/?#]\S*)?", re.IGNORECASE)
