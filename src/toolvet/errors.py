@@ -9,6 +9,8 @@ A broken server, a wrong argument, an odd result is our subject and becomes a fi
     ├── UnreachableError       the server cannot be started, reached, or does not speak MCP           exit 4
     └── Unsatisfiable          no value can satisfy this JSON Schema (also a ValueError)
 
+`toolvet.client` has two of its own below the root: InvalidArgumentsError (1) and NativeValidationError (4).
+
 Anything else that reaches the command line is a bug of ours (exit 5).
 """
 

@@ -15,6 +15,7 @@ import pytest
 from fastmcp.client.transports import StdioTransport
 from mcp.client.stdio import stdio_client
 from tests.client.clinic_server import fastmcp_server, low_level_server, mcp_server, validation
+from tests.client.recording import PATH, announced
 
 from toolvet.client import NativeValidationError, Validator
 from toolvet.errors import UsageError
@@ -212,6 +213,11 @@ def test_a_client_pinned_to_a_modern_revision_knows_no_announcement_and_uses_the
         async with mcp.Client(stdio_client(parameters([str(CLINIC), "sdk"])), mode="2026-07-28") as client:
             found = await Validator(client).validate("book", {"day": "monday"})
             assert (found.valid, found.method, found.announced) == (True, "schema", False)
+            known = {"experimental": {"toolValidation": {"supported": True, "method": "check_call"}}}
+            found = await Validator(client, capabilities=known).validate("book", {"day": "monday"})
+            assert (found.valid, found.method) == (False, "native")
+            found = await Validator(client, tools=[]).validate("book", {"day": "monday"})
+            assert found.errors == ("The server has no tool 'book'.",)
 
     asyncio.run(run())
 
@@ -228,5 +234,21 @@ def test_a_client_that_was_opened_anew_is_asked_what_it_found_there() -> None:
         for_fastmcp.enable_validation(server, validation())
         async with client:
             assert (await validator.validate("book", {"day": "monday"})).method == "native"
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_the_call_tool_of_any_client_will_do(client: Open) -> None:
+    async def run() -> None:
+        async with client([str(CLINIC), "sdk"], "modern") as connected:
+            known = announced(method="check_call")
+            validator = Validator(connected.call_tool, capabilities=known, tools=[PATH])
+            found = await validator.validate("book", {"day": "monday"})
+            assert (found.method, found.errors) == ("native", ("No bed is free on a monday.",))
+            lost = Validator(connected.call_tool, capabilities=announced(method="nothing"), tools=[PATH])
+            found = await lost.validate("read", {"path": "a"})
+            assert (found.valid, found.method) == (True, "schema")
+            assert found.native_error
 
     asyncio.run(run())

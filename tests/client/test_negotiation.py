@@ -191,6 +191,14 @@ def test_invalid_without_a_reason_still_has_an_error() -> None:
     assert found.errors == ("The server calls the arguments invalid and does not say why.",)
 
 
+def test_what_a_server_says_of_its_failure_is_fit_for_a_log(caplog: pytest.LogCaptureFixture) -> None:
+    found, _ = validated(RuntimeError("boom\x1b[31m\r\nCRITICAL root: all is lost " + "x" * 10_000))
+    assert found.native_error is not None
+    assert "boom CRITICAL root: all is lost xxx" in found.native_error
+    assert len(found.native_error) < 400
+    assert len(caplog.text.splitlines()) == 1
+
+
 def test_secrets_in_a_servers_failure_are_not_told() -> None:
     found, _ = validated(RuntimeError("login failed: password=hunter22 rejected"))
     assert "hunter22" not in found.to_text() + json.dumps(found.to_dict())

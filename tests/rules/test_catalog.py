@@ -18,6 +18,7 @@ from toolvet.rules import (
     Call,
     Oddity,
     Outcome,
+    Preview,
     ProtocolError,
     ServerSeen,
     ValidationSeen,
@@ -175,5 +176,7 @@ def call_of(case: Mapping[str, Any]) -> Call:
         breach=Breach(**case["breach"]) if "breach" in case else None,
         duration_ms=case.get("duration_ms", 12.0),
         detail=case.get("detail", ""),
-        validation=reply if isinstance(reply := parse_reply(case.get("validation")), ValidationReply) else None,
+        preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))
+        if isinstance(reply := parse_reply(case.get("validation")), ValidationReply)
+        else None,
     )

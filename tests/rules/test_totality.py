@@ -3,14 +3,17 @@
 import msgspec
 from hypothesis import given, settings, strategies as st
 
+from toolvet.checks.capability import Message, ValidationReply
 from toolvet.checks.result import check_result
 from toolvet.rules import (
     Breach,
     Call,
     Oddity,
     Outcome,
+    Preview,
     ProtocolError,
     ServerSeen,
+    ValidationSeen,
     judge_call,
     judge_calls,
     judge_server,
@@ -74,6 +77,19 @@ BREACH = st.none() | st.builds(
     property=st.none() | st.text(max_size=5),
     declared=st.booleans(),
 )
+PREVIEW = st.none() | st.builds(
+    Preview,
+    reply=st.builds(ValidationReply, valid=st.booleans(), messages=st.tuples(st.builds(Message, message=st.text()))),
+    levels=st.sampled_from([(), ("syntax",), ("syntax", "runtime")]),
+)
+VALIDATION = st.none() | st.builds(
+    ValidationSeen,
+    announced=st.booleans(),
+    method=st.text(max_size=5),
+    asked=st.integers(0, 5),
+    announcement_problems=st.lists(st.text(), max_size=2).map(tuple),
+    failures=st.lists(st.text(), max_size=2).map(tuple),
+)
 
 
 @st.composite
@@ -81,7 +97,12 @@ def calls(draw: st.DrawFn) -> Call:
     tool = tool_definition(draw(TOOL))
     arguments, outcome = draw(JSON), draw(st.sampled_from(Outcome))
     facts = Call(
-        tool=tool, arguments=arguments, outcome=outcome, breach=draw(BREACH), detail=draw(st.text(max_size=20))
+        tool=tool,
+        arguments=arguments,
+        outcome=outcome,
+        breach=draw(BREACH),
+        detail=draw(st.text(max_size=20)),
+        preview=draw(PREVIEW),
     )
     facts = msgspec.structs.replace(facts, violations=compiled(tool.input_schema).violations(arguments))
     if outcome is Outcome.PROTOCOL_ERROR:
@@ -118,14 +139,18 @@ def test_any_call_is_judged_and_twice_the_same(call: Call) -> None:
     calls(),
     st.lists(st.builds(Oddity, kind=st.text(max_size=5), evidence=st.text())),
     st.lists(st.text()),
+    VALIDATION,
 )
-def test_any_server_is_judged(raw: list[object], unknown: Call, oddities: list[Oddity], problems: list[str]) -> None:
+def test_any_server_is_judged(
+    raw: list[object], unknown: Call, oddities: list[Oddity], problems: list[str], validation: ValidationSeen | None
+) -> None:
     server = ServerSeen(
         tools=tuple(map(tool_definition, raw)),
         protocol_version="2025-11-25",
         unknown_tool=unknown,
         oddities=tuple(oddities),
         listing_problems=tuple(problems),
+        validation=validation,
     )
     assert len(merged(judge_server(server))) <= len(judge_server(server))
 

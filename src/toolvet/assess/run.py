@@ -24,11 +24,10 @@ from toolvet.assess.reproduce import reproduce
 from toolvet.assess.scenarios import planned
 from toolvet.assess.validation import Validation
 from toolvet.assess.values import Values, settled
-from toolvet.checks.capability import ValidationReply
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import Call, ServerSeen, ToolDefinition, judge_tool, tool_definition
+from toolvet.rules import Call, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
 from toolvet.rules.destructive import why_not_called
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
@@ -89,7 +88,7 @@ class _Answered:
     reply: Reply
     protocol_version: str
     detail: str
-    validation: ValidationReply | None
+    preview: Preview | None
 
 
 class _WentSilentError(Exception):
@@ -237,7 +236,7 @@ class Run:
                 reason = self.gave_up or f"not sent: {silent} calls in a row brought no answer"
                 run.scenarios.append(not_run(plan, reason))
                 continue
-            validation = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
+            preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
             session = self.line.session
             asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
             try:
@@ -254,7 +253,7 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            answered = _Answered(plan, reply, session.protocol_version, detail, validation)
+            answered = _Answered(plan, reply, session.protocol_version, detail, preview)
         self._judge(run, answered)
 
     def _judge(self, run: ToolRun, answered: "_Answered | None") -> None:
@@ -262,7 +261,7 @@ class Run:
             return
         tool, plan = run.definition, answered.plan
         call = call_of(tool, plan, answered.reply, answered.protocol_version, answered.detail)
-        call = msgspec.structs.replace(call, validation=answered.validation)
+        call = msgspec.structs.replace(call, preview=answered.preview)
         scenario = scenario_of(plan, call, reproduce(self.target, tool.name, plan.arguments))
         run.calls.append(call)
         run.scenarios.append(scenario)

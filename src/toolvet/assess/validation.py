@@ -6,13 +6,12 @@ from toolvet.assess.line import Line
 from toolvet.checks.capability import (
     DEFAULT_METHOD,
     ValidationCall,
-    ValidationReply,
     ValidationRequest,
     announcement,
     misannounced,
     parse_reply,
 )
-from toolvet.rules import ToolDefinition, ValidationSeen
+from toolvet.rules import Preview, ToolDefinition, ValidationSeen
 from toolvet.transport import Answer, Lost, TimedOut
 from toolvet.transport.listing import in_words
 
@@ -31,7 +30,7 @@ class Validation:
         self._failures: list[str] = []
         self._silent = False
 
-    async def ask(self, tool: str, arguments: Mapping[str, object]) -> ValidationReply | None:
+    async def ask(self, tool: str, arguments: Mapping[str, object]) -> Preview | None:
         """What the server says of a call before it is made; None when it says nothing, or is not asked."""
         announced = self._announcement
         if announced is None or self._silent or self.validates_as(tool):
@@ -50,7 +49,7 @@ class Validation:
         if isinstance(verdict, str):
             self._failures.append(verdict)
             return None
-        return verdict
+        return Preview(reply=verdict, levels=announced.levels)
 
     async def ask_at_least_once(self, tools: Sequence[ToolDefinition]) -> None:
         """Where no call was made that it could be asked about: any verdict will do, also that the arguments are bad."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 from toolvet.errors import ToolvetError, UsageError
-from toolvet.transport import Answer, Lost, Malformed, Refusal, Session, TimedOut
+from toolvet.transport import Answer, Lost, Malformed, Refusal, Reply, Session, TimedOut
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, object]], Awaitable[object]]
 ListTools: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
@@ -74,10 +74,7 @@ class OfSession:
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
         """One tools/call. Raises CallFailedError."""
-        reply = await self._session.call_tool(name, dict(arguments))
-        if isinstance(reply, Answer):
-            return reply.result
-        raise CallFailedError(_in_words(reply))
+        return _opened(await self._session.call_tool(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
         """What could be read of the list. Raises CallFailedError when that is nothing, and there was a problem."""
@@ -154,6 +151,30 @@ class OfFastMCP:
         return await _all_pages(lambda cursor: self._client.list_tools_mcp(cursor=cursor, cache_mode="refresh"))
 
 
+class Informed:
+    """A connection whose user knows better what it announces, or which tools it has."""
+
+    def __init__(
+        self, connection: Connection, capabilities: object, tools: Sequence[object] | ListTools | None
+    ) -> None:
+        self._connection = connection
+        self._capabilities = capabilities
+        self._tools = tools
+
+    @property
+    def capabilities(self) -> object:
+        """As given, or else the connection's own."""
+        return self._connection.capabilities if self._capabilities is None else self._capabilities
+
+    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
+        """The connection's own."""
+        return await self._connection.call_tool(name, arguments)
+
+    async def list_tools(self) -> Sequence[object]:
+        """As given, or else the connection's own."""
+        return await (self._connection.list_tools() if self._tools is None else _listed(self._tools))
+
+
 class OfCallables:
     """Functions and what is known besides: for every client that is none of the above."""
 
@@ -168,12 +189,17 @@ class OfCallables:
         return self._capabilities
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """Whatever the callable returns, or raises."""
-        return await self._call_tool(name, arguments)
+        """Whatever the callable returns or raises; one of our replies is opened, or raised as CallFailedError."""
+        found = await self._call_tool(name, arguments)
+        return _opened(found) if isinstance(found, Answer | Refusal | TimedOut | Lost | Malformed) else found
 
     async def list_tools(self) -> Sequence[object]:
         """As given, or as the callable given says now."""
-        return await self._tools() if callable(self._tools) else self._tools
+        return await _listed(self._tools)
+
+
+async def _listed(tools: Sequence[object] | ListTools) -> Sequence[object]:
+    return await tools() if callable(tools) else tools
 
 
 def _announced_by(client: Any) -> object:
@@ -200,6 +226,12 @@ async def _all_pages(page: Callable[[str | None], Awaitable[Any]]) -> Sequence[o
             break
         cursors.add(cursor)
     return tools
+
+
+def _opened(reply: Reply) -> object:
+    if isinstance(reply, Answer):
+        return reply.result
+    raise CallFailedError(_in_words(reply))
 
 
 def _in_words(reply: Refusal | TimedOut | Lost | Malformed) -> str:

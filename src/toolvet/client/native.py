@@ -19,6 +19,7 @@ from toolvet.client.connection import Connection
 from toolvet.client.offer import Offer
 from toolvet.redact import redact_text
 from toolvet.schema.json_value import is_object
+from toolvet.transport.quote import printable
 
 _LARGEST_BATCH = 100  # Calls, where the server sets no limit: an answer has to fit into one message.
 _LONGEST_REASON = 300
@@ -146,6 +147,5 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _short(reason: str) -> str:
-    """What a server said may hold its secrets, and goes into logs."""
-    reason = redact_text(reason.strip())
-    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+    """On one line, printable and without secrets: what a server said goes into logs."""
+    return printable(" ".join(redact_text(reason[: 4 * _LONGEST_REASON]).split()), _LONGEST_REASON)

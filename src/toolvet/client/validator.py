@@ -7,7 +7,7 @@ from typing import cast
 
 from toolvet.checks.capability import LEVELS, Announcement, Level, bare_name
 from toolvet.client.catalogue import Catalogue
-from toolvet.client.connection import CallTool, Connection, ListTools, OfCallables, connection_of
+from toolvet.client.connection import CallTool, Connection, Informed, ListTools, OfCallables, connection_of
 from toolvet.client.fallback import by_schema
 from toolvet.client.native import Native, Question
 from toolvet.client.offer import Offer
@@ -28,13 +28,14 @@ class Validator:
 
     `connected` is an open `mcp.Client`, `mcp.ClientSession` or `fastmcp.Client`, a `toolvet.transport.Session`, or an
     async function `call_tool(name, arguments)`. Such a function needs `capabilities` (those of the initialize or
-    discover result) and `tools` (the list, or an async function that reads it).
+    discover result) and `tools` (the list, or an async function that reads it). Beside a client they go before its own.
 
     `levels` are asked for where the server announces levels; none means all. `context` is passed on to the server.
     With `require_native` the schema is no substitute: NativeValidationError instead. `timeout` is in seconds, for each
     request. `clock` tells seconds, for the lifetime of replies that the server lets us keep.
 
-    One validator may be used by many tasks of one event loop at once. Raises UsageError for what cannot be asked.
+    One validator may be used by many tasks of one asyncio event loop at once. Raises UsageError for what cannot be
+    asked.
     """
 
     def __init__(
@@ -192,9 +193,9 @@ async def negotiate_and_validate(
 def _connection(connected: object, capabilities: object, tools: Sequence[object] | ListTools | None) -> Connection:
     # A client of a library may be callable, too: only what is no client is taken for a function.
     if not callable(connected) or hasattr(type(connected), "list_tools"):
-        if capabilities is not None or tools is not None:
-            raise UsageError("capabilities= and tools= go with a call_tool function: a connected client knows its own")
-        return connection_of(connected)
+        connection = connection_of(connected)
+        given = capabilities is not None or tools is not None
+        return Informed(connection, capabilities, tools) if given else connection
     if capabilities is None or tools is None:
         raise UsageError("a call_tool function needs capabilities= and tools= beside it")
     return OfCallables(cast("CallTool", connected), capabilities, tools)

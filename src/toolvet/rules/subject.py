@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from toolvet.checks.capability import ValidationReply
+from toolvet.checks.capability import Level, ValidationReply
 from toolvet.checks.result import ResultVerdict
 from toolvet.schema import Violation
 from toolvet.schema.json_value import members, names
@@ -113,13 +113,20 @@ class ProtocolError(msgspec.Struct, frozen=True, kw_only=True):
     data: Any = None
 
 
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server's own validator said of a call. `levels` are those that it looks at, empty if it does not say."""
+
+    reply: ValidationReply
+    levels: tuple[Level, ...] = ()
+
+
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One `tools/call` and what came of it.
 
     `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when a
     scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT. `detail` holds what is
-    known of an outcome without an answer (exit code, last words on stderr, why a message was invalid). `validation` is
-    what the server's own `validate` said of the arguments just before the call; None when it was not asked.
+    known of an outcome without an answer (exit code, last words on stderr, why a message was invalid). `preview` is
+    what the server's own validator said just before the call; None when it was not asked or gave no verdict.
     """
 
     tool: ToolDefinition
@@ -134,7 +141,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: float = 0.0
     protocol_version: str = ""
     detail: str = ""
-    validation: ValidationReply | None = None
+    preview: Preview | None = None
 
     @property
     def rejected(self) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from toolvet.checks.result import State
 from toolvet.findings import Card, Severity
+from toolvet.rules.absence import speaks_of_absence
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.judge import Seen
 from toolvet.rules.message import field_patterns
@@ -36,13 +37,6 @@ _FREE_FORM = re.compile(
 )
 
 
-# Words of "not found" inside what was classified as invalid: which things exist is nothing a schema could say.
-_NOT_FOUND = re.compile(
-    r"(?i)\b(?:not found|no (?:\w+ ){0,3}found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find"
-    r"|did not resolve)\b"
-)
-
-
 def check_call(call: Call) -> Iterator[Seen]:
     """A refusal that names an argument of a valid call."""
     verdict = verdict_of(call)
@@ -58,7 +52,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     # The argument that is named first is the one that is meant; later ones are often only quoted with the input.
     places = {name: place for name in call.tool.properties if (place := _place_of(name, words)) is not None}
     named = min(places, key=places.__getitem__, default=None)
-    if named is not None and not _NOT_FOUND.search(words) and not _FREE_FORM.search(named):
+    if named is not None and not speaks_of_absence(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
         given = (
             f"'{quoted(named, 60)}' = {shown(arguments[named], 60)}"

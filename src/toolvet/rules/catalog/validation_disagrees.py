@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from toolvet.checks.capability import ValidationReply
 from toolvet.checks.result import State
 from toolvet.findings import Card, Severity
+from toolvet.rules.absence import speaks_of_absence
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.judge import Seen
 from toolvet.rules.quote import quoted, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import Call, Preview
 
 CARD = Card(
     id="validation-disagrees",
@@ -17,7 +18,8 @@ CARD = Card(
     looks_for=(
         "A call that the announced validator calls valid and the tool then refuses for its arguments, or one that it "
         "calls invalid and the tool answers with a success. Each call is validated just before it is made. Not found, "
-        "not allowed and the like are no disagreement, nor is a tool that takes what its own schema forbids."
+        "not allowed and the like are no disagreement; nor is a tool that takes what its own schema forbids, or one "
+        "with rules beyond the schema on a server that announces the level `syntax` only."
     ),
     why=(
         "Clients ask so that they can schedule a call, or keep a model from making it. A wrong yes fails later, when "
@@ -34,10 +36,10 @@ _REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UNFLAGGED_
 
 def check_call(call: Call) -> Iterator[Seen]:
     """Compares the two; how sure we are depends on what the schema says."""
-    said = call.validation
-    if said is None:
+    if call.preview is None:
         return
-    if said.valid and _refused_for_its_arguments(call):
+    said = call.preview.reply
+    if said.valid and _refused_for_its_arguments(call, call.preview):
         yield Seen(
             message=f'The validator calls the arguments valid, and the tool refuses them: "{_words(call, 120)}"',
             pointer="/valid",
@@ -53,12 +55,20 @@ def check_call(call: Call) -> Iterator[Seen]:
         )
 
 
-def _refused_for_its_arguments(call: Call) -> bool:
-    """Also where the schema allows them, if the tool's words leave no doubt: validators know more than a schema."""
+def _refused_for_its_arguments(call: Call, preview: Preview) -> bool:
+    """Also where the schema allows them, if the validator looks at more than that and the words leave no doubt."""
     if ending(call) not in _REFUSED or not call.rejected:
         return False
+    if is_bad(call):
+        return True
     verdict = verdict_of(call)
-    return is_bad(call) or (call.breach is None and verdict is not None and verdict.state is State.INVALID_INPUT)
+    return (
+        preview.levels != ("syntax",)
+        and call.breach is None
+        and verdict is not None
+        and verdict.state is State.INVALID_INPUT
+        and not speaks_of_absence(words_of(call))
+    )
 
 
 def _words(call: Call, limit: int) -> str:
