@@ -86,10 +86,7 @@ class ToolValidationMiddleware:
         if not isinstance(name, str) or not is_object(arguments):
             # Malformed requests are protocol errors (SEP-1303), and the SDK's own business.
             return await call_next(ctx)
-        try:
-            tools, stamp = await self._tools(ctx, call_next)
-        except MCPError:
-            tools, stamp = {}, {}
+        tools, stamp = await self._tools(ctx, call_next)
         era = _era(ctx)
         if name == self._validation.method:
             answer = await answered(self._validation, arguments, tools)
@@ -117,7 +114,14 @@ class ToolValidationMiddleware:
         params: dict[str, Any] = {"_meta": meta} if meta else {}
         stamp: Mapping[str, object] = {}
         for _ in range(_MOST_PAGES):
-            page = members(await call_next(replace(ctx, method="tools/list", params=params)))
+            try:
+                page = members(await call_next(replace(ctx, method="tools/list", params=params)))
+            except MCPError as problem:
+                # A server that lists no tools, or not to this caller: then nothing is known of them.
+                _LOG.warning(
+                    "tools/list failed, so the call of %r is not checked: %s", members(ctx.params).get("name"), problem
+                )
+                break
             for tool in elements(page.get("tools")):
                 name = members(tool).get("name")
                 if isinstance(name, str):
