@@ -263,11 +263,11 @@ def _path(field: str, arguments: Any) -> tuple[str | int, ...]:
 
 def _at(value: Any, path: Sequence[str | int]) -> Any:
     for step in path:
-        if (isinstance(value, dict) and step in value) or (
-            isinstance(value, list) and isinstance(step, int) and step < len(value)
-        ):
+        if isinstance(value, str):
+            return Missing
+        try:
             value = value[step]
-        else:
+        except (KeyError, IndexError, TypeError):
             return Missing
     return value
 

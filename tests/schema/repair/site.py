@@ -22,11 +22,11 @@ class Site(msgspec.Struct, frozen=True):
 
 def exists(call: Any, path: Sequence[str | int]) -> bool:
     for step in path:
-        if (isinstance(call, dict) and step in call) or (
-            isinstance(call, list) and isinstance(step, int) and step < len(call)
-        ):
+        if isinstance(call, str):
+            return False
+        try:
             call = call[step]
-        else:
+        except (KeyError, IndexError, TypeError):
             return False
     return True
 

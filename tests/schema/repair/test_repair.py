@@ -66,6 +66,7 @@ def fixed(schema: Any, value: Any) -> tuple[Any, str] | None:
         ({"tags": "['a', 'b']"}, {"tags": ["a", "b"]}, "high"),
         ({"tags": "a"}, {"tags": ["a"]}, "high"),
         ({"tags": "a, b"}, {"tags": ["a", "b"]}, "medium"),
+        ({"tags": "Hello, this is one long text"}, {"tags": ["Hello, this is one long text"]}, "medium"),
         ({"tags": {"0": "a", "1": "b"}}, {"tags": ["a", "b"]}, "high"),
         ({"ids": "5"}, {"ids": [5]}, "high"),
         ({"ids": "1,2"}, {"ids": [1, 2]}, "medium"),

@@ -130,6 +130,9 @@ def _list(value: object) -> Iterator[Guess]:
             # One text that holds commas, or several: the list is the likelier reading, and the other is kept.
             yield Guess([value], "low", 2)
             return
+        if _SEPARATORS.search(value):
+            yield Guess([value], "medium", 2)
+            return
     elif is_object(value):
         listed = _indexed(value)
         if listed is not None:
