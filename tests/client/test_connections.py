@@ -252,3 +252,19 @@ def test_the_call_tool_of_any_client_will_do(client: Open) -> None:
             assert found.native_error
 
     asyncio.run(run())
+
+
+def test_a_list_that_the_sdk_cannot_read_makes_nothing_valid_and_ours_reads_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    tools = [{"name": "book", "inputSchema": {"type": "object"}}, {"name": "odd", "inputSchema": {"type": "array"}}]
+    script.write_text(json.dumps({"tools": tools, "answers": {}}), encoding="utf-8")
+
+    async def run() -> None:
+        async with sdk_client([str(SCRIPTED), str(script)], "legacy") as client:
+            found = await Validator(client).validate("book", {})
+            assert not found.valid
+            assert "could not be read" in found.errors[0]
+        async with own_session([str(SCRIPTED), str(script)], "legacy") as session:
+            assert (await Validator(session).validate("book", {})).valid
+
+    asyncio.run(run())

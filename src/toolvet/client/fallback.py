@@ -6,6 +6,7 @@ from typing import NamedTuple
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.capability import Message, ValidationReply
 from toolvet.client.catalogue import Catalogue
+from toolvet.client.reason import reason_of
 from toolvet.schema.json_value import is_object, type_name
 
 
@@ -26,10 +27,8 @@ async def by_schema(catalogue: Catalogue, tool: str, arguments: object, timeout:
         async with asyncio.timeout(timeout):
             definition = await catalogue.find(tool)
     except Exception as error:  # noqa: BLE001 - whatever a foreign client raises, the list was not read.
-        reason = f"no answer within {timeout:g} s" if isinstance(error, TimeoutError) else str(error)
-        return _refused(
-            f"The tool list could not be read, so nothing is known of '{tool}': {reason or 'no reason given'}"
-        )
+        reason = f"no answer within {timeout:g} s" if isinstance(error, TimeoutError) else reason_of(error)
+        return _refused(f"The tool list could not be read, so nothing is known of '{tool}': {reason}")
     if definition is None:
         similar = " or ".join(f"'{name}'" for name in catalogue.similar(tool))
         return _refused(f"The server has no tool '{tool}'" + (f"; did you mean {similar}?" if similar else "."))

@@ -17,12 +17,10 @@ from toolvet.checks.capability import (
 )
 from toolvet.client.connection import Connection
 from toolvet.client.offer import Offer
-from toolvet.redact import redact_text
+from toolvet.client.reason import reason_of
 from toolvet.schema.json_value import is_object
-from toolvet.transport.quote import printable
 
 _LARGEST_BATCH = 100  # Calls, where the server sets no limit: an answer has to fit into one message.
-_LONGEST_REASON = 300
 
 
 @dataclass
@@ -87,11 +85,11 @@ class Native:
         replies = result.reason if isinstance(result, _Failure) else parse_replies(result, len(batch))
         if isinstance(replies, str):
             for question in batch:
-                question.notes.append(f"The server announces batches, but one failed: {_short(replies)}")
+                question.notes.append(f"The server announces batches, but one failed: {reason_of(replies)}")
             return
         for question, reply in zip(batch, replies, strict=True):
             if isinstance(reply, str):
-                question.notes.append(f"A batch brought no verdict: {_short(reply)}")
+                question.notes.append(f"A batch brought no verdict: {reason_of(reply)}")
             else:
                 self._take(question, reply, generation)
 
@@ -103,7 +101,7 @@ class Native:
         result = await self._request([question], is_batch=False)
         reply = result.reason if isinstance(result, _Failure) else parse_reply(result)
         if isinstance(reply, str):
-            question.failure = _short(reply)
+            question.failure = reason_of(reply)
         else:
             self._take(question, reply, generation)
 
@@ -120,7 +118,7 @@ class Native:
             self._silence = f"'{self._announced.method}' did not answer within {self._timeout:g} s"
             return _Failure(self._silence, silent=True)
         except Exception as error:  # noqa: BLE001 - whatever a foreign client raises, the validator did not answer.
-            return _Failure(f"'{self._announced.method}' failed: {str(error) or type(error).__name__}")
+            return _Failure(f"'{self._announced.method}' failed: {reason_of(error)}")
 
     def _take(self, question: Question, reply: ValidationReply, generation: int) -> None:
         question.reply = reply
@@ -144,8 +142,3 @@ T = TypeVar("T")
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def _short(reason: str) -> str:
-    """On one line, printable and without secrets: what a server said goes into logs."""
-    return printable(" ".join(redact_text(reason[: 4 * _LONGEST_REASON]).split()), _LONGEST_REASON)

@@ -123,5 +123,6 @@ def tally(report: Report) -> str:
         parts.append(f"{len(report.baseline.known):,} known from the baseline")
     validation = report.server.tool_validation
     if validation is not None:
-        parts.append(f"validation announced, {validation.answered:,} of {counted(validation.asked, 'call')} judged")
+        judged = f", {validation.answered:,} of {counted(validation.asked, 'call')} judged" if validation.asked else ""
+        parts.append(f"validation announced{judged}")
     return " · ".join([*parts, duration(report.duration_ms)])
