@@ -28,8 +28,8 @@ class Ground:
     def errors(self, base: str, value: object) -> tuple[Violation, ...]:
         """What `value` breaks of the part of the schema at the pointer `base`. Raises `Spent`."""
         # Larger values cost more; a few rounds are affordable for any.
-        entries = _entries(value, _LARGE * _DEAREST)
-        if entries * self.branches > _MOST_TOLD:
+        entries = _entries(value, _MOST_ENTRIES)
+        if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_TOLD:
             raise Spent
         self.validations -= 1 + min(entries // _LARGE, _DEAREST)
         if self.validations < 0:
@@ -64,6 +64,8 @@ class Ground:
 
 
 _MOST_EFFORT = 5_000
+# More values are no call any more, and each may be wrong.
+_MOST_ENTRIES = 20_000
 # Every alternative tells its errors with the whole value: beyond this product that may take seconds.
 _MOST_TOLD = 500_000
 _LARGE = 200

@@ -77,10 +77,11 @@ def _guesses(
         yield Guess(int(value), "high")
     if isinstance(value, str) and not keywords.keys().isdisjoint(_TEXTUAL):
         yield from variants(value, schemas)
-    if "uniqueItems" in keywords:
+    if "uniqueItems" in keywords and len(elements(value)) <= _MOST_COMPARED:
         yield Guess(unique(elements(value)), "medium")
 
 
+_MOST_COMPARED = 300
 _TEXTUAL = frozenset({"format", "pattern", "maxLength"})
 
 
