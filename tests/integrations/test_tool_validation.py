@@ -429,4 +429,4 @@ def test_a_repair_comes_with_the_reply() -> None:
     reply = judged(ToolValidation(), {"city": "Paris", "seats": "2"})
     assert reply.errors
     assert all(isinstance(message, Message) for message in reply.messages)
-    assert {correction.path: correction.value for correction in reply.corrections} in ({}, {"/seats": 2})
+    assert {correction.path: correction.value for correction in reply.corrections} == {"/seats": 2}
