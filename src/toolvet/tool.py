@@ -42,6 +42,15 @@ def view_of(tool: object) -> ToolView:
     )
 
 
+def input_schema_of(tool: object) -> object:
+    """The `inputSchema` alone, as `view_of` reads it; for a definition as JSON in a tenth of the time."""
+    if type(tool) is dict:
+        found = cast("dict[str, object]", tool).get("inputSchema")
+        if found is not None:
+            return found
+    return view_of(tool).input_schema  # pyright: ignore[reportUnknownArgumentType]
+
+
 _NOTHING = ToolView("", "", None, None)
 
 

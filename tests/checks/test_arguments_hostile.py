@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from toolvet import ArgumentReport, check_arguments
+from toolvet.checks.arguments.terms import NAME
 
 JSON = st.recursive(
     st.none()
@@ -99,7 +100,7 @@ def whole(report: ArgumentReport) -> str:
         assert issue.field
         assert issue.problem
         assert issue.fix
-        assert "\x00" not in issue.problem + issue.fix + issue.expected
+        assert NAME not in issue.problem + issue.fix + issue.expected
     assert report.summary
     assert report.valid or report.suggestions
     return text + written

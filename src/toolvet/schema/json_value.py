@@ -90,9 +90,13 @@ Path = tuple[str | int, ...]
 
 def pointer(path: Iterable[str | int]) -> str:
     """The JSON Pointer (RFC 6901) of a path: `("a/b", 0)` is `/a~1b/0`."""
-    return "".join(
-        f"/{part}" if isinstance(part, int) else "/" + part.replace("~", "~0").replace("/", "~1") for part in path
-    )
+    written = ""
+    for part in path:
+        if isinstance(part, str) and ("~" in part or "/" in part):
+            written += "/" + part.replace("~", "~0").replace("/", "~1")
+        else:
+            written += f"/{part}"
+    return written
 
 
 def at(value: object, path: Iterable[str | int]) -> object:

@@ -110,6 +110,8 @@ def _plain(params: Mapping[str, object]) -> dict[str, object]:
 
 
 def _json(value: object) -> object:
+    if isinstance(value, int | str):
+        return value
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if is_array(value):

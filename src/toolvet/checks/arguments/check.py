@@ -7,11 +7,11 @@ import orjson
 
 from toolvet.checks.arguments.correction import correction, correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
-from toolvet.checks.arguments.report import ArgumentReport, nothing
+from toolvet.checks.arguments.report import ArgumentReport
 from toolvet.checks.arguments.telling import issues_of, syntax_issue
 from toolvet.schema import Repair, Schema, compiled
 from toolvet.schema.json_value import is_object
-from toolvet.tool import ToolView, view_of
+from toolvet.tool import input_schema_of
 
 
 def check_arguments(tool: object, arguments: object) -> ArgumentReport:
@@ -21,26 +21,26 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
     `arguments` is any value; a JSON text that holds an object counts as that object. Nothing is dereferenced, fetched
     or changed. A tool without a usable schema lets every call pass, and `unchecked` says so. Never raises.
     """
-    view = view_of(tool)
-    if view.input_schema is None:
-        return ArgumentReport(view, None, arguments, (), nothing)
-    ready = compiled(view.input_schema)
+    schema = input_schema_of(tool)
+    if schema is None:
+        return ArgumentReport(tool, None, arguments)
+    ready = compiled(schema)
     if ready.is_valid(arguments):
-        return ArgumentReport(view, ready, arguments, (), nothing)
+        return ArgumentReport(tool, ready, arguments)
     if isinstance(arguments, str | bytes | bytearray):
-        return _of_text(view, ready, arguments)
-    return _of_value(view, ready, arguments)
+        return _of_text(tool, ready, arguments)
+    return _of_value(tool, ready, arguments)
 
 
-def _of_value(view: ToolView, ready: Schema, arguments: object) -> ArgumentReport:
+def _of_value(tool: object, ready: Schema, arguments: object) -> ArgumentReport:
     """The report of arguments that are not valid."""
     guide = guide_of(ready)
     violations = ready.violations(arguments)
     issues = issues_of(guide, violations) or (syntax_issue(guide, "unexplained", arguments, ""),)
-    return ArgumentReport(view, ready, arguments, issues, nothing if is_hopeless(violations) else correction)
+    return ArgumentReport(tool, ready, arguments, issues, None if is_hopeless(violations) else correction)
 
 
-def _of_text(view: ToolView, ready: Schema, sent: str | bytes | bytearray) -> ArgumentReport:
+def _of_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> ArgumentReport:
     """Arguments that are text: the object that it holds, or why it holds none."""
     text = sent if isinstance(sent, str) else bytes(sent).decode(errors="replace")
     try:
@@ -48,13 +48,13 @@ def _of_text(view: ToolView, ready: Schema, sent: str | bytes | bytearray) -> Ar
     except (ValueError, RecursionError) as problem:
         if text.lstrip().startswith(("{", "```")) or correction_of_text(ready, text) is not None:
             issue = syntax_issue(guide_of(ready), "json", text, _told(problem))
-            return ArgumentReport(view, ready, text, (issue,), _recovered)
-        return _of_value(view, ready, text)
+            return ArgumentReport(tool, ready, text, (issue,), _recovered)
+        return _of_value(tool, ready, text)
     if not is_object(value):
-        return _of_value(view, ready, text)
+        return _of_value(tool, ready, text)
     if ready.is_valid(value):
-        return ArgumentReport(view, ready, value, (), nothing)
-    return _of_value(view, ready, value)
+        return ArgumentReport(tool, ready, value)
+    return _of_value(tool, ready, value)
 
 
 def _recovered(ready: Schema, arguments: object) -> Repair | None:

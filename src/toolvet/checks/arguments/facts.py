@@ -118,7 +118,10 @@ def short(facts: Facts) -> str:
 
 def bars(values: Sequence[object]) -> str:
     """Values as alternatives: `'admin' | 'user'`."""
-    shown = [f"'{value}'" if isinstance(value, str) else as_json(value) for value in values[:_MOST_NAMES]]
+    shown = [
+        f"'{value}'" if isinstance(value, str) and value.isprintable() else as_json(value)
+        for value in values[:_MOST_NAMES]
+    ]
     return " | ".join([*(cut(text, 200) for text in shown), *(["…"] if len(values) > _MOST_NAMES else [])])
 
 

@@ -1,6 +1,7 @@
 """What was sent, as a report may show it: without secrets, and never longer than a line."""
 
 import math
+from enum import Enum
 from itertools import islice
 from typing import cast
 
@@ -25,8 +26,9 @@ def shown_value(value: object, *, secret: bool) -> tuple[object, str]:
         return _text(value)
     if isinstance(value, int | float):
         return _number(value)
-    if _is_small(value):
-        safe = redact(value)
+    size = _size(value)
+    if size is not _Size.LARGE:
+        safe = value if size is _Size.HARMLESS else redact(value)
         written = as_json(safe)
         if len(written) <= _LONGEST_TEXT and written.isprintable():
             return safe, written
@@ -54,30 +56,41 @@ def _number(value: float) -> tuple[object, str]:
     return told, told
 
 
-def _is_small(value: object) -> bool:
-    """Whether `value` is plain JSON of a few members and items; a cycle is not small either."""
-    pending, seen = [value], 0
+class _Size(Enum):
+    """Whether a container can be shown: not at all, without secrets, or as it is (no names, no long texts)."""
+
+    LARGE = 0
+    SMALL = 1
+    HARMLESS = 2
+
+
+def _size(value: object) -> _Size:
+    """Plain JSON of a few members and items is small; a cycle is not."""
+    pending, seen, size = [value], 0, _Size.HARMLESS
     while pending:
         seen += 1
         if seen > _MOST_NODES:
-            return False
+            return _Size.LARGE
         here = pending.pop()
         if isinstance(here, dict):
             found = cast("dict[object, object]", here)
             if len(found) > _MOST_NODES or not all(isinstance(key, str) for key in found):
-                return False
+                return _Size.LARGE
+            size = _Size.SMALL
             pending.extend(found.values())
         elif isinstance(here, list):
             items = cast("list[object]", here)
             if len(items) > _MOST_NODES:
-                return False
+                return _Size.LARGE
             pending.extend(items)
         elif isinstance(here, str):
             if len(here) > _LONGEST_TEXT:
-                return False
+                return _Size.LARGE
+            if len(here) >= _SHORTEST_SECRET:
+                size = _Size.SMALL
         elif not (here is None or isinstance(here, bool | int | float)):
-            return False
-    return True
+            return _Size.LARGE
+    return size
 
 
 def _described(value: object) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+import msgspec
+
 from toolvet.checks.arguments.correction import shown_repair
 from toolvet.checks.arguments.guide import SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
@@ -10,40 +12,30 @@ from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.text import written
 from toolvet.checks.arguments.wording import wording
 from toolvet.schema import Repair, Schema
-from toolvet.tool import ToolView
+from toolvet.tool import view_of
 
 META_KEY = "dev.toolvet/arguments"
 
 
-class ArgumentReport:
+class ArgumentReport(msgspec.Struct, eq=False):
     """What is wrong with a call, and what would be right. Made by `check_arguments`; everything is read-only.
 
     All but `valid` and `issues` is worked out when it is asked for, so a valid call costs next to nothing; `repair`
     reads the arguments then, so they must not have been changed in between.
     """
 
-    __slots__ = ("_arguments", "_correct", "_issues", "_ready", "_repair", "_tool", "_valid")
-
-    def __init__(
-        self,
-        tool: ToolView,
-        ready: Schema | None,
-        arguments: object,
-        issues: tuple[Issue, ...],
-        correct: Callable[[Schema, object], Repair | None],
-    ) -> None:
-        self._tool = tool
-        self._ready = ready
-        self._arguments = arguments
-        self._issues = issues
-        self._valid = not issues
-        self._correct: Callable[[Schema, object], Repair | None] | None = correct
-        self._repair: Repair | None = None
+    # A Struct, because one is made for every call: a class with slots takes three times as long.
+    _tool: object
+    _ready: Schema | None
+    _arguments: object
+    _issues: tuple[Issue, ...] = ()
+    _correct: Callable[[Schema, object], Repair | None] | None = None
+    _repair: Repair | None = None
 
     @property
     def valid(self) -> bool:
         """Whether the call may go out. True, too, where nothing could be checked: see `unchecked`."""
-        return self._valid
+        return not self._issues
 
     @property
     def issues(self) -> tuple[Issue, ...]:
@@ -54,8 +46,8 @@ class ArgumentReport:
     def summary(self) -> str:
         """One sentence."""
         text = wording().text
-        template = text["summary_valid" if self._valid else "summary_invalid"]
-        return template.format(tool=shown_name(self._tool.name), count=len(self._issues))
+        template = text["summary_valid" if self.valid else "summary_invalid"]
+        return template.format(tool=shown_name(view_of(self._tool).name), count=len(self._issues))
 
     @property
     def unchecked(self) -> str | None:
@@ -70,7 +62,9 @@ class ArgumentReport:
     def schema(self) -> SchemaHelp:
         """What the tool takes: description, all properties, what is required, a valid example."""
         found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
-        return SchemaHelp(self._tool.description, found.properties, found.required, found.examples, found.omitted)
+        return SchemaHelp(
+            view_of(self._tool).description, found.properties, found.required, found.examples, found.omitted
+        )
 
     @property
     def suggestions(self) -> tuple[str, ...]:
@@ -100,7 +94,7 @@ class ArgumentReport:
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`."""
-        if self._valid:
+        if self.valid:
             return {"valid": True, **({"unchecked": self.unchecked} if self.unchecked else {})}
         error: dict[str, object] = {
             "type": "validation",
@@ -128,7 +122,7 @@ class ArgumentReport:
 
         Raises ValueError for a valid call: there is nothing to tell.
         """
-        if self._valid:
+        if self.valid:
             raise ValueError("the call is valid: pass it on instead of answering it")
         result: dict[str, object] = {
             "content": [{"type": "text", "text": self.to_text()}],
@@ -138,12 +132,8 @@ class ArgumentReport:
         return {"resultType": "complete", **result} if era == "modern" else result
 
     def __repr__(self) -> str:
-        return f"<ArgumentReport of {self._tool.name!r}: {'valid' if self._valid else f'{len(self._issues)} issues'}>"
-
-
-def nothing(_ready: Schema, _arguments: object) -> Repair | None:
-    """Where there is nothing to correct, or no correction can exist."""
-    return None
+        said = "valid" if self.valid else f"{len(self._issues)} issues"
+        return f"<ArgumentReport of {view_of(self._tool).name!r}: {said}>"
 
 
 _NO_HELP = SchemaHelp("", {}, (), ())

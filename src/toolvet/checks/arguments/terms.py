@@ -10,8 +10,9 @@ from toolvet.checks.arguments.wording import Row, as_json, cut, listed, sized, w
 from toolvet.schema.json_value import count, elements, is_object, members, names, type_name
 from toolvet.schema.place import fixed_items
 
-# Stands for a name that only the call knows: words are kept, and no caller's data with them.
-NAME = "\x00"
+# Stands for a name that only the call knows: words are kept, and no caller's data with them. Noncharacters, so that no
+# schema holds it by accident.
+NAME = "\ufdd0name\ufdd1"
 
 
 class Subject(msgspec.Struct, frozen=True):
