@@ -43,7 +43,9 @@ def _refused(error: str) -> SchemaVerdict:
 
 
 def _reply(tool: str, report: ArgumentReport) -> ValidationReply:
-    errors = [Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer) for issue in report.issues]
+    errors = [
+        Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer) for issue in report.issues
+    ]
     unchecked = [f"The arguments of '{tool}' were not checked: {report.unchecked}."] if report.unchecked else []
     warnings = [Message(told, "warn") for told in unchecked]
     suggestions = [Message(suggestion, "info") for suggestion in report.suggestions]
