@@ -463,3 +463,29 @@ def test_tools_are_mappings_or_objects_in_either_spelling() -> None:
 
     for made in (Snake(), Camel(), FastMcp(), {"name": "t", "parameters": Snake.input_schema}):
         assert not check_arguments(made, {}).valid
+
+
+def test_a_call_beyond_any_budget_passes_and_says_so() -> None:
+    schema = {"type": "object", "anyOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}
+    deep: dict[str, object] = {}
+    for _ in range(40):
+        deep = {"a": deep}
+    report = check_arguments({"name": "t", "inputSchema": schema}, deep)
+    assert report.valid
+    assert report.unchecked is not None
+    assert "no budget" in report.unchecked
+
+
+def test_tools_of_the_official_sdk_and_of_fastmcp_are_read() -> None:
+    types = pytest.importorskip("mcp.types")
+    made = types.Tool(name="t", description="d", input_schema={"type": "object", "required": ["a"]})
+    report = check_arguments(made, {})
+    assert [issue.field for issue in report.issues] == ["a"]
+    assert report.schema.description == "d"
+    function_tool = pytest.importorskip("fastmcp.tools").FunctionTool
+
+    def add(number: int) -> int:
+        """Add one."""
+        return number + 1
+
+    assert [issue.field for issue in check_arguments(function_tool.from_function(add), {}).issues] == ["number"]

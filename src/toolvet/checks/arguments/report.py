@@ -12,6 +12,7 @@ from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.text import written
 from toolvet.checks.arguments.wording import wording
 from toolvet.schema import Repair, Schema
+from toolvet.schema.weight import MOST_STEPS
 from toolvet.tool import view_of
 
 META_KEY = "dev.toolvet/arguments"
@@ -56,6 +57,8 @@ class ArgumentReport(msgspec.Struct, eq=False):
             return "the tool has no inputSchema"
         if self._ready.problem is not None:
             return f"the inputSchema cannot be used: {self._ready.problem.message}"
+        if self.valid and self._ready.effort(self._arguments) > MOST_STEPS:
+            return "the inputSchema is recursive, and this call too deep for it: no budget suffices to check it"
         return "; ".join(self._ready.notes) or None
 
     @property
