@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test lint format bench live clean
+.PHONY: help assess test lint format bench fuzz live clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -15,6 +15,7 @@ help:
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
 	@echo "make bench    benchmarks, each beside its peer in one run"
+	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris)"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
@@ -36,6 +37,10 @@ format: $(VENV)/.dev
 
 live: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/live
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4'
+	$(BIN)/python fuzz/checks.py -max_total_time=60
 
 bench: $(VENV)/.dev
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
