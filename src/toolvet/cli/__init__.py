@@ -32,7 +32,7 @@ def app() -> App:
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
         version=__version__,
-        help_format="markdown",
+        help_format="plaintext",
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
@@ -45,7 +45,7 @@ def _add(parent: App, package: str) -> None:
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         if hasattr(module, "__path__"):
             # A folder of commands is a command with sub-commands.
-            group = App(name=name, help=module.__doc__, help_format="markdown", result_action="return_value")
+            group = App(name=name, help=module.__doc__, help_format="plaintext", result_action="return_value")
             _add(group, module.__name__)
             parent.command(group)
         else:

@@ -125,11 +125,11 @@ def command(
 ) -> int:
     """Call every tool of an MCP server and say what works, what does not, and what a model sees when it errs.
 
-    `toolvet assess -- uvx mcp-server-time`
+    toolvet assess -- uvx mcp-server-time
 
-    `toolvet assess http://127.0.0.1:8000/mcp --header "Authorization: Bearer …"`
+    toolvet assess http://127.0.0.1:8000/mcp --header "Authorization: Bearer …"
 
-    `toolvet assess --config mcp.json --report html=report.html`
+    toolvet assess --config mcp.json --report html=report.html
 
     Tools that say or sound destructive are not called without `--include-destructive`.
     """
