@@ -30,7 +30,7 @@ def view_of(tool: object) -> ToolView:
             name, description = parts.get("name"), parts.get("description")
         else:
             name, description = getattr(tool, "name", None), getattr(tool, "description", None)
-            schema = _first(tool, "input_schema", "inputSchema", "parameters")
+            schema = _first(tool, "input_schema", "parameters", "inputSchema")
             output = _first(tool, "output_schema", "outputSchema")
     except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
         return _NOTHING
@@ -52,12 +52,16 @@ def input_schema_of(tool: object) -> object:
 
 
 _NOTHING = ToolView("", "", None, None)
+_ABSENT = object()
 
 
 def _first(tool: object, *attributes: str) -> object:
-    """The first of `attributes` that is there: the snake case first, for SDKs warn of the other or have only one."""
+    """The first of `attributes` that is there, also when it is None.
+
+    The camel case comes last and only where nothing else is there: SDKs warn of it, and a warning may be an error.
+    """
     for attribute in attributes:
-        found: object = getattr(tool, attribute, None)
-        if found is not None:
+        found: object = getattr(tool, attribute, _ABSENT)
+        if found is not _ABSENT:
             return found
     return None
