@@ -1,6 +1,6 @@
 import pytest
 
-from toolvet.assess.harvest import Harvest, singular, words
+from toolvet.assess.harvest import Harvest
 from toolvet.checks.result import check_result
 from toolvet.rules import Call, Outcome, tool_definition
 
@@ -20,27 +20,6 @@ def text(words: str) -> dict[str, object]:
     return {"content": [{"type": "text", "text": words}]}
 
 
-@pytest.mark.parametrize("name", ["book_id", "bookId", "BookID", "book-id", "book.id"])
-def test_a_name_has_the_same_words_in_every_spelling(name: str) -> None:
-    assert words(name) == ("book", "id")
-
-
-@pytest.mark.parametrize(
-    ("plural", "expected"),
-    [
-        ("books", "book"),
-        ("entries", "entry"),
-        ("boxes", "box"),
-        ("branches", "branch"),
-        ("status", "status"),
-        ("address", "address"),
-        ("ids", "id"),
-    ],
-)
-def test_plurals_of_field_names_become_singular(plural: str, expected: str) -> None:
-    assert singular(plural) == expected
-
-
 @pytest.mark.parametrize(
     ("tool", "result", "parameter", "expected"),
     [
@@ -49,6 +28,7 @@ def test_plurals_of_field_names_become_singular(plural: str, expected: str) -> N
         ("list_tables", text("[{'name': 'orders'}]"), "table_name", "orders"),
         ("list_branches", text('{"branches": ["main", "next"]}'), "branch", "main"),
         ("list_allowed_directories", text("Allowed directories:\n/srv/books"), "path", "/srv/books"),
+        ("list_books", text('[{"bookId": 3}]'), "book-id", 3),
         ("list_rooms", text("north\nsouth"), "room_name", "north"),
         ("search_users", text('{"users": [{"userId": 7}]}'), "user_id", 7),
     ],

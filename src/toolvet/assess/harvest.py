@@ -10,6 +10,7 @@ import msgspec
 
 from toolvet.rules import Call
 from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.schema.naming import words_of
 
 _LISTING = {"list", "search", "find", "show", "all", "query"}
 _NAMING = {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"}
@@ -20,7 +21,7 @@ _LONGEST_TEXT = 1_000_000  # Of a result that is read for values; longer ones ar
 
 
 class Harvest:
-    """Values by name, in the order they were seen. Names are lower-case words: ("book", "id")."""
+    """Values by name, in the order they were seen. Names are words in the singular: ("book", "id")."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, ...], list[object]] = {}
@@ -29,9 +30,9 @@ class Harvest:
         """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
         successful = (call for call in calls if call.accepted and call.breach is None)
         for call in islice(successful, _MOST_CALLS):
-            named = words(call.tool.name)
+            named = _words(call.tool.name)
             nouns = tuple(word for word in named if word not in _LOOKING)
-            subject = singular(nouns[-1]) if nouns else ""
+            subject = nouns[-1] if nouns else ""
             payloads = list(_payloads(call.result))
             if not _LISTING.isdisjoint(named):
                 payloads.append(_lines(call.result))
@@ -41,7 +42,7 @@ class Harvest:
 
     def value(self, parameter: str) -> object | None:
         """What an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
-        values = self._values.get(tuple(singular(word) for word in words(parameter)))
+        values = self._values.get(_words(parameter))
         return values[0] if values else None
 
     def __len__(self) -> int:
@@ -53,19 +54,7 @@ class Harvest:
             values.append(leaf)
 
 
-@lru_cache(maxsize=4096)
-def words(name: str) -> tuple[str, ...]:
-    """`bookId`, `book_id`, `BookID` and `book-id` are all ("book", "id")."""
-    return tuple(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name))
-
-
-def singular(word: str) -> str:
-    """Good enough for the plurals of field names: books, entries, boxes, branches; `status` and `address` stay."""
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith(("ches", "shes", "xes", "sses")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 2 else word
+_words = lru_cache(maxsize=4096)(words_of)
 
 
 def _payloads(result: object) -> Iterator[object]:
@@ -99,7 +88,7 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str
         return
     if is_object(value):
         for key, entry in value.items():
-            own = tuple(singular(word) for word in words(key))
+            own = _words(key)
             if isinstance(entry, str | int | float) and not isinstance(entry, bool) and entry != "" and own:
                 yield own, entry
                 if own[-1] in _NAMING and len(own) == 1 and subject:

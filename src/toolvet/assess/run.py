@@ -30,7 +30,6 @@ from toolvet.report.document import Scenario
 from toolvet.rules import Call, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
 from toolvet.rules.destructive import why_not_called
 from toolvet.schema import compiled
-from toolvet.schema.json_value import members
 from toolvet.transport import Listing, Lost, Reply, Session, Target, TimedOut
 
 UNKNOWN_TOOL = "toolvet_no_such_tool"
@@ -179,7 +178,7 @@ class Run:
             return left_out
         if tool.name in met:
             return "a second tool of the same name cannot be called"
-        if runs_as_task(tool):
+        if tool.runs_as_task:
             return "it runs only as a task (execution.taskSupport: required)"
         if self.validation and self.validation.validates_as(tool.name) and not self.options.tools:
             return "it validates the calls of the other tools, and is asked about each; --tool calls it"
@@ -312,8 +311,3 @@ class Run:
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
         self.unknown_tool = call_of(tool, plan, reply, session.protocol_version)
-
-
-def runs_as_task(tool: ToolDefinition) -> bool:
-    """2025-11-25: `execution.taskSupport: "required"` tools refuse a plain call."""
-    return members(members(tool.raw).get("execution")).get("taskSupport") == "required"

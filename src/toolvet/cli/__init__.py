@@ -19,11 +19,10 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
+from toolvet.cli.codes import BUG, INTERRUPTED
 from toolvet.discover import modules
 from toolvet.errors import ToolvetError
 from toolvet.version import __version__
-
-INTERRUPTED = 130
 
 
 def app() -> App:
@@ -78,7 +77,7 @@ def run(words: Sequence[str]) -> int:
         return 0
     except Exception:  # noqa: BLE001 - the last door: what comes here is a bug, and must say so
         traceback.print_exc()
-        return _complain("this is a bug in toolvet; please report it with the lines above", code=5)
+        return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0
 
 

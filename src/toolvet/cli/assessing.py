@@ -13,6 +13,7 @@ import orjson
 from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
+from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess import AssessFlags
 from toolvet.cli.progress import Progress
 from toolvet.cli.settings import AssessSettings, Settings, load_settings
@@ -23,7 +24,6 @@ from toolvet.rules import cards
 from toolvet.schema.json_value import is_object
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
 
-INTERRUPTED = 130
 T = TypeVar("T")
 
 

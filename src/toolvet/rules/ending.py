@@ -69,7 +69,7 @@ def words_of(call: Call) -> str:
 
 def _protocol_ending(call: Call) -> Ending:
     code = call.error.code if call.error is not None else None
-    if code in _NEEDS_MORE or _runs_as_task(call):
+    if code in _NEEDS_MORE or call.tool.runs_as_task:
         return Ending.UNFINISHED
     if code in INVALID_ARGUMENTS:
         return Ending.PROTOCOL_REFUSAL
@@ -88,7 +88,7 @@ def _result_ending(call: Call) -> Ending:
         return Ending.MALFORMED
     if not verdict.is_error:
         return Ending.UNFLAGGED_ERROR if verdict.error_without_flag else Ending.SUCCESS
-    if _runs_as_task(call):
+    if call.tool.runs_as_task:
         return Ending.UNFINISHED
     if not words_of(call).strip():
         return Ending.WORDLESS
@@ -103,11 +103,6 @@ def _is_unfinished(result: Mapping[str, object]) -> bool:
     """Multi round-trip requests and tasks (2026-07-28: `resultType`; 2025-11-25: `task` instead of content)."""
     kind = result.get("resultType")
     return kind in ("input_required", "task") or (isinstance(result.get("task"), Mapping) and "content" not in result)
-
-
-def _runs_as_task(call: Call) -> bool:
-    """2025-11-25: a tool with `execution.taskSupport: "required"` is right to refuse a plain call."""
-    return members(members(call.tool.raw).get("execution")).get("taskSupport") == "required"
 
 
 def _texts(content: object) -> Iterator[str]:

@@ -57,6 +57,11 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
         schema = members(self.input_schema)
         return schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
 
+    @property
+    def runs_as_task(self) -> bool:
+        """2025-11-25: a tool with `execution.taskSupport: "required"` is right to refuse a plain call."""
+        return members(members(self.raw).get("execution")).get("taskSupport") == "required"
+
 
 def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
     """Total: any entry of a tool list is some definition, perhaps one without a name."""
