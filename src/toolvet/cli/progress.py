@@ -1,5 +1,6 @@
 """A bar on stderr while servers are assessed; nothing where stderr is no terminal."""
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -16,7 +17,8 @@ class Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True)
-        self._shown = not quiet and self._console.is_terminal
+        # Not the console's word: FORCE_COLOR makes it a terminal, and a log full of bars nobody's friend.
+        self._shown = not quiet and sys.stderr.isatty()
 
     @contextmanager
     def watching(self, name: str) -> Generator[Watch]:
