@@ -22,6 +22,7 @@ class Line:
         self._timeout = timeout
         self._stack = AsyncExitStack()
         self._session: Session | None = None
+        self._opened: Session | None = None
         self._stderr: list[str] = []
         self._oddities: list[Oddity] = []
         self._waited = 0.0
@@ -36,35 +37,37 @@ class Line:
         )
         # A restarted server is spoken to as it was met: no second detection.
         self._era = self._session.era
-        return self._session
-
-    @property
-    def session(self) -> Session:
-        """The session that is open now."""
-        if self._session is None:
-            raise RuntimeError("the line was never opened")
+        self._opened = self._session
         return self._session
 
     async def list_tools(self) -> Listing:
         """All pages of tools/list."""
-        return await self.session.list_tools(timeout=max(self._timeout, 10.0))
+        return await self._latest().list_tools(timeout=max(self._timeout, 10.0))
 
-    async def call(self, tool: str, arguments: Mapping[str, object]) -> Reply:
-        """One tools/call."""
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> tuple[Reply, Session]:
+        """One tools/call, and the session that it went through. Waits while the server is being replaced."""
+        async with self._renewing:
+            session = self._session
+        if session is None:
+            return Lost(reason="the server did not come back", duration=0.0), self._latest()
         self.calls += 1
-        return await self.session.call_tool(tool, dict(arguments), timeout=self._timeout)
+        return await session.call_tool(tool, dict(arguments), timeout=self._timeout), session
 
-    async def responsive(self) -> bool:
+    def is_current(self, session: Session) -> bool:
+        """Whether this is still the session in use; what another call replaced says nothing of the server."""
+        return self._session is session
+
+    async def responsive(self, session: Session) -> bool:
         """Whether the server still answers anything at all. Any answer will do, an error too."""
-        method = "server/discover" if self.session.era == "modern" else "ping"
-        reply = await self.session.request(method, {}, timeout=min(_PATIENCE, self._timeout))
+        method = "server/discover" if session.era == "modern" else "ping"
+        reply = await session.request(method, {}, timeout=min(_PATIENCE, self._timeout))
         return not isinstance(reply, TimedOut | Lost)
 
     async def renew(self, broken: Session) -> bool:
         """Replace the session `broken`, unless another call did so already. False when the server stays away."""
         async with self._renewing:
             if self._session is not broken:
-                return True
+                return self._session is not None
             if self.restarts >= _MOST_RESTARTS:
                 return False
             self.restarts += 1
@@ -82,6 +85,12 @@ class Line:
             self._stack, stack = AsyncExitStack(), self._stack
             await stack.aclose()
             self._keep(session)
+
+    def _latest(self) -> Session:
+        """The session that was opened last, closed or not."""
+        if self._opened is None:
+            raise RuntimeError("the line was never opened")
+        return self._opened
 
     def _keep(self, session: Session) -> None:
         self._stderr.append(session.peer.stderr)

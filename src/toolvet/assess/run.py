@@ -236,18 +236,18 @@ class Run:
                 run.scenarios.append(not_run(plan, reason))
                 continue
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
-            session = self.line.session
             asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Now it is on its way.
                 self._judge(run, answered)
-                reply = await asking
+                reply, session = await asking
             finally:
                 asking.cancel()
             detail = ""
             if isinstance(reply, TimedOut | Lost):
+                others = self._under_way > 1 or not self.line.is_current(session)
                 detail = await self._recover(reply, session)
-                if self._under_way > 1:
+                if others and self.gave_up is None:
                     raise _WentSilentError
                 silent += 1
             else:
@@ -268,7 +268,7 @@ class Run:
 
     async def _recover(self, reply: TimedOut | Lost, session: Session) -> str:
         """After a silent call: see whether the server still lives, and replace it if not. Returns what that showed."""
-        if isinstance(reply, TimedOut) and await self.line.responsive():
+        if isinstance(reply, TimedOut) and await self.line.responsive(session):
             return ""
         if not await self.line.renew(session):
             self.gave_up = "not sent: the server did not come back"
@@ -305,8 +305,7 @@ class Run:
 
     async def _ask_for_unknown_tool(self) -> None:
         plan = Plan(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
-        session = self.line.session
-        reply = await self.line.call(UNKNOWN_TOOL, plan.arguments)
+        reply, session = await self.line.call(UNKNOWN_TOOL, plan.arguments)
         if isinstance(reply, TimedOut | Lost):
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)

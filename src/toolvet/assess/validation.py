@@ -39,12 +39,11 @@ class Validation:
             return None
         self._asked += 1
         request = ValidationRequest(calls=(ValidationCall(tool, dict(arguments)),))
-        session = self._line.session
-        reply = await self._line.call(announced.method, request.to_dict())
+        reply, session = await self._line.call(announced.method, request.to_dict())
         verdict = parse_reply(reply.result) if isinstance(reply, Answer) else f"It {in_words(reply)}."
         if isinstance(reply, Lost | TimedOut):
             self._silent = True
-            if isinstance(reply, Lost) or not await self._line.responsive():
+            if isinstance(reply, Lost) or not await self._line.responsive(session):
                 await self._line.renew(session)
         if isinstance(verdict, str):
             self._failures.append(verdict)
