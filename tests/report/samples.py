@@ -189,8 +189,8 @@ def _reserve() -> Tool:
     )
 
 
-def _findings() -> list[Finding]:
-    undescribed = [
+def _undescribed() -> list[Finding]:
+    return [
         Finding(
             id="parameter-without-description",
             severity=Severity.WARNING,
@@ -206,6 +206,9 @@ def _findings() -> list[Finding]:
             ("reserve_copy", "until"), ("export_catalogue", "format"), ("delete_book", "book_id"),
         ]
     ]  # fmt: skip
+
+
+def _findings() -> list[Finding]:
     return [
         Finding(
             id="error-without-iserror",
@@ -240,7 +243,7 @@ def _findings() -> list[Finding]:
             remedy="Answer in time, or report progress.",
             reproduce=_reproduce("reserve_copy", '{"book_id":"bk_1","until":"2026-12-01"}'),
         ),
-        *undescribed,
+        *_undescribed(),
         Finding(
             id="unknown-tool-answered",
             severity=Severity.INFO,

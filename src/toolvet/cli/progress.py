@@ -17,7 +17,7 @@ class Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True)
-        # Not the console's word: FORCE_COLOR makes it a terminal, and a log full of bars nobody's friend.
+        # Asked of the stream itself: FORCE_COLOR makes the console a terminal, and would fill a log with bars.
         self._shown = not quiet and sys.stderr.isatty()
 
     @contextmanager
