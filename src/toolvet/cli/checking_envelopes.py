@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.checks.envelope import check_envelope
-from toolvet.checks.envelope.sighting import sightings
 from toolvet.cli.records import records
+from toolvet.envelope import check_envelope
+from toolvet.envelope.sighting import sightings
 from toolvet.findings import Finding, Severity
 
 _STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
