@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from toolvet.errors import UsageError
-from toolvet.proxy.install import Change, Plan, Wrapper
-from toolvet.proxy.install_file import backup_of, install, planned, uninstall
+from toolvet.proxy.install.entries import Change, Plan, Wrapper
+from toolvet.proxy.install.file import backup_of, install, planned, uninstall
 
 _WORDS = {
     "wrapped": "now runs through toolvet",

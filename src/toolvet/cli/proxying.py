@@ -11,8 +11,8 @@ import msgspec
 from toolvet.cli.commands.proxy import ProxyFlags
 from toolvet.cli.settings import load_settings
 from toolvet.errors import UsageError
-from toolvet.proxy.record import Recorder
-from toolvet.proxy.recording import Recording, recorder_of
+from toolvet.proxy.record.recorder import Recorder
+from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import Policies
 
 # `${NAME}` in a header: a secret on a command line can be read by everybody on the machine.
@@ -33,20 +33,20 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     with ExitStack() as until_the_end:
         recorder = until_the_end.enter_context(recorder_of(_recording(flags)))
         if flags.metrics is not None:
-            from toolvet.proxy.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
+            from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
             host, port = _address("--metrics", flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
         if flags.listen is not None:
             return _listen(words, flags, flags.listen, environment, policies, recorder)
         if remote:
-            from toolvet.proxy.stdio_to_http import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
+            from toolvet.proxy.remote.run import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _headers(flags), policies, recorder)
         if os.name != "posix":
             # Its process groups and its poll() on pipes are POSIX.
             raise UsageError("toolvet proxy runs a command on Linux and macOS only; in WSL it does too")
-        from toolvet.proxy.stdio import run_stdio  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
         return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)
 
@@ -61,8 +61,8 @@ def _listen(  # noqa: PLR0917 - what `proxy` knows
 ) -> int:
     """Over HTTP, to a URL or to a command."""
     try:
-        from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
+        from toolvet.proxy.bridge.run import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.http.run import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()

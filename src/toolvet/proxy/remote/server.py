@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 import httpx2
 
-from toolvet.proxy.stdio_to_http_request import Asking, MirroredHeaders, asking_of
+from toolvet.proxy.remote.request import Asking, MirroredHeaders, asking_of
 from toolvet.schema.json_value import members
 from toolvet.session import Catalogue
 from toolvet.transport.origin import FAILURES, Origin, in_words, media_type, unlike_mcp

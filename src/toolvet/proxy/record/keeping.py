@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
-from toolvet.proxy.background import give_way
-from toolvet.proxy.calls import Call, Calls
-from toolvet.proxy.record import Seen
+from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.calls import Call, Calls
+from toolvet.proxy.record.recorder import Seen
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import Fault
 from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from toolvet.errors import UsageError
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.record.recorder import Recorder
 
 if TYPE_CHECKING:
-    from toolvet.proxy.record import Sink
+    from toolvet.proxy.record.recorder import Sink
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ def recorder_of(recording: Recording) -> Recorder:
     name = recording.name or ""
     sinks: list[Sink] = []
     if recording.metrics == "on":
-        from toolvet.proxy.metrics import Metrics  # noqa: PLC0415 - only who asked for it pays for it
+        from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - only who asked for it pays for it
 
         sinks.append(Metrics(name))
     if recording.telemetry == "on":
         try:
-            from toolvet.proxy.telemetry_setup import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
+            from toolvet.proxy.record.telemetry_setup import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
         except ImportError as error:
             raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
         sinks.append(OtlpTelemetry(name))
     if recording.file is not None:
-        from toolvet.proxy.keeping import Keeping  # noqa: PLC0415 - SQLite is loaded for it
+        from toolvet.proxy.record.keeping import Keeping  # noqa: PLC0415 - SQLite is loaded for it
         from toolvet.store.verdicts import open_book  # noqa: PLC0415 - as above
 
         file = recording.file

@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.errors import UnreachableError
-from toolvet.proxy.bridge_server import BridgedServer, Sharing
-from toolvet.proxy.callers import SESSION_ID
-from toolvet.proxy.guard import Guard, read_listen
-from toolvet.proxy.http import run_front
-from toolvet.proxy.http_body import Body, whole
-from toolvet.proxy.http_front import Front
-from toolvet.proxy.http_head import Field, RequestHead, ResponseHead
-from toolvet.proxy.http_service import Address, Service
-from toolvet.proxy.http_upstream import Response, UpstreamError
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.bridge.server import BridgedServer, Sharing
+from toolvet.proxy.http.body import Body, whole
+from toolvet.proxy.http.callers import SESSION_ID
+from toolvet.proxy.http.front import Front
+from toolvet.proxy.http.guard import Guard, read_listen
+from toolvet.proxy.http.run import run_front
+from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.upstream import Response, UpstreamError
+from toolvet.proxy.record.recorder import Recorder
 from toolvet.schema.json_value import members
 from toolvet.session import Policies
 from toolvet.session.call import PROTOCOL_VERSION
@@ -31,6 +30,7 @@ from toolvet.transport import StdioTarget
 from toolvet.transport.introduction import request_meta
 from toolvet.wire import Noise, Request, encode_error, encode_request, parse
 from toolvet.wire.header import request_headers
+from toolvet.wire.http_head import Field, RequestHead, ResponseHead
 
 _PATH: Final = b"/mcp"
 _MOST_SESSIONS: Final = 64

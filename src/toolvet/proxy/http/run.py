@@ -15,14 +15,14 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 from toolvet.errors import UsageError
-from toolvet.proxy.guard import Guard, Listen, read_listen
-from toolvet.proxy.http_front import Front
-from toolvet.proxy.http_head import is_legal
-from toolvet.proxy.http_server import ClientConnection, Limits
-from toolvet.proxy.http_service import Address, Service
-from toolvet.proxy.http_upstream import HttpUpstream
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.http.front import Front
+from toolvet.proxy.http.guard import Guard, Listen, read_listen
+from toolvet.proxy.http.server import ClientConnection, Limits
+from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.upstream import HttpUpstream
+from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies
+from toolvet.wire.http_head import is_legal
 
 # What is under way when we are told to end may be finished in this time (seconds).
 _GRACE: Final = 5.0

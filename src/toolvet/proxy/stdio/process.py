@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import IO, Final, cast
 
 from toolvet.errors import UnreachableError
-from toolvet.proxy.pipe import Outlet, enlarge
+from toolvet.proxy.stdio.pipe import Outlet, enlarge
 
 # A killed proxy cannot clean up, so somebody else watches: the guard reads a pipe that only we hold open. A line means
 # that all is well; the end of the pipe means that we died. Then the server has seen the end of its stdin, too, gets a

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 
-from toolvet.proxy.background import Background
+from toolvet.proxy.record.background import Background
 
 _CAPACITY = 8_192
 _FLUSH_SECONDS = 2.0

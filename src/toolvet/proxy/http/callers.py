@@ -9,8 +9,8 @@ import secrets
 from time import monotonic
 from typing import Final
 
-from toolvet.proxy.http_head import RequestHead
 from toolvet.session import Catalogue, SchemaLearned, Session
+from toolvet.wire.http_head import RequestHead
 
 SESSION_ID: Final = b"mcp-session-id"
 _MOST_CALLERS: Final = 1024

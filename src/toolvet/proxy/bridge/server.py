@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolvet.proxy.bridge_ids import number_of, renamed, renumbered, restored
-from toolvet.proxy.http_body import Body
-from toolvet.proxy.http_events import event_of
-from toolvet.proxy.http_head import ResponseHead
-from toolvet.proxy.http_upstream import Response, UpstreamError
-from toolvet.proxy.process import ServerProcess
-from toolvet.proxy.relay import Lines
+from toolvet.proxy.bridge.ids import number_of, renamed, renumbered, restored
+from toolvet.proxy.http.body import Body
+from toolvet.proxy.http.upstream import Response, UpstreamError
+from toolvet.proxy.stdio.process import ServerProcess
+from toolvet.proxy.stdio.relay import Lines
 from toolvet.schema.json_value import members
 from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, encode_error, encode_notification, parse
+from toolvet.wire.http_head import ResponseHead
+from toolvet.wire.sse_blocks import event_of
 
 if TYPE_CHECKING:
     import msgspec

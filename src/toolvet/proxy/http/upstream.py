@@ -11,9 +11,9 @@ import httptools
 import msgspec
 
 from toolvet.errors import UsageError
-from toolvet.proxy.http_body import Body, BrokenBodyError
-from toolvet.proxy.http_head import Field, RequestHead, ResponseHead, written_request
+from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.transport.target import mask_url
+from toolvet.wire.http_head import Field, RequestHead, ResponseHead, written_request
 
 # Servers close idle connections, uvicorn and Node after five seconds. A request that meets such an end is lost, and a
 # call must not be sent twice, so we are done with a connection first.

@@ -13,17 +13,17 @@ from typing import Final
 
 import msgspec
 
-from toolvet.proxy.callers import SESSION_ID, Caller
-from toolvet.proxy.http_body import Body, BrokenBodyError, whole
-from toolvet.proxy.http_events import EventBlocks, data_of, has_id, with_data
-from toolvet.proxy.http_head import RequestHead, ResponseHead
-from toolvet.proxy.http_server import Responder
-from toolvet.proxy.http_service import Service
-from toolvet.proxy.http_upstream import Response, UpstreamError
-from toolvet.proxy.record import Origin
+from toolvet.proxy.http.body import Body, BrokenBodyError, whole
+from toolvet.proxy.http.callers import SESSION_ID, Caller
+from toolvet.proxy.http.server import Responder
+from toolvet.proxy.http.service import Service
+from toolvet.proxy.http.upstream import Response, UpstreamError
+from toolvet.proxy.record.recorder import Origin
 from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
+from toolvet.wire.http_head import RequestHead, ResponseHead
+from toolvet.wire.sse_blocks import EventBlocks, data_of, has_id, with_data
 
 _JSON: Final = b"application/json"
 # An own question is a request of its own: these headers speak of the client's.

@@ -12,8 +12,8 @@ from typing import Final, cast
 import httptools
 import msgspec
 
-from toolvet.proxy.http_body import Body
-from toolvet.proxy.http_head import Field, RequestHead, ResponseHead, written_response
+from toolvet.proxy.http.body import Body
+from toolvet.wire.http_head import Field, RequestHead, ResponseHead, written_response
 
 _LEFT_OVER: Final = 1 << 20
 

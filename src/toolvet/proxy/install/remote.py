@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from toolvet.proxy.install_edit import Backup, Edit, Path, indent, renamed, without, written
+from toolvet.proxy.install.edit import Backup, Edit, Path, indent, renamed, without, written
 from toolvet.schema.json_value import is_object, members
 from toolvet.transport.jsonc import Document
 from toolvet.transport.target import mask_url

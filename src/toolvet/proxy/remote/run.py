@@ -16,10 +16,10 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolvet.proxy.pipe import Outlet, private_stdout
-from toolvet.proxy.record import Origin, Recorder
-from toolvet.proxy.relay import Relay
-from toolvet.proxy.stdio_to_http_server import RemoteServer
+from toolvet.proxy.record.recorder import Origin, Recorder
+from toolvet.proxy.remote.server import RemoteServer
+from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.relay import Relay
 from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
 from toolvet.transport.target import HttpTarget
 

@@ -17,10 +17,10 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from toolvet.proxy.pipe import Outlet, private_stdout
-from toolvet.proxy.process import ServerProcess
-from toolvet.proxy.record import Origin, Recorder
-from toolvet.proxy.signals import Signals
+from toolvet.proxy.record.recorder import Origin, Recorder
+from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.process import ServerProcess
+from toolvet.proxy.stdio.signals import Signals
 from toolvet.session import Policies
 from toolvet.transport import StdioTarget
 
@@ -66,7 +66,7 @@ class StdioProxy:
 
     def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: Origin) -> None:
         # The checks take 100 ms to load, and the server, which was started before, its own time at the same time.
-        from toolvet.proxy.relay import Relay  # noqa: PLC0415
+        from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
         from toolvet.session import Catalogue, Session  # noqa: PLC0415
 
         self._process = process

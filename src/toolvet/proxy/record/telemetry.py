@@ -17,9 +17,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.util.types import AttributeValue
 
 from toolvet.checks.result import Classification, ResultVerdict
-from toolvet.proxy.background import give_way
-from toolvet.proxy.calls import Call, Calls
-from toolvet.proxy.record import Seen
+from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.calls import Call, Calls
+from toolvet.proxy.record.recorder import Seen
 from toolvet.redact import redact_text
 from toolvet.session import CallEnded
 from toolvet.version import __version__

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from toolvet.proxy.record import Origin, Seen
+from toolvet.proxy.record.recorder import Origin, Seen
 from toolvet.session import CallEnded, CallStarted
 
 # Calls that never end (a client that forgot them), or whose end the queue lost, must not fill the memory.

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from toolvet.proxy.background import give_way
-from toolvet.proxy.calls import Call, Calls
-from toolvet.proxy.record import Seen
+from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.calls import Call, Calls
+from toolvet.proxy.record.recorder import Seen
 from toolvet.session import Fault
 from toolvet.version import __version__
 

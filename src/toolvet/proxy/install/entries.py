@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from toolvet.errors import ConfigError
-from toolvet.proxy.install_edit import Backup, Edit, Path, edited, indent, marked, without, written
-from toolvet.proxy.install_remote import Where, inner_remote, is_remote, obstacle, unwrapped, wrapped
+from toolvet.proxy.install.edit import Backup, Edit, Path, edited, indent, marked, without, written
+from toolvet.proxy.install.remote import Where, inner_remote, is_remote, obstacle, unwrapped, wrapped
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
 

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
-from toolvet.proxy.callers import Callers
-from toolvet.proxy.http_head import DROPPED, Field, ResponseHead, is_legal, passing
-from toolvet.proxy.http_server import Responder
-from toolvet.proxy.http_upstream import Response, Upstream
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.http.callers import Callers
+from toolvet.proxy.http.server import Responder
+from toolvet.proxy.http.upstream import Response, Upstream
+from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies, Policy, ToolSettings
+from toolvet.wire.http_head import DROPPED, Field, ResponseHead, is_legal, passing
 
 # However low the policies are: a tool list has to be read whole, and so has an answer to be known for one.
 _LEAST_HELD: Final = 16 * 2**20

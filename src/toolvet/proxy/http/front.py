@@ -9,14 +9,14 @@ from typing import Final
 
 import httptools
 
-from toolvet.proxy.guard import TOKEN_FIELD, Denied, Guard
-from toolvet.proxy.http_body import Body, BrokenBodyError
-from toolvet.proxy.http_exchange import Exchange, is_event_stream, unreachable
-from toolvet.proxy.http_head import DROPPED, RequestHead, ResponseHead, passing
-from toolvet.proxy.http_server import Responder
-from toolvet.proxy.http_service import Service
-from toolvet.proxy.http_upstream import UpstreamError
-from toolvet.proxy.record import Origin
+from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
+from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
+from toolvet.proxy.http.server import Responder
+from toolvet.proxy.http.service import Service
+from toolvet.proxy.http.upstream import UpstreamError
+from toolvet.proxy.record.recorder import Origin
+from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, passing
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"

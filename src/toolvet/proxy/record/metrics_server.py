@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from toolvet.errors import UsageError
-from toolvet.proxy.metrics import CONTENT_TYPE
+from toolvet.proxy.record.metrics import CONTENT_TYPE
 
 
 class MetricsServer:

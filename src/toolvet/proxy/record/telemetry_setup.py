@@ -16,8 +16,8 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from toolvet.proxy.record import Seen
-from toolvet.proxy.telemetry import Telemetry
+from toolvet.proxy.record.recorder import Seen
+from toolvet.proxy.record.telemetry import Telemetry
 from toolvet.version import __version__
 
 # What a collector that does not answer may cost when the proxy ends, in milliseconds.

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias, cast
 
-from toolvet.proxy.open_requests import OpenRequests
-from toolvet.proxy.record import Origin, Recorder
+from toolvet.proxy.record.recorder import Origin, Recorder
+from toolvet.proxy.stdio.open_requests import OpenRequests
 from toolvet.session import Asked, CallEnded, CallStarted, Note, SchemaLearned, Session, Step, ToClient, ToServer
 from toolvet.wire import encode_error
 

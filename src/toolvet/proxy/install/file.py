@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolvet.errors import ConfigError, UsageError
-from toolvet.proxy.install import Plan, Wrapper, installed, uninstalled
+from toolvet.proxy.install.entries import Plan, Wrapper, installed, uninstalled
 
 
 def install(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> Plan:
