@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.cli.records import records
+from toolvet.cli.commands.check.records import records
 from toolvet.envelope import check_envelope
 from toolvet.envelope.sighting import sightings
 from toolvet.findings import Finding, Severity

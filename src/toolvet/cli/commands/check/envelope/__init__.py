@@ -20,6 +20,6 @@ def command(
     Each input object is an envelope, has one under `envelope` beside an `id`, or is the result of a tool call with
     envelopes in it (as structured content, as JSON text, or under `_meta`).
     """
-    from toolvet.cli.checking_envelopes import check_envelopes  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.cli.commands.check.envelope.run import check_envelopes  # noqa: PLC0415 - the heavy half, for this command only
 
     return check_envelopes(file, fail_on, as_json=json)

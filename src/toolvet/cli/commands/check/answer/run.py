@@ -15,7 +15,7 @@ from rich.text import Text
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.phrases import are_phrases_kept
-from toolvet.cli.answer_records import AnswerRecord, answers
+from toolvet.cli.commands.check.answer.records import AnswerRecord, answers
 from toolvet.report.visible import visible
 from toolvet.turn import AnswerCheck, regeneration_advice
 

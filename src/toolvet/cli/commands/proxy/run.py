@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.cli.commands.proxy import ProxyFlags
+from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.settings import load_settings
 from toolvet.errors import UsageError
 from toolvet.proxy.record.recorder import Recorder
@@ -26,7 +26,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     remote = bool(words) and words[0].startswith(("http://", "https://"))
     _check(words, flags, at="url" if remote else "command")
     if flags.explain:
-        from toolvet.cli.explaining_policies import explain_policies  # noqa: PLC0415 - loads the transports
+        from toolvet.cli.commands.proxy.explain import explain_policies  # noqa: PLC0415 - loads the transports
 
         form: Literal["json", "text"] = "json" if flags.json else "text"
         return explain_policies(words, environment, flags.cwd, _headers(flags), policies, form=form)

@@ -21,6 +21,6 @@ def command(
     and perhaps an `id`. Text that is no JSON is checked as what a model wrote: the report says what is malformed, and
     offers what was meant where that is clear. Exits with 1 when a call is not valid.
     """
-    from toolvet.cli.checking_arguments import check_calls  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
 
     return check_calls(file, tool, name, as_json=json, max_chars=max_chars)

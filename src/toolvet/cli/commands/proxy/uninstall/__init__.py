@@ -17,6 +17,6 @@ def command(
 
     A file that nobody edited in between comes back byte for byte; in an edited one only our entries change.
     """
-    from toolvet.cli.installing import uninstall_proxy  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.cli.commands.proxy.install.run import uninstall_proxy  # noqa: PLC0415 - the heavy half, for this command only
 
     return uninstall_proxy(config, tuple(server or ()))

@@ -22,7 +22,7 @@ def command(
 
     Comments and formatting stay. The file as it was is kept beside it, as FILE.before-toolvet.
     """
-    from toolvet.cli.installing import install_proxy  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.cli.commands.proxy.install.run import install_proxy  # noqa: PLC0415 - the heavy half, for this command only
 
     return install_proxy(
         config, tuple(server or ()), settings=settings, record=record, write="never" if dry_run else "always"

@@ -12,6 +12,6 @@ def command(
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
 ) -> int:
     """Say what a check looks for, why it matters, and how to fix what it finds."""
-    from toolvet.cli.explaining import explain  # noqa: PLC0415 - the rules load the schema and pattern engines
+    from toolvet.cli.commands.explain.run import explain  # noqa: PLC0415 - the rules load the schema and pattern engines
 
     return explain(check_id, as_json=json)

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolvet.checks.result import ResultVerdict, check_result
-from toolvet.cli.records import records
+from toolvet.cli.commands.check.records import records
 from toolvet.schema.json_value import members
 
 # From good to bad, as `--fail-on` counts.

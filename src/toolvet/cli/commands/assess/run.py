@@ -14,8 +14,8 @@ from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
 from toolvet.cli.codes import INTERRUPTED
-from toolvet.cli.commands.assess import AssessFlags
-from toolvet.cli.progress import Progress
+from toolvet.cli.commands.assess.flags import AssessFlags
+from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.settings import AssessSettings, Settings, load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity

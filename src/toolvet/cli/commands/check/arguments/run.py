@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from toolvet.checks.arguments import check_arguments
-from toolvet.cli.records import Record, read, records
+from toolvet.cli.commands.check.records import Record, read, records
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_object, members
 

@@ -20,6 +20,6 @@ def command(
     Each input object has a `result` (what tools/call returned) and may have `tool` (its definition, or its name),
     `arguments` and an `id`. An object with `content` but no `result` is taken as a result itself.
     """
-    from toolvet.cli.checking_results import check_results  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.cli.commands.check.result.run import check_results  # noqa: PLC0415 - the heavy half, for this command only
 
     return check_results(file, fail_on, as_json=json)

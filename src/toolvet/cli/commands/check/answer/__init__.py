@@ -26,7 +26,7 @@ def command(
     `question`, `calls` (the tool calls of the turn, with their results), `finish_reason` and `id`. Exits with 1 when an
     answer should be escalated.
     """
-    from toolvet.cli.checking_answers import Output, check_files  # noqa: PLC0415 - the heavy half, for this command
+    from toolvet.cli.commands.check.answer.run import Output, check_files  # noqa: PLC0415 - the heavy half, for this command
 
     chosen = None if languages is None else [each.strip() for each in languages.split(",") if each.strip()]
     return check_files(
