@@ -1,4 +1,4 @@
-"""Pipes and sockets: from a target to an MCP session, with everything the peer does wrong told, never raised."""
+"""Pipes and sockets: from a target to an MCP session. What the peer does wrong is a `Reply` or a note, no exception."""
 
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # The proxy, which only describes targets, loads no asyncio.
+    # The proxy only describes targets, and must not load asyncio for that.
     __getattr__ = named(
         __name__,
         {

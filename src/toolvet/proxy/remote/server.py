@@ -21,7 +21,7 @@ import httpx2
 from toolvet.proxy.remote.request import Asking, MirroredHeaders, asking_of
 from toolvet.schema.json_value import members
 from toolvet.session import Catalogue
-from toolvet.transport.origin import FAILURES, Origin, in_words, media_type, unlike_mcp
+from toolvet.transport.origin import FAILURES, Origin, describe_error, describe_response, media_type
 from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget
 from toolvet.wire import ErrorReply, Id, Result, SseFramer, encode_error, encode_notification, parse
@@ -165,7 +165,7 @@ class RemoteServer:
         except _RefusedError as refused:
             why = str(refused)
         except FAILURES as error:
-            why = in_words(error)
+            why = describe_error(error)
         if asking.unanswered:
             await self._fail(asking, _INTERNAL_ERROR, f"The MCP server did not answer: {why}", None)
 
@@ -370,7 +370,7 @@ def _may_resume(asking: Asking, framer: SseFramer) -> bool:
 
 
 def _refusal(response: httpx2.Response, body: bytes) -> str:
-    words = unlike_mcp(response, body)
+    words = describe_response(response, body)
     if response.status_code == 401:
         challenge = printable(response.headers.get("www-authenticate", ""), 200)
         told = f" (it wants: {challenge})" if challenge else ""
