@@ -16,7 +16,7 @@ from toolvet.checks.answer.model.training import LabelledText, Settings, Trained
 from toolvet.checks.answer.model.weights import LABELS, Label, Model
 from toolvet.checks.answer.phrases import read_phrases
 from toolvet.checks.answer.read import counting, find
-from toolvet.text import masks
+from toolvet.prose import masks
 
 NEVER_TRAINED_ON = ("xstest", "szeged_wiki")
 WEIGHTS = Path(__file__).parent.parent / "src/toolvet/checks/answer/model/weights.bin"

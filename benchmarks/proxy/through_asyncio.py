@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolvet.proxy.record import Origin
-from toolvet.proxy.recording import Recording, recorder_of
-from toolvet.proxy.relay import Relay
+from toolvet.proxy.record.recorder import Origin
+from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.stdio.relay import Relay
 from toolvet.session import Policies, ProxySettings, Session
 
 

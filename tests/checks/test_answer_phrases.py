@@ -5,7 +5,7 @@ import pytest
 
 from toolvet.checks.answer.phrases import Known, phrases, read_phrases
 from toolvet.checks.answer.read import counts, find
-from toolvet.text import masks
+from toolvet.prose import masks
 
 
 def _texts(which: Literal["hits", "misses"]) -> Iterator[tuple[str, Known, str]]:

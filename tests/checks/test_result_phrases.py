@@ -6,9 +6,9 @@ import pytest
 from toolvet.checks.result.phrases import Phrase, Strength, http_state, phrases, tool_names
 from toolvet.checks.result.tool import name_traits
 from toolvet.checks.result.verdict import State
-from toolvet.text import Pattern, PatternSet
-from toolvet.text.dialect import translate
-from toolvet.text.engine_re import ReEngine
+from toolvet.matching import Pattern, PatternSet
+from toolvet.matching.dialect import translate
+from toolvet.matching.engine_re import ReEngine
 
 KNOWN = phrases().by_id
 

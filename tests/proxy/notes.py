@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolvet.proxy.record import Origin
+from toolvet.proxy.record.recorder import Origin
 from toolvet.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
 
 ORIGIN = Origin("mcp-server-books", "stdio-1")

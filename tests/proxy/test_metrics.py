@@ -8,9 +8,9 @@ import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
 from toolvet.errors import UsageError
-from toolvet.proxy.metrics import CONTENT_TYPE, Metrics
-from toolvet.proxy.metrics_server import MetricsServer
-from toolvet.proxy.record import Origin, Recorder
+from toolvet.proxy.record.metrics import CONTENT_TYPE, Metrics
+from toolvet.proxy.record.metrics_server import MetricsServer
+from toolvet.proxy.record.recorder import Origin, Recorder
 from toolvet.session import CallEnded, ProxySettings
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (-?[0-9.e+-]+)')

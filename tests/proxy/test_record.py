@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet.proxy.background import Background
-from toolvet.proxy.calls import Calls
-from toolvet.proxy.record import Recorder, Seen
-from toolvet.proxy.recording import Recording, recorder_of
+from toolvet.proxy.record.background import Background
+from toolvet.proxy.record.calls import Calls
+from toolvet.proxy.record.recorder import Recorder, Seen
+from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import ProxySettings
 from toolvet.store.verdicts import CallRecord, VerdictStore
 

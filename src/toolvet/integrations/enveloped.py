@@ -19,7 +19,7 @@ import msgspec
 from mcp import MCPError
 from mcp_types import CallToolResult, InputRequiredResult
 
-from toolvet.checks.envelope import Envelope, success_response
+from toolvet.envelope import Envelope, success_response
 from toolvet.errors import EnvelopeTypeError, UsageError
 from toolvet.integrations.enveloped_failure import Answer, Errors, failure, unexpected
 from toolvet.integrations.enveloped_metrics import measured

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.checks.envelope import check_envelope
-from toolvet.checks.envelope.sighting import Sighting, sightings
+from toolvet.envelope import check_envelope
+from toolvet.envelope.sighting import Sighting, sightings
 from toolvet.rules.judge import Seen
 from toolvet.rules.subject import Call
 

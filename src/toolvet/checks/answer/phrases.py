@@ -3,7 +3,7 @@
 A file holds `[[phrase]]` entries and perhaps a `label` that all of them share; `signals/refusal/en.toml` is refusals in
 English, and a second file for the same language is called `en-<what>.toml`. Of an entry
 
-    match     a regular expression in the dialect of `toolvet.text`
+    match     a regular expression in the dialect of `toolvet.matching`
     hits      texts in which it must count (the tests run them all)
     misses    near misses: texts that share words with the hits, in which it must not count
     weight    what a hit costs, 0 to 1; the default of its type where it is not given
@@ -38,7 +38,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover import data_files
 from toolvet.discover.cache import compiled_from, is_built
-from toolvet.text import Pattern, PatternSet
+from toolvet.matching import Pattern, PatternSet
 
 _PACKAGE = "toolvet.checks.answer"
 _VERSION = "phrases"

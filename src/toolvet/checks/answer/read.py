@@ -8,7 +8,8 @@ from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
 from toolvet.checks.answer.phrases import ANY_LANGUAGE, Known, phrases
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
-from toolvet.text import Hit, Masks
+from toolvet.matching import Hit
+from toolvet.prose import Masks
 
 _AROUND = 40  # Characters of context on either side of the evidence.
 _EDGE = 300
@@ -127,7 +128,7 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
 
 def _masks(text: str) -> Masks:
     # A clean answer has no masks to pay for.
-    from toolvet.text import masks  # noqa: PLC0415
+    from toolvet.prose import masks  # noqa: PLC0415
 
     return masks(text)
 

@@ -23,7 +23,7 @@ from toolvet.checks.result.verdict import (
     ResultVerdict,
     State,
 )
-from toolvet.text import Hit, Pattern, PatternSet, literal
+from toolvet.matching import Hit, Pattern, PatternSet, literal
 from toolvet.tool import ToolView, view_of
 
 OwnPatterns = tuple[str | re.Pattern[str], ...]

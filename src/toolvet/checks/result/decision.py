@@ -7,7 +7,7 @@ from typing import NamedTuple
 from toolvet.checks.result.phrases import Phrases, Strength, http_state
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.verdict import ErrorKind, Factor, State
-from toolvet.text import Hit
+from toolvet.matching import Hit
 
 # JSON-RPC codes by which a server says that it checked the request and refused it.
 _REFUSALS = frozenset(("-32600", "-32602", "-32700"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from toolvet.checks.result.phrases import Phrases, Strength
 from toolvet.checks.result.verdict import Leak, LeakKind
-from toolvet.text import Hit
+from toolvet.matching import Hit
 
 _MOST_LEAKS = 20
 _MOST_BEFORE = 100

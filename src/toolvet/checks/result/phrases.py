@@ -1,10 +1,10 @@
 """The phrases of `patterns/*.toml` and what each of them is evidence for.
 
 One file per state. A phrase belongs to the file's `state` unless it names its own; `match` is a regular expression in
-the dialect of `toolvet.text`, `strength` says what it proves, and `hits` and `misses` are texts that it must and must
-not match (the tests run them all). Four marks: `reports` (in a short text it says that the call failed, even without
-`isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report that
-opens with it may be long).
+the dialect of `toolvet.matching`, `strength` says what it proves, and `hits` and `misses` are texts that it must and
+must not match (the tests run them all). Four marks: `reports` (in a short text it says that the call failed, even
+without `isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report
+that opens with it may be long).
 """
 
 import tomllib
@@ -16,7 +16,7 @@ import msgspec
 
 from toolvet.checks.result.verdict import State
 from toolvet.discover import data_file, data_files
-from toolvet.text import Hit, Pattern, PatternSet
+from toolvet.matching import Hit, Pattern, PatternSet
 
 
 class Strength(StrEnum):

@@ -16,7 +16,7 @@ from toolvet.checks.result.body import could_report, reports_error, wrapped_text
 from toolvet.checks.result.phrases import Phrases, Strength
 from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.response import Response
-from toolvet.text import Hit
+from toolvet.matching import Hit
 
 _HEAD = 400
 _SHORT = 200

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from toolvet.checks.answer import FailureSignal, SignalType
-from toolvet.text import Hit
+from toolvet.matching import Hit
 from toolvet.turn.grounding.outcome import Ability, Outcome, ability, names
 from toolvet.turn.grounding.phrases import ADMITS, ASKS, Claim, families, phrases
 from toolvet.turn.grounding.prose import spoken

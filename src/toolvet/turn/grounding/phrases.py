@@ -14,7 +14,7 @@ from functools import cache
 import msgspec
 
 from toolvet.discover import data_file, data_files
-from toolvet.text import Pattern, PatternSet
+from toolvet.matching import Pattern, PatternSet
 
 _PACKAGE = "toolvet.turn.grounding"
 ADMITS = "admits"
