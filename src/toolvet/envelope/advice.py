@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from toolvet.envelope.contract import META
 from toolvet.envelope.plain import step
-from toolvet.envelope.shapes import Breach, is_array, is_members, strings, told
+from toolvet.envelope.shapes import ContractViolation, is_array, is_members, strings, told
 from toolvet.envelope.spelling import meant
 from toolvet.envelope.vocabulary import FIDELITY_VERSION, ErrorCode, ErrorType, WarningCode
 from toolvet.findings import Severity
@@ -17,7 +17,7 @@ class Advice(NamedTuple):
 
     id: str
     severity: Severity
-    breach: Breach
+    breach: ContractViolation
     confidence: int = 95
 
 
@@ -44,7 +44,7 @@ def advice(envelope: Mapping[str, object]) -> Iterator[Advice]:
     elif parts.success is True and "error_code" in parts.data and "error_type" in parts.data:
         problem = "data holds error_code and error_type, although success is true"
         remedy = "Set success to false and say in error what went wrong, or name the members otherwise."
-        breach = Breach("/data/error_code", problem, remedy, parts.data["error_code"])
+        breach = ContractViolation("/data/error_code", problem, remedy, parts.data["error_code"])
         yield Advice("envelope-contradiction", Severity.WARNING, breach, 85)
     if not _MISPLACED.isdisjoint(parts.data):
         yield from _misplaced(parts)
@@ -59,7 +59,9 @@ def _failure(parts: Parts) -> Iterator[Advice]:
     code, kind = parts.data.get("error_code"), parts.data.get("error_type")
     for name, value in (("error_code", code), ("error_type", kind)):
         if value is None and name not in parts.data:
-            breach = Breach(f"/data/{name}", f"{name} is missing", f"Add {name}: programs tell errors apart by it.")
+            breach = ContractViolation(
+                f"/data/{name}", f"{name} is missing", f"Add {name}: programs tell errors apart by it."
+            )
             yield Advice("envelope-code-unclear", Severity.INFO, breach)
     if isinstance(code, str) and code not in _CODES:
         yield from _own_code(code)
@@ -68,32 +70,40 @@ def _failure(parts: Parts) -> Iterator[Advice]:
         problem = f"error_type {told(kind)} is not one of the documented types"
         if similar is None:
             remedy = f"Clients that route by error_type know {', '.join(_TYPES)}: use one of these if it fits."
-            yield Advice("envelope-code-unclear", Severity.INFO, Breach("/data/error_type", problem, remedy, kind))
+            yield Advice(
+                "envelope-code-unclear", Severity.INFO, ContractViolation("/data/error_type", problem, remedy, kind)
+            )
         else:
-            breach = Breach("/data/error_type", problem, f'Did you mean "{similar}"?', kind)
+            breach = ContractViolation("/data/error_type", problem, f'Did you mean "{similar}"?', kind)
             yield Advice("envelope-code-unclear", Severity.WARNING, breach)
     limits = parts.meta.get("rate_limit")
     hint, other = parts.data.get("retry_after_seconds"), limits.get("retry_after") if is_members(limits) else None
     if isinstance(hint, int | float) and isinstance(other, int | float) and hint != other:
         problem = f"retry_after_seconds is {told(hint)}, but meta.rate_limit.retry_after is {told(other)}"
-        breach = Breach("/data/retry_after_seconds", problem, "Give the same number of seconds in both places.", hint)
+        breach = ContractViolation(
+            "/data/retry_after_seconds", problem, "Give the same number of seconds in both places.", hint
+        )
         yield Advice("envelope-contradiction", Severity.WARNING, breach)
 
 
 def _own_code(code: str) -> Iterator[Advice]:
     if code in _ALIASES:
         remedy = f"The documented code for this is {_ALIASES[code]}: clients know it."
-        breach = Breach("/data/error_code", f"error_code {code} is another name for {_ALIASES[code]}", remedy, code)
+        breach = ContractViolation(
+            "/data/error_code", f"error_code {code} is another name for {_ALIASES[code]}", remedy, code
+        )
         yield Advice("envelope-code-unclear", Severity.INFO, breach)
         return
     similar = meant(code, _CODES)
     if similar is not None:
         problem = f"error_code {told(code)} is not documented, but looks like {similar}"
-        breach = Breach("/data/error_code", problem, f'Did you mean "{similar}"?', code)
+        breach = ContractViolation("/data/error_code", problem, f'Did you mean "{similar}"?', code)
         yield Advice("envelope-code-unclear", Severity.WARNING, breach)
     elif _SCREAMING(code) is None and code.strip():
         problem = f"error_code {told(code)} is not in SCREAMING_SNAKE_CASE"
-        breach = Breach("/data/error_code", problem, "Write capitals and underscores, such as BOOK_LOST.", code)
+        breach = ContractViolation(
+            "/data/error_code", problem, "Write capitals and underscores, such as BOOK_LOST.", code
+        )
         yield Advice("envelope-code-unclear", Severity.WARNING, breach)
 
 
@@ -126,7 +136,7 @@ def _misplaced(parts: Parts) -> Iterator[Advice]:
         if name not in _BELONGS or _BELONGS[name][0] in parts.meta or (name == "truncated" and value is not True):
             continue
         home, confidence = _BELONGS[name]
-        breach = Breach(
+        breach = ContractViolation(
             f"/data/{name}",
             f"{name} stands under data, where clients take it for payload",
             f"Move it to meta.{home}, where every client looks for it.",
@@ -138,7 +148,9 @@ def _misplaced(parts: Parts) -> Iterator[Advice]:
 def _misspelt_metadata(parts: Parts) -> Iterator[Advice]:
     for name, _ in strings(parts.meta):
         if name not in META.fields and (similar := meant(name, META.fields)) is not None:
-            breach = Breach(f"/meta/{step(name)}", f"meta has no {name:.80}", f'Did you mean "{similar}"?', name)
+            breach = ContractViolation(
+                f"/meta/{step(name)}", f"meta has no {name:.80}", f'Did you mean "{similar}"?', name
+            )
             yield Advice("envelope-metadata-misplaced", Severity.WARNING, breach)
 
 
@@ -151,7 +163,7 @@ def _pagination(parts: Parts) -> Iterator[Advice]:
         and paging.get("cursor") is None
         and paging.keys() <= _PAGING
     ):
-        breach = Breach(
+        breach = ContractViolation(
             "/meta/pagination",
             "has_more is true, but there is no cursor to go on with",
             "Add the cursor of the next page, or set has_more to false.",
@@ -170,10 +182,10 @@ def _limits(parts: Parts) -> Iterator[Advice]:
     limit, remaining, reset = limits.get("limit"), limits.get("remaining"), limits.get("reset_at")
     if isinstance(limit, int | float) and isinstance(remaining, int | float) and remaining > limit:
         problem = f"remaining is {told(remaining)}, more than the limit of {told(limit)}"
-        breach = Breach("/meta/rate_limit/remaining", problem, "Count what is left of the limit.", remaining)
+        breach = ContractViolation("/meta/rate_limit/remaining", problem, "Count what is left of the limit.", remaining)
         yield Advice("envelope-contradiction", Severity.WARNING, breach)
     if isinstance(reset, int | float) and not isinstance(reset, bool):
-        breach = Breach(
+        breach = ContractViolation(
             "/meta/rate_limit/reset_at",
             f"reset_at is a number, {told(reset)}: clients cannot tell seconds from milliseconds",
             "Write the moment as RFC 3339 has it, such as 2026-01-31T12:00:00Z.",
@@ -185,7 +197,7 @@ def _limits(parts: Parts) -> Iterator[Advice]:
 def _level(parts: Parts) -> Iterator[Advice]:
     level, version = parts.meta["content_fidelity"], parts.meta.get("content_fidelity_schema_version")
     if level in ("partial", "summary", "reference_only") and version is None:
-        breach = Breach(
+        breach = ContractViolation(
             "/meta/content_fidelity_schema_version",
             f"content_fidelity is {told(level)}, but content_fidelity_schema_version is missing",
             f'Add content_fidelity_schema_version: "{FIDELITY_VERSION}".',
@@ -196,7 +208,7 @@ def _level(parts: Parts) -> Iterator[Advice]:
 def _version(parts: Parts) -> Iterator[Advice]:
     version = parts.meta["content_fidelity_schema_version"]
     if isinstance(version, str) and version.strip() and version != FIDELITY_VERSION:
-        breach = Breach(
+        breach = ContractViolation(
             "/meta/content_fidelity_schema_version",
             f"content_fidelity_schema_version {told(version)} is not known",
             f'The current version is "{FIDELITY_VERSION}".',
@@ -210,7 +222,7 @@ def _dropped(parts: Parts) -> Iterator[Advice]:
     if not is_array(dropped) or not dropped:
         return
     if "content_fidelity" not in parts.meta:
-        breach = Breach(
+        breach = ContractViolation(
             "/meta/content_fidelity",
             "dropped_content_ids names what was left out, but content_fidelity is missing",
             'Add content_fidelity, usually "partial": without it readers take the content for complete.',
@@ -220,7 +232,7 @@ def _dropped(parts: Parts) -> Iterator[Advice]:
     for index, name in enumerate(dropped):
         if isinstance(name, str) and name in seen:
             problem = f"{told(name)} stands in dropped_content_ids more than once"
-            breach = Breach(f"/meta/dropped_content_ids/{index}", problem, "Name each item once.", name)
+            breach = ContractViolation(f"/meta/dropped_content_ids/{index}", problem, "Name each item once.", name)
             yield Advice("envelope-fidelity-unclear", Severity.INFO, breach)
             return
         if isinstance(name, str):
@@ -231,7 +243,7 @@ def _hashes(parts: Parts) -> Iterator[Advice]:
     hashes = parts.meta["content_archive_hashes"]
     for name, digest in strings(hashes) if is_members(hashes) else ():
         if isinstance(digest, str) and digest.strip() and not _is_digest(digest):
-            breach = Breach(
+            breach = ContractViolation(
                 f"/meta/content_archive_hashes/{step(name)}",
                 f"{told(digest)} is no whole hash, so nobody can verify the archive",
                 "Write the algorithm and the whole hash in hexadecimal, such as sha256: and 64 digits.",
@@ -256,7 +268,9 @@ def _warnings(parts: Parts) -> Iterator[Advice]:
         code = detail.get("code") if is_members(detail) else None
         if isinstance(code, str) and (similar := meant(code, _WARNINGS)) is not None:
             problem = f"the warning code {told(code)} is not documented, but looks like {similar}"
-            breach = Breach(f"/meta/warning_details/{index}/code", problem, f'Did you mean "{similar}"?', code)
+            breach = ContractViolation(
+                f"/meta/warning_details/{index}/code", problem, f'Did you mean "{similar}"?', code
+            )
             yield Advice("envelope-code-unclear", Severity.WARNING, breach)
 
 

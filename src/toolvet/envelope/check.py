@@ -4,7 +4,7 @@ from toolvet.envelope.advice import advice
 from toolvet.envelope.contract import CONDITIONS, ENVELOPE
 from toolvet.envelope.plain import plain
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import ABSENT, Breach, is_members, told
+from toolvet.envelope.shapes import ABSENT, ContractViolation, is_members, told
 from toolvet.envelope.vocabulary import ResponseContract
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
@@ -37,18 +37,18 @@ def _not_json(envelope: object) -> list[Finding]:
     try:
         plain(envelope, "")
     except EnvelopeError as refused:
-        breach = Breach(
+        breach = ContractViolation(
             refused.argument, f"the value {refused.problem}", "Give JSON's own types: they reach every client."
         )
         return [_error("envelope-malformed", breach)]
     return []
 
 
-def _error(id_: str, breach: Breach) -> Finding:
+def _error(id_: str, breach: ContractViolation) -> Finding:
     return _finding(id_, Severity.ERROR, breach, 100)
 
 
-def _finding(id_: str, severity: Severity, breach: Breach, confidence: int) -> Finding:
+def _finding(id_: str, severity: Severity, breach: ContractViolation, confidence: int) -> Finding:
     return Finding(
         id=id_,
         severity=severity,

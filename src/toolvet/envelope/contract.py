@@ -12,7 +12,7 @@ import msgspec
 from toolvet.envelope.shapes import (
     ANYTHING,
     Array,
-    Breach,
+    ContractViolation,
     Either,
     Field,
     Flag,
@@ -115,32 +115,32 @@ class Condition(msgspec.Struct, frozen=True):
 
     id: str
     schema: JsonSchema
-    breaches: Callable[[Mapping[str, object]], Iterable[Breach]]
+    breaches: Callable[[Mapping[str, object]], Iterable[ContractViolation]]
 
 
-def _success_has_no_error(envelope: Mapping[str, object]) -> Iterable[Breach]:
+def _success_has_no_error(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     error = envelope.get("error")
     if error is None or envelope.get("success") is not True:
         return ()
     remedy = "Set error to null, or success to false if the call failed; part of a success goes into meta.warnings."
-    return (Breach("/error", "error must be null, because success is true", remedy, error),)
+    return (ContractViolation("/error", "error must be null, because success is true", remedy, error),)
 
 
-def _failure_has_a_message(envelope: Mapping[str, object]) -> Iterable[Breach]:
+def _failure_has_a_message(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     if envelope.get("success") is not False or envelope.get("error", "") is not None:
         return ()
     problem = "error must say what went wrong, because success is false"
-    return (Breach("/error", problem, "Write a sentence to error.", None),)
+    return (ContractViolation("/error", problem, "Write a sentence to error.", None),)
 
 
-def _failure_has_its_fields(envelope: Mapping[str, object]) -> Iterable[Breach]:
+def _failure_has_its_fields(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     data = envelope.get("data")
     if envelope.get("success") is not False or not is_members(data) or FAILURE.holds(data):
         return ()
     return FAILURE.breaches(data, "/data")
 
 
-def _code_has_its_type(envelope: Mapping[str, object]) -> Iterable[Breach]:
+def _code_has_its_type(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     data = envelope.get("data")
     if envelope.get("success") is not False or not is_members(data):
         return ()
@@ -151,13 +151,15 @@ def _code_has_its_type(envelope: Mapping[str, object]) -> Iterable[Breach]:
     return (contradiction(str(code), kind, belongs),)
 
 
-def contradiction(code: str, kind: str, belongs: str) -> Breach:
+def contradiction(code: str, kind: str, belongs: str) -> ContractViolation:
     """A code and a type that exclude each other."""
     problem = f'error_code {code} belongs to error_type "{belongs}", not "{kind:.60}"'
-    return Breach("/data/error_type", problem, f'Set error_type to "{belongs}", or use a code of that type.', kind)
+    return ContractViolation(
+        "/data/error_type", problem, f'Set error_type to "{belongs}", or use a code of that type.', kind
+    )
 
 
-def _full_drops_nothing(envelope: Mapping[str, object]) -> Iterable[Breach]:
+def _full_drops_nothing(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     meta = envelope.get("meta")
     if not is_members(meta) or meta.get("content_fidelity") != "full":
         return ()
@@ -166,7 +168,7 @@ def _full_drops_nothing(envelope: Mapping[str, object]) -> Iterable[Breach]:
         return ()
     problem = 'content_fidelity is "full", but dropped_content_ids names what was left out'
     remedy = 'Set content_fidelity to "partial", or drop nothing.'
-    return (Breach("/meta/content_fidelity", problem, remedy, "full"),)
+    return (ContractViolation("/meta/content_fidelity", problem, remedy, "full"),)
 
 
 TYPE_OF_CODE: Mapping[str, str] = {code.value: code.error_type.value for code in ErrorCode}

@@ -19,7 +19,7 @@ JsonSchema = dict[str, object]
 ABSENT = object()
 
 
-class Breach(NamedTuple):
+class ContractViolation(NamedTuple):
     """A value that the contract does not allow: where (JSON Pointer), what is wrong, what to do, and the value.
 
     `value` is ABSENT where nothing stands.
@@ -49,7 +49,7 @@ class Text(msgspec.Struct, frozen=True):
         # The same as the pattern \S that the schema has.
         return value != "" and not value.isspace()
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """At most one."""
         if not self.holds(value):
             yield _wrong(value, pointer, " or ".join(f'"{each}"' for each in self.choices) or self.called)
@@ -68,7 +68,7 @@ class Flag(msgspec.Struct, frozen=True):
         """Whether it is one."""
         return value is True or value is False
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """At most one."""
         if not self.holds(value):
             yield _wrong(value, pointer, "true or false")
@@ -85,7 +85,7 @@ class Null(msgspec.Struct, frozen=True):
         """Whether it is null."""
         return value is None
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """At most one."""
         if value is not None:
             yield _wrong(value, pointer, "null")
@@ -109,7 +109,7 @@ class Number(msgspec.Struct, frozen=True):
             return False
         return value >= self.least and (self.kind == "number" or value == int(value))
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """At most one."""
         if not self.holds(value):
             article = "an integer" if self.kind == "integer" else "a number"
@@ -131,7 +131,7 @@ class Either(msgspec.Struct, frozen=True):
         """Whether one of them does."""
         return self.first.holds(value) or self.second.holds(value)
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """At most one."""
         if not self.holds(value):
             yield _wrong(value, pointer, self.called)
@@ -150,7 +150,7 @@ class Array(msgspec.Struct, frozen=True):
         """Whether it is a list of such items."""
         return is_array(value) and all(map(self.item.holds, value))
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """One for each item that is wrong."""
         if not is_array(value):
             yield _wrong(value, pointer, "an array")
@@ -192,7 +192,7 @@ class Members(msgspec.Struct, frozen=True):
                 return False
         return True
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """What is missing, then what is wrong or too much, in the order in which it stands."""
         if not is_members(value):
             yield _wrong(value, pointer, "an object")
@@ -200,18 +200,22 @@ class Members(msgspec.Struct, frozen=True):
         for name in self.required:
             if name not in value:
                 field = self.fields[name]
-                yield Breach(f"{pointer}/{name}", f"{name} is missing", field.remedy or f"Add {name}. {field.about}")
+                yield ContractViolation(
+                    f"{pointer}/{name}", f"{name} is missing", field.remedy or f"Add {name}. {field.about}"
+                )
         named = dict(strings(value))
         if len(named) < len(value):
-            yield Breach(pointer, "a key is no string", "Use strings as keys; JSON knows no others.", value)
+            yield ContractViolation(pointer, "a key is no string", "Use strings as keys; JSON knows no others.", value)
         for name, member in named.items():
             yield from self._member(name, member, pointer)
 
-    def _member(self, name: str, member: object, pointer: str) -> Iterator[Breach]:
+    def _member(self, name: str, member: object, pointer: str) -> Iterator[ContractViolation]:
         field, place = self.fields.get(name), f"{pointer}/{step(name)}"
         shape = self.others if field is None else field.shape
         if shape is None:
-            yield Breach(place, f"{name:.80} has no place here", f"Only {_listed(self.fields)} may stand here.")
+            yield ContractViolation(
+                place, f"{name:.80} has no place here", f"Only {_listed(self.fields)} may stand here."
+            )
             return
         for breach in shape.breaches(member, place):
             yield breach._replace(remedy=field.remedy) if field is not None and field.remedy else breach
@@ -234,13 +238,13 @@ class Members(msgspec.Struct, frozen=True):
 class Anything(msgspec.Struct, frozen=True):
     """Any value."""
 
-    none: ClassVar[tuple[Breach, ...]] = ()
+    none: ClassVar[tuple[ContractViolation, ...]] = ()
 
     def holds(self, value: object) -> bool:
         """Always."""
         return value is not self
 
-    def breaches(self, value: object, pointer: str) -> Iterator[Breach]:
+    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """Never one."""
         del value, pointer
         return iter(self.none)
@@ -271,9 +275,11 @@ def is_array(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, list | tuple)
 
 
-def _wrong(value: object, pointer: str, wanted: str) -> Breach:
+def _wrong(value: object, pointer: str, wanted: str) -> ContractViolation:
     name = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~") or "the envelope"
-    return Breach(pointer, f"{name:.80} must be {wanted}, not {told(value)}", f"Make {name:.80} {wanted}.", value)
+    return ContractViolation(
+        pointer, f"{name:.80} must be {wanted}, not {told(value)}", f"Make {name:.80} {wanted}.", value
+    )
 
 
 def told(value: object) -> str:

@@ -36,7 +36,7 @@ from toolvet.matching.edge import (
     is_word,
 )
 from toolvet.matching.letters import Script, family_of, forms_of, letters, script_of
-from toolvet.matching.machine import Part
+from toolvet.matching.machine import PatternPart
 from toolvet.matching.normal import as_ascii, settle, settled_unit
 from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, parse
 from toolvet.matching.translation import Translation
@@ -77,7 +77,7 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
         raise UnsafePattern(regex, problem.problem) from None
     cjk = any(script_of(each) is Script.UNSPACED for each in prepared if not each.isascii())
     tree = _settled_group(tree, {**letters().variants, **(letters().cjk_variants if cjk else {})})
-    whole = _Writer().group(tree, NOTHING)
+    whole = _DialectWriter().group(tree, NOTHING)
     if not whole.least:
         raise UnsafePattern(regex, "it matches the empty text, so it is found everywhere")
     is_plain = len(whole.hyperscan) <= _SMALL and _is_plain(tree)
@@ -182,10 +182,10 @@ class Written(NamedTuple):
     most: int | None
     exact: bool
     ways: float
-    tree: Part
+    tree: PatternPart
 
 
-class _Writer:
+class _DialectWriter:
     def group(self, group: Group, after: Edge) -> Written:
         """`after` is what can follow."""
         branches = [self._sequence(branch, after) for branch in group.branches]
@@ -199,7 +199,7 @@ class _Writer:
             most,
             all(each.exact for each in branches),
             _ways_of_branches(group.branches, ways),
-            Part("any", parts=tuple(each.tree for each in branches)),
+            PatternPart("any", parts=tuple(each.tree for each in branches)),
         )
 
     def _sequence(self, sequence: Sequence, after: Edge) -> Written:
@@ -222,7 +222,7 @@ class _Writer:
             sum(each.most or 0 for each in written) if bounded else None,
             all(each.exact for each in written),
             ways,
-            Part("all", parts=tuple(each.tree for each in written)),
+            PatternPart("all", parts=tuple(each.tree for each in written)),
         )
 
     def _node(self, node: Node, after: Edge) -> Written:
@@ -253,7 +253,7 @@ class _Writer:
             # Any byte beyond ASCII will do, and a gap is one that has any length.
             hyperscan = f"[{bytes_of(again.mask)}\\x80-\\xff]{'+' if node.least else '*'}"
             exact = node.most is None and node.least <= 1
-        tree = Part("times", parts=(body.tree,), least=node.least, most=node.most)
+        tree = PatternPart("times", parts=(body.tree,), least=node.least, most=node.most)
         return Written(hyperscan, python, node.least * body.least, most, exact, ways, tree)
 
 
@@ -277,11 +277,11 @@ def _count(least: int, most: int | None) -> str:
 def _assertion(node: Assertion, before: Edge, after: Edge) -> Written:
     if node.name not in ("\\b", "\\B"):
         name = "\\Z" if node.name == "\\z" else node.name
-        return Written(node.name, name, 0, 0, exact=True, ways=1, tree=Part("at", name))
+        return Written(node.name, name, 0, 0, exact=True, ways=1, tree=PatternPart("at", name))
     # ASCII borders are what Hyperscan knows; beside anything but an ASCII letter it must not be asked.
     known = is_word(before) or is_word(after)
     if node.name == "\\B":
-        return Written("", "\0B", 0, 0, exact=False, ways=1, tree=Part("at", "\0B"))
+        return Written("", "\0B", 0, 0, exact=False, ways=1, tree=PatternPart("at", "\0B"))
     hyperscan = "\\b" if known else ""
     beyond_ascii = any(not edge.mask and edge.beyond != NO_LETTERS for edge in (before, after))
     python = "\0b"
@@ -295,7 +295,7 @@ def _assertion(node: Assertion, before: Edge, after: Edge) -> Written:
         python = "\0["
     elif Script.HANGUL in _only(before):
         python = "\0]"
-    tree = Part("at", python)
+    tree = PatternPart("at", python)
     return Written(hyperscan, python, 0, 0, exact=known or beyond_ascii, ways=1, tree=tree)
 
 
@@ -316,8 +316,8 @@ def _char(node: Char) -> Written:
     tree = _one(f"{flags}{single})", fold=node.fold and flags == "(?:")
     long = [form for form in forms if len(form) > 1]
     if long:
-        spelled = (Part("all", parts=tuple(_one(each, fold=True) for each in form)) for form in long)
-        tree = Part("any", parts=(tree, *spelled))
+        spelled = (PatternPart("all", parts=tuple(_one(each, fold=True) for each in form)) for form in long)
+        tree = PatternPart("any", parts=(tree, *spelled))
     python = f"{flags}{'|'.join(''.join(map(escaped, form)) for form in forms)})"
     return Written(source, python, 1, max(map(len, forms)), exact=True, ways=1, tree=tree)
 
@@ -337,9 +337,9 @@ def _char_set(node: CharSet) -> Written:
     return Written(char_source(node), python, 1, 1, exact=True, ways=1, tree=_one(python, fold=node.fold))
 
 
-def _one(source: str, *, fold: bool) -> Part:
+def _one(source: str, *, fold: bool) -> PatternPart:
     """One character for the machine, which does not know the flags of the groups around it."""
-    return Part("one", f"(?{'' if fold else '-'}i:{source})")
+    return PatternPart("one", f"(?{'' if fold else '-'}i:{source})")
 
 
 def _ways_of_branches(branches: tuple[Sequence, ...], ways: list[float]) -> float:

@@ -11,7 +11,7 @@ import threading
 import hyperscan
 
 from toolvet.matching.compiled import CompiledSet
-from toolvet.matching.normal import Places, as_ascii, settle
+from toolvet.matching.normal import OffsetMap, as_ascii, settle
 from toolvet.matching.translation import WINDOW, Finder, finder as finding
 
 _INSIDE_CHARACTERS = bytes(range(0x80, 0xC0))
@@ -122,7 +122,7 @@ def _in_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[in
     return {index: [place[end] for end in places] for index, places in ends.items()}
 
 
-def _in_original(match: Match, places: Places, *, spans: bool) -> Match:
+def _in_original(match: Match, places: OffsetMap, *, spans: bool) -> Match:
     index, start, end = match
     last = places.end(end)
     return index, places.start(start) if spans else last, last

@@ -6,7 +6,7 @@ It says what is right, and serves where Hyperscan has no wheel.
 import re
 from collections.abc import Sequence
 
-from toolvet.matching.normal import RARE, Places, as_ascii, settle
+from toolvet.matching.normal import RARE, OffsetMap, as_ascii, settle
 from toolvet.matching.translation import Translation, finder
 
 _RARE = re.compile(RARE)
@@ -22,7 +22,7 @@ class ReEngine:
         """Every match, in characters."""
         # A lone surrogate is no character; the other engine reads it as a question mark too.
         text = as_ascii(text.encode("utf-8", "replace").decode("utf-8"))
-        places: Places | None = None
+        places: OffsetMap | None = None
         if _RARE.search(text) is not None:
             text, places = settle(text)
         found: list[tuple[int, int, int]] = []

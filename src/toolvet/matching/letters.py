@@ -24,7 +24,7 @@ class Script(StrEnum):
 EVERY_SCRIPT = frozenset(Script)
 
 
-class _Words(msgspec.Struct, frozen=True):
+class _LetterWords(msgspec.Struct, frozen=True):
     unspaced: str
     hangul: str
     marks: str
@@ -35,7 +35,7 @@ class Letters(msgspec.Struct, frozen=True):
 
     variants: dict[str, tuple[str, ...]]
     cjk_variants: dict[str, tuple[str, ...]]
-    words: _Words
+    words: _LetterWords
     families: dict[str, tuple[tuple[int, int], ...]]
 
 

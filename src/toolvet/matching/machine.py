@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple
 import msgspec
 
 
-class Part(msgspec.Struct, frozen=True, array_like=True):
+class PatternPart(msgspec.Struct, frozen=True, array_like=True):
     """A part of a pattern: one character, a place, all parts in a row, any of the parts, or its part several times."""
 
     kind: Literal["one", "at", "all", "any", "times"]
     source: str = ""
     """What the character or the place must match, for `re`."""
-    parts: tuple["Part", ...] = ()
+    parts: tuple["PatternPart", ...] = ()
     least: int = 0
     most: int | None = 0
 
@@ -27,7 +27,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
 _LARGEST = 20_000
 
 
-class _State(NamedTuple):
+class _MachineState(NamedTuple):
     """One state: a character that is read (`reads`), a place that is asked for (`asks`), or a choice of next states."""
 
     reads: Callable[[str], bool] | None
@@ -38,7 +38,7 @@ class _State(NamedTuple):
 class Machine:
     """The states of one pattern; state 0 is the match."""
 
-    def __init__(self, tree: Part, first: str, width: int, compiled: Callable[[str], re.Pattern[str]]) -> None:
+    def __init__(self, tree: PatternPart, first: str, width: int, compiled: Callable[[str], re.Pattern[str]]) -> None:
         """Raises `OverflowError` for a pattern that has too many states.
 
         Where `first` does not match, nothing begins. `compiled` compiles what a part must match. A match that goes on
@@ -47,7 +47,7 @@ class Machine:
         self._width = width
         self._begins = compiled(first)
         self._compiled = compiled
-        self._states: list[_State] = [_State(None, None, ())]
+        self._states: list[_MachineState] = [_MachineState(None, None, ())]
         self._start = self._built(tree, 0)
 
     def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
@@ -103,32 +103,32 @@ class Machine:
                 waiting.extend(reversed(targets))
         return False
 
-    def _add(self, state: _State) -> int:
+    def _add(self, state: _MachineState) -> int:
         if len(self._states) >= _LARGEST:
             raise OverflowError("it is too large")
         self._states.append(state)
         return len(self._states) - 1
 
-    def _built(self, part: Part, then: int) -> int:
+    def _built(self, part: PatternPart, then: int) -> int:
         """The state that begins `part`, after which `then` follows."""
         if part.kind == "one":
-            return self._add(_State(_Reads(self._compiled(part.source)), None, (then,)))
+            return self._add(_MachineState(_Reads(self._compiled(part.source)), None, (then,)))
         if part.kind == "at":
-            return self._add(_State(None, self._compiled(part.source), (then,)))
+            return self._add(_MachineState(None, self._compiled(part.source), (then,)))
         if part.kind == "all":
             for each in reversed(part.parts):
                 then = self._built(each, then)
             return then
         if part.kind == "any":
-            return self._add(_State(None, None, tuple(self._built(each, then) for each in part.parts)))
+            return self._add(_MachineState(None, None, tuple(self._built(each, then) for each in part.parts)))
         if part.most is None:
-            loop = self._add(_State(None, None, ()))
-            self._states[loop] = _State(None, None, (self._built(part.parts[0], loop), then))
+            loop = self._add(_MachineState(None, None, ()))
+            self._states[loop] = _MachineState(None, None, (self._built(part.parts[0], loop), then))
             then = loop
         else:
             after = then
             for _ in range(part.most - part.least):
-                then = self._add(_State(None, None, (self._built(part.parts[0], then), after)))
+                then = self._add(_MachineState(None, None, (self._built(part.parts[0], then), after)))
         for _ in range(part.least):
             then = self._built(part.parts[0], then)
         return then

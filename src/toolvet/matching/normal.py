@@ -53,7 +53,7 @@ RARE = f"[{_UNSEEN}{_MARKS}{_FULL_WIDTH}{_COMPATIBLE}{_JAMO}]"
 """A class of every character that `settle` changes, or that begins what it changes."""
 
 
-class Places:
+class OffsetMap:
     """The way from places in a settled text back to the original."""
 
     def __init__(self) -> None:
@@ -94,10 +94,10 @@ def as_ascii(text: str) -> str:
     return text
 
 
-def settle(text: str) -> tuple[str, Places]:
+def settle(text: str) -> tuple[str, OffsetMap]:
     """The text with all that is rare settled, and the way back. In linear time."""
     pieces: list[str] = []
-    places = Places()
+    places = OffsetMap()
     reached = length = 0
     for unit in _expressions().unit.finditer(text):
         start, end = unit.span()

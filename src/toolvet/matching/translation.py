@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from toolvet.matching.letters import ASCII_TOKENS, word_tokens
-from toolvet.matching.machine import Machine, Part
+from toolvet.matching.machine import Machine, PatternPart
 from toolvet.matching.unsafe import UnsafePattern
 
 WINDOW = 256
@@ -34,7 +34,7 @@ class Translation(msgspec.Struct, frozen=True, array_like=True):
     width: int | None
     exact: bool
     family: str
-    tree: Part | None
+    tree: PatternPart | None
 
 
 class Finder(Protocol):

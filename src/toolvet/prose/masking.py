@@ -45,7 +45,7 @@ class MaskState:
 
     def __init__(self) -> None:
         self._unread = ""
-        self._reading = _Reading()
+        self._reading = _MaskReader()
 
     def feed(self, chunk: str) -> None:
         """Read on."""
@@ -65,7 +65,7 @@ class MaskState:
         return self._reading.ended(self._unread)
 
 
-class _Reading:
+class _MaskReader:
     """Reads line after line; what is settled stays settled."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ _MOST_ISSUES = 50
 _LONGEST_CALL = 6_000
 
 
-class Report(Protocol):
+class ReportParts(Protocol):
     """The parts of an `ArgumentReport` that its text shows."""
 
     @property
@@ -53,7 +53,7 @@ class Report(Protocol):
         ...
 
 
-def written(report: Report, guide: Guide | None, max_chars: int | None) -> str:
+def written(report: ReportParts, guide: Guide | None, max_chars: int | None) -> str:
     """The text of a report; at most `max_chars` long, if that is given."""
     head = f"❌ {report.summary}" if not report.valid else f"✅ {report.summary}"
     if report.valid or guide is None:
@@ -143,7 +143,7 @@ def _or(values: Iterable[object]) -> str:
     return " or ".join(map(as_json, values))
 
 
-def _schema(guide: Guide, report: Report) -> str:
+def _schema(guide: Guide, report: ReportParts) -> str:
     description = report.schema.description
     known = guide.texts.get("schema")
     if known is None:

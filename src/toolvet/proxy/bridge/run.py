@@ -21,7 +21,7 @@ from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, read_listen
 from toolvet.proxy.http.run import run_front
 from toolvet.proxy.http.service import Address, Service
-from toolvet.proxy.http.upstream import Response, UpstreamError
+from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.schema.json_value import members
 from toolvet.session import Policies
@@ -76,7 +76,7 @@ class Bridge:
         self._sessions: dict[bytes, BridgedServer] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
-    async def send(self, head: RequestHead, body: Body) -> Response:
+    async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
         """Answer a request, in part by the server."""
         if head.target.partition(b"?")[0] != _PATH:
             return _says(404, b"Not Found", b"the MCP endpoint is at /mcp\n")
@@ -96,7 +96,7 @@ class Bridge:
         self._sessions.clear()
         await asyncio.gather(*(server.close() for server in servers), *self._ending)
 
-    async def _post(self, head: RequestHead, body: Body) -> Response:
+    async def _post(self, head: RequestHead, body: Body) -> UpstreamResponse:
         kind = (head.get(b"content-type") or b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
             return _says(415, b"Unsupported Media Type", b"send application/json\n")
@@ -112,7 +112,7 @@ class Bridge:
             return await self._ask_shared(head, message)
         return await self._session_message(head, message if isinstance(message, Request) else None, data)
 
-    async def _ask_shared(self, head: RequestHead, request: Request) -> Response:
+    async def _ask_shared(self, head: RequestHead, request: Request) -> UpstreamResponse:
         version = _modern_version(request)
         if version is None:
             # A modern request that does not say so in its body, which is the server's to complain of.
@@ -127,7 +127,7 @@ class Bridge:
                 return _error(400, request.id, -32020, f"The header {name} {told}; the message says {value}")
         return await (await self._shared_server()).ask(request)
 
-    async def _session_message(self, head: RequestHead, request: Request | None, data: bytes) -> Response:
+    async def _session_message(self, head: RequestHead, request: Request | None, data: bytes) -> UpstreamResponse:
         session_id = head.get(SESSION_ID)
         if request is not None and request.method == "initialize" and session_id is None:
             return await self._open(request)
@@ -141,7 +141,7 @@ class Bridge:
         server.tell(data)
         return _says(202, b"Accepted", b"")
 
-    async def _open(self, request: Request) -> Response:
+    async def _open(self, request: Request) -> UpstreamResponse:
         if len(self._sessions) >= _MOST_SESSIONS and not self._evict():
             return _error(503, request.id, -32603, f"{_MOST_SESSIONS} sessions are busy; try again later")
         server = await self._start("one session")
@@ -151,7 +151,7 @@ class Bridge:
         response.head.fields.append((b"Mcp-Session-Id", session_id))
         return response
 
-    def _listen(self, head: RequestHead) -> Response:
+    def _listen(self, head: RequestHead) -> UpstreamResponse:
         session_id = head.get(SESSION_ID)
         if session_id is None:
             return _says(405, b"Method Not Allowed", b"", (b"Allow", b"POST"))
@@ -160,7 +160,7 @@ class Bridge:
             return _error(404, None, -32600, "There is no such session, or no longer")
         return server.listen() or _error(409, None, -32600, "This session has a stream already")
 
-    def _delete(self, head: RequestHead) -> Response:
+    def _delete(self, head: RequestHead) -> UpstreamResponse:
         server = self._sessions.pop(head.get(SESSION_ID) or b"", None)
         if server is None:
             return _error(404, None, -32600, "There is no such session, or no longer")
@@ -220,13 +220,13 @@ def _modern_version(request: Request) -> object:
     return members(members(request.params).get("_meta")).get(PROTOCOL_VERSION)
 
 
-def _says(status: int, reason: bytes, words: bytes, *more: Field) -> Response:
+def _says(status: int, reason: bytes, words: bytes, *more: Field) -> UpstreamResponse:
     fields = [*([(b"Content-Type", b"text/plain; charset=utf-8")] if words else []), *more]
-    return Response(ResponseHead(status, reason, fields, len(words)), whole(words), lambda: None)
+    return UpstreamResponse(ResponseHead(status, reason, fields, len(words)), whole(words), lambda: None)
 
 
-def _error(status: int, reply_to: "int | str | None", code: int, words: str) -> Response:
+def _error(status: int, reply_to: "int | str | None", code: int, words: str) -> UpstreamResponse:
     reasons = {400: b"Bad Request", 404: b"Not Found", 409: b"Conflict", 503: b"Service Unavailable"}
     told = encode_error(reply_to, code, words)
     head = ResponseHead(status, reasons[status], [(b"Content-Type", b"application/json")], len(told))
-    return Response(head, whole(told), lambda: None)
+    return UpstreamResponse(head, whole(told), lambda: None)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolvet.proxy.bridge.ids import number_of, renamed, renumbered, restored
 from toolvet.proxy.http.body import Body
-from toolvet.proxy.http.upstream import Response, UpstreamError
+from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.proxy.stdio.relay import Lines
 from toolvet.schema.json_value import members
@@ -51,7 +51,7 @@ class Waiting:
         self._request = request
         # As the client wrote it, where it was replaced.
         self.token: msgspec.Raw | None = None
-        self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self.response: asyncio.Future[UpstreamResponse] = asyncio.get_running_loop().create_future()
         self._body: Body | None = None
         self._forget = forget
 
@@ -80,7 +80,7 @@ class Waiting:
 
     def _begin(self, head: ResponseHead, body: Body) -> None:
         if not self.response.done():
-            self.response.set_result(Response(head, body, self._forget))
+            self.response.set_result(UpstreamResponse(head, body, self._forget))
 
 
 class BridgedServer(asyncio.Protocol):
@@ -114,7 +114,7 @@ class BridgedServer(asyncio.Protocol):
         """Whether somebody waits for an answer, or listens."""
         return bool(self._waiting) or self._stream is not None
 
-    async def ask(self, request: Request) -> Response:
+    async def ask(self, request: Request) -> UpstreamResponse:
         """Send a request. Raises UpstreamError when the server ends before it says anything."""
         if self.over.is_set():
             raise UpstreamError("the server ended", sent=False)
@@ -129,7 +129,7 @@ class BridgedServer(asyncio.Protocol):
                 body = Body()
                 body.feed(told)
                 body.finish()
-                return Response(ResponseHead(400, b"Bad Request", [_JSON], len(told)), body, lambda: None)
+                return UpstreamResponse(ResponseHead(400, b"Bad Request", [_JSON], len(told)), body, lambda: None)
         waiting = Waiting(request, lambda: self._forget(key))
         waiting.token = token
         self._waiting[key] = waiting
@@ -147,7 +147,7 @@ class BridgedServer(asyncio.Protocol):
             line = message.replace(b"\n", b" ").replace(b"\r", b" ") if b"\n" in message else message
             self._writing.write(line + b"\n")
 
-    def listen(self) -> Response | None:
+    def listen(self) -> UpstreamResponse | None:
         """A stream for what nobody asked for; None when somebody listens already."""
         if self._stream is not None:
             return None
@@ -156,7 +156,7 @@ class BridgedServer(asyncio.Protocol):
         stream.feed(b": listening\n\n")
         while self._backlog:
             stream.feed(event_of(self._backlog.popleft()))
-        return Response(ResponseHead(200, b"OK", [_EVENTS, _UNCACHED]), stream, self._unlisten)
+        return UpstreamResponse(ResponseHead(200, b"OK", [_EVENTS, _UNCACHED]), stream, self._unlisten)
 
     async def close(self) -> None:
         """End it: by the end of its stdin, then by signals."""

@@ -17,8 +17,8 @@ from toolvet.proxy.http.body import Body, BrokenBodyError, whole
 from toolvet.proxy.http.callers import SESSION_ID, Caller
 from toolvet.proxy.http.server import Responder
 from toolvet.proxy.http.service import Service
-from toolvet.proxy.http.upstream import Response, UpstreamError
-from toolvet.proxy.record.recorder import Origin
+from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
+from toolvet.proxy.record.recorder import RecordSource
 from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
@@ -34,7 +34,7 @@ _CALL: Final = (b'"tools/call"', b'"tools\\/call"')
 class Exchange:
     """One request of a client. `run` it with its body, or `watch` the stream that answers it."""
 
-    def __init__(self, service: Service, head: RequestHead, responder: Responder, origin: Origin) -> None:
+    def __init__(self, service: Service, head: RequestHead, responder: Responder, origin: RecordSource) -> None:
         self._service = service
         self._head = head
         self._responder = responder
@@ -76,7 +76,7 @@ class Exchange:
             if not self._left:
                 self._over(why)
 
-    async def watch(self, response: Response) -> None:
+    async def watch(self, response: UpstreamResponse) -> None:
         """A stream that the client opened: changes of the tool list, and answers that no longer had a stream."""
         try:
             await self._pass_events(response)
@@ -119,7 +119,7 @@ class Exchange:
             steps = []
         return steps or self._session.give_up(id_)
 
-    async def _hear(self, response: Response, id_: str) -> list[Step]:
+    async def _hear(self, response: UpstreamResponse, id_: str) -> list[Step]:
         """The steps that follow from the answer to a question of ours; none if there is no answer."""
         limit = self._service.held.answer
         if is_event_stream(response.head):
@@ -169,7 +169,7 @@ class Exchange:
         else:
             self._responder.send(ResponseHead(200, b"OK", [(b"Content-Type", _JSON)]), _joined(answers))
 
-    async def _pass_answer(self, response: Response, answers: list[bytes]) -> None:
+    async def _pass_answer(self, response: UpstreamResponse, answers: list[bytes]) -> None:
         head = response.head
         self._opened(head)
         if not self._is_request or head.get(b"content-encoding") not in {None, b"identity"}:
@@ -181,7 +181,7 @@ class Exchange:
         else:
             await self._service.stream(response, self._responder)
 
-    async def _pass_json(self, response: Response) -> None:
+    async def _pass_json(self, response: UpstreamResponse) -> None:
         data, is_whole = await response.body.take(self._service.held.answer)
         head = self._service.passing(response.head)
         if not is_whole:
@@ -198,7 +198,7 @@ class Exchange:
         changed = len(answers) != 1 or answers[0] is not data
         self._responder.send(_unsigned(head) if changed else head, _joined(answers) if changed else data)
 
-    async def _pass_events(self, response: Response, answers: "list[bytes] | None" = None) -> None:
+    async def _pass_events(self, response: UpstreamResponse, answers: "list[bytes] | None" = None) -> None:
         """Events as they come; those that hold a message go through the session."""
         responder, body = self._responder, response.body
         blocks = EventBlocks()
@@ -251,7 +251,7 @@ class Exchange:
                     return steps
         return [ToClient(data)]
 
-    async def _rest(self, response: Response) -> None:
+    async def _rest(self, response: UpstreamResponse) -> None:
         while data := await response.body.read():
             self._responder.write(data)
             await self._responder.drain()

@@ -15,7 +15,7 @@ from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.server import Responder
 from toolvet.proxy.http.service import Service
 from toolvet.proxy.http.upstream import UpstreamError
-from toolvet.proxy.record.recorder import Origin
+from toolvet.proxy.record.recorder import RecordSource
 from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, passing
 
 _TEXT: Final = b"text/plain; charset=utf-8"
@@ -74,8 +74,8 @@ class Front:
         finally:
             response.close()
 
-    def _origin(self) -> Origin:
-        return Origin(self.service.upstream.name, f"{self.service.prefix}{next(self._numbers)}", "tcp")
+    def _origin(self) -> RecordSource:
+        return RecordSource(self.service.upstream.name, f"{self.service.prefix}{next(self._numbers)}", "tcp")
 
     def _onward(self, head: RequestHead) -> RequestHead:
         """The request as the server gets it."""

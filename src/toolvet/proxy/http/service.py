@@ -8,7 +8,7 @@ import msgspec
 
 from toolvet.proxy.http.callers import Callers
 from toolvet.proxy.http.server import Responder
-from toolvet.proxy.http.upstream import Response, Upstream
+from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies, Policy, ToolSettings
 from toolvet.wire.http_head import DROPPED, Field, ResponseHead, is_legal, passing
@@ -59,7 +59,7 @@ class Service:
             self._complained.add(words)
             sys.stderr.write(f"toolvet: {words}\n")
 
-    async def stream(self, response: Response, responder: Responder) -> None:
+    async def stream(self, response: UpstreamResponse, responder: Responder) -> None:
         """Pass an answer on as it arrives. Raises BrokenBodyError where it breaks off."""
         body = response.body
         first = await body.read() if body.done and body.received else b""

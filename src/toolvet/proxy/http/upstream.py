@@ -31,7 +31,7 @@ class UpstreamError(Exception):
         super().__init__(why)
 
 
-class Response(msgspec.Struct):
+class UpstreamResponse(msgspec.Struct):
     """An answer: its head, and its body as it arrives. `close` when no more of it is wanted."""
 
     head: ResponseHead
@@ -47,7 +47,7 @@ class Upstream(Protocol):
         """What it is, safe to print."""
         ...
 
-    async def send(self, head: RequestHead, body: Body) -> Response:
+    async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
         """Ask. The fields of the head are ready to be sent. Raises UpstreamError."""
         ...
 
@@ -83,7 +83,7 @@ class HttpUpstream:
         self._idle: list[ServerConnection] = []
         self._busy: set[ServerConnection] = set()
 
-    async def send(self, head: RequestHead, body: Body) -> Response:
+    async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
         """Ask. A request that is sure not to have been read is sent again, over a new connection."""
         while True:
             connection = self._take()
@@ -158,7 +158,7 @@ class ServerConnection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._fields: list[Field] = []
         self._reason = b""
-        self._answer: asyncio.Future[Response] | None = None
+        self._answer: asyncio.Future[UpstreamResponse] | None = None
         self._body: Body | None = None
         self._method = b""
         self._until_eof = False
@@ -171,10 +171,10 @@ class ServerConnection(asyncio.Protocol):
         self.idle_until = 0.0
         self.patience = _IDLE_SECONDS
 
-    async def ask(self, head: RequestHead, authority: bytes, body: Body) -> Response:
+    async def ask(self, head: RequestHead, authority: bytes, body: Body) -> UpstreamResponse:
         """Send a request and wait for the head of its answer. Raises BrokenBodyError when the connection ends first."""
         self._method = head.method
-        answer: asyncio.Future[Response] = self._loop.create_future()
+        answer: asyncio.Future[UpstreamResponse] = self._loop.create_future()
         self._answer = answer
         if body.done:
             # A body that failed meanwhile raises here, and nothing of it is sent.
@@ -290,7 +290,7 @@ class ServerConnection(asyncio.Protocol):
         self._keep = self._parser.should_keep_alive() and not self._until_eof
         self.patience = _patience(head.get(b"keep-alive"))
         self._body = Body(self._pause, self._resume)
-        answer.set_result(Response(head, self._body, self._close_response))
+        answer.set_result(UpstreamResponse(head, self._body, self._close_response))
         if self._method == b"HEAD":
             # The parser waits for a body that its length announces.
             self._keep = False

@@ -41,7 +41,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Plan:
+class InstallPlan:
     """The text to write, the text without toolvet at all (what the backup should hold), and what was done."""
 
     text: str
@@ -67,7 +67,7 @@ class Wrapper:
         return first, [*rest, "proxy", "--name", server, *self.options]
 
 
-def installed(text: str, before: str | None, wrapper: Wrapper, servers: Sequence[str] = ()) -> Plan:
+def installed(text: str, before: str | None, wrapper: Wrapper, servers: Sequence[str] = ()) -> InstallPlan:
     """Put these servers (all, when none is named) behind toolvet.
 
     `before` is the text of the backup, None when there is none. Servers that already are behind toolvet stay as they
@@ -89,10 +89,10 @@ def installed(text: str, before: str | None, wrapper: Wrapper, servers: Sequence
             command, args = wrapper.words(name, str(entry["command"]), elements(entry.get("args", [])))
             edits += _rewrite(document, path, command, args, new_line=indent(text, document, (*path, "command")))
         changes.append(Change(name, done))
-    return Plan(mark + edited(text, edits), bare, tuple(changes))
+    return InstallPlan(mark + edited(text, edits), bare, tuple(changes))
 
 
-def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> Plan:
+def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> InstallPlan:
     """Take these servers (all, when none is named) from behind toolvet. Raises ConfigError as `installed` does."""
     mark, text = marked(text)
     document = _read(text)
@@ -114,7 +114,7 @@ def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> P
         else:
             edits += undo
             changes.append(Change(name, "unwrapped"))
-    return Plan(mark + edited(text, edits), mark + edited(text, everything), tuple(changes))
+    return InstallPlan(mark + edited(text, edits), mark + edited(text, everything), tuple(changes))
 
 
 def inner_command(entry: Mapping[str, object]) -> tuple[str, list[object]] | None:

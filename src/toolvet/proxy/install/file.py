@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolvet.errors import ConfigError, UsageError
-from toolvet.proxy.install.entries import Plan, Wrapper, installed, uninstalled
+from toolvet.proxy.install.entries import InstallPlan, Wrapper, installed, uninstalled
 
 
-def install(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> Plan:
+def install(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> InstallPlan:
     """Put the servers of this file behind toolvet; the file as it was before is kept beside it (`backup_of`).
 
     Raises ConfigError as `installed` does, UsageError for a file that cannot be read or written.
@@ -24,14 +24,14 @@ def install(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> Plan:
     return plan
 
 
-def planned(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> tuple[str, Plan]:
+def planned(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> tuple[str, InstallPlan]:
     """The text of the file, and what `install` would make of it."""
     with _naming(path):
         text = _read(path)
         return text, installed(text, _backup(path), wrapper, servers)
 
 
-def uninstall(path: Path, servers: Sequence[str] = ()) -> Plan:
+def uninstall(path: Path, servers: Sequence[str] = ()) -> InstallPlan:
     """The way back. The backup goes when nothing differs from it any more."""
     with _naming(path):
         before = _backup(path)

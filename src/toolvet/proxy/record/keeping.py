@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from toolvet.proxy.record.background import give_way
-from toolvet.proxy.record.calls import Call, Calls
-from toolvet.proxy.record.recorder import Seen
+from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.recorder import StampedNote
 from toolvet.schema.json_value import elements, is_object, members
-from toolvet.session import Fault
+from toolvet.session import PolicyFault
 from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook
 
 
@@ -23,13 +23,13 @@ class Keeping:
         self._name = name
         self._calls = Calls()
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         """Keep what ended."""
         records: list[CallRecord | EventRecord] = []
         for item in self._calls.over(seen):
-            if isinstance(item, Call):
+            if isinstance(item, FinishedCall):
                 records.append(self._call(item))
-            elif isinstance(item.note, Fault):
+            elif isinstance(item.note, PolicyFault):
                 records.append(self._event(item, item.note))
             give_way()
         if not records:
@@ -43,7 +43,7 @@ class Keeping:
         if self._book is not None:
             self._book.close()
 
-    def _call(self, call: Call) -> CallRecord:
+    def _call(self, call: FinishedCall) -> CallRecord:
         told = call.ended.to_dict()
         verdict = call.ended.verdict
         return CallRecord(
@@ -63,7 +63,7 @@ class Keeping:
             detail={key: _shortened(value) for key, value in told.items() if key not in _COLUMNS},
         )
 
-    def _event(self, seen: Seen, fault: Fault) -> EventRecord:
+    def _event(self, seen: StampedNote, fault: PolicyFault) -> EventRecord:
         told = fault.to_dict()
         return EventRecord(
             at=seen.at / 1e9,

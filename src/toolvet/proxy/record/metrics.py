@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from toolvet.proxy.record.background import give_way
-from toolvet.proxy.record.calls import Call, Calls
-from toolvet.proxy.record.recorder import Seen
-from toolvet.session import Fault
+from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.recorder import StampedNote
+from toolvet.session import PolicyFault
 from toolvet.version import __version__
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -36,7 +36,7 @@ class _Durations:
 
 
 @dataclass(frozen=True)
-class _Family:
+class _MetricFamily:
     """A metric's name, kind and help, as they are told before its values."""
 
     name: str
@@ -44,14 +44,18 @@ class _Family:
     words: str
 
 
-_CALLS = _Family("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
-_BLOCKED = _Family("toolvet_blocked_total", "counter", "Calls or results that a policy stepped in on, by its reason.")
-_WOULD = _Family("toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on.")
-_REPAIRED = _Family("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
-_VERDICTS = _Family("toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict.")
-_SILENT = _Family("toolvet_errors_without_flag_total", "counter", "Results that report an error without isError.")
-_FAULTS = _Family("toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed.")
-_SECONDS = _Family("toolvet_call_duration_seconds", "histogram", "From the call to its answer, as the proxy saw it.")
+_CALLS = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
+_BLOCKED = _MetricFamily(
+    "toolvet_blocked_total", "counter", "Calls or results that a policy stepped in on, by its reason."
+)
+_WOULD = _MetricFamily("toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on.")
+_REPAIRED = _MetricFamily("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
+_VERDICTS = _MetricFamily("toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict.")
+_SILENT = _MetricFamily("toolvet_errors_without_flag_total", "counter", "Results that report an error without isError.")
+_FAULTS = _MetricFamily("toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed.")
+_SECONDS = _MetricFamily(
+    "toolvet_call_duration_seconds", "histogram", "From the call to its answer, as the proxy saw it."
+)
 
 
 class Metrics:
@@ -61,17 +65,17 @@ class Metrics:
         self._name = name
         self._lock = threading.Lock()
         self._calls = Calls()
-        self._counts: dict[_Family, Counter[_Labels]] = {}
+        self._counts: dict[_MetricFamily, Counter[_Labels]] = {}
         self._durations: dict[_Labels, _Durations] = {}
         self._tools: set[tuple[str, str]] = set()
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         """Count what ended."""
         for item in self._calls.over(seen):
             with self._lock:
-                if isinstance(item, Call):
+                if isinstance(item, FinishedCall):
                     self._count_call(item)
-                elif isinstance(item.note, Fault):
+                elif isinstance(item.note, PolicyFault):
                     self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
             give_way()
 
@@ -81,7 +85,7 @@ class Metrics:
     def render(self) -> str:
         """The text format of Prometheus (version 0.0.4)."""
         with self._lock:
-            lines = list(_head(_Family("toolvet_build_info", "gauge", "The version of toolvet.")))
+            lines = list(_head(_MetricFamily("toolvet_build_info", "gauge", "The version of toolvet.")))
             lines.append(_sample("toolvet_build_info", (("version", __version__),), 1))
             for family in (_CALLS, _BLOCKED, _WOULD, _REPAIRED, _VERDICTS, _SILENT, _FAULTS):
                 lines += _head(family)
@@ -90,11 +94,11 @@ class Metrics:
             lines += _head(_SECONDS)
             for labels, durations in sorted(self._durations.items()):
                 lines += _histogram(labels, durations)
-            lines += _head(_Family("toolvet_calls_open", "gauge", "Calls without an answer yet."))
+            lines += _head(_MetricFamily("toolvet_calls_open", "gauge", "Calls without an answer yet."))
             lines.append(_sample("toolvet_calls_open", (), self._calls.open))
         return "\n".join(lines) + "\n"
 
-    def _count_call(self, call: Call) -> None:
+    def _count_call(self, call: FinishedCall) -> None:
         note = call.ended
         labels = self._labels(call.origin.server, note.tool)
         self._count(_CALLS, (*labels, ("outcome", note.outcome)))
@@ -119,11 +123,11 @@ class Metrics:
             self._tools.add(key)
         return (("server", key[0]), ("tool", tool))
 
-    def _count(self, family: _Family, labels: _Labels) -> None:
+    def _count(self, family: _MetricFamily, labels: _Labels) -> None:
         self._counts.setdefault(family, Counter())[labels] += 1
 
 
-def _head(family: _Family) -> Iterable[str]:
+def _head(family: _MetricFamily) -> Iterable[str]:
     return (f"# HELP {family.name} {family.words}", f"# TYPE {family.name} {family.kind}")
 
 

@@ -15,7 +15,7 @@ class MetricsServer:
 
     def __init__(self, host: str, port: int, render: Callable[[], str]) -> None:
         try:
-            self._server = _Server((host, port), _handler(render))
+            self._server = _MetricsHttpServer((host, port), _handler(render))
         except OSError as error:
             raise UsageError(f"--metrics {host}:{port}: {error.strerror or error}") from error
         self._thread = threading.Thread(target=self._server.serve_forever, name="toolvet-metrics", daemon=True)
@@ -38,7 +38,7 @@ class MetricsServer:
         self._thread.join()
 
 
-class _Server(ThreadingHTTPServer):
+class _MetricsHttpServer(ThreadingHTTPServer):
     daemon_threads = True
     # A slow reader must not keep the proxy from ending.
     block_on_close = False

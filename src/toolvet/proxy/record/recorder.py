@@ -20,7 +20,7 @@ _CAPACITY = 8_192
 _FLUSH_SECONDS = 2.0
 
 
-class Origin(msgspec.Struct, frozen=True):
+class RecordSource(msgspec.Struct, frozen=True):
     """Whose notes these are: made once for a connection (stdio) or a session (HTTP).
 
     `server` is safe to print (`Target.describe()`, or the name that a configuration file has for it), `connection`
@@ -32,10 +32,10 @@ class Origin(msgspec.Struct, frozen=True):
     transport: Literal["pipe", "tcp"] = "pipe"
 
 
-class Seen(NamedTuple):
+class StampedNote(NamedTuple):
     """A note with its time: `at` in nanoseconds since the epoch, `clock` in nanoseconds of a clock that never jumps."""
 
-    origin: Origin
+    origin: RecordSource
     note: object
     at: int
     clock: int
@@ -44,7 +44,7 @@ class Seen(NamedTuple):
 class Sink(Protocol):
     """Where notes go, in a thread of the recorder. What it raises is told and counted, never passed on."""
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         """Take these, in the order in which they happened."""
         ...
 
@@ -77,7 +77,7 @@ class Recorder:
         self._tell = tell
         # Each sink has its own queue and thread: a hanging disk must not make the metrics stale.
         self._queues = tuple(
-            Background[Seen](
+            Background[StampedNote](
                 sink.write,
                 sink.close,
                 capacity=capacity,
@@ -87,11 +87,11 @@ class Recorder:
             for sink in sinks
         )
 
-    def take(self, origin: Origin, note: object) -> None:
+    def take(self, origin: RecordSource, note: object) -> None:
         """Queue a note of a session, stamped with the time of now."""
         if not self._queues:
             return
-        seen = Seen(origin, note, time.time_ns(), time.perf_counter_ns())
+        seen = StampedNote(origin, note, time.time_ns(), time.perf_counter_ns())
         for queue in self._queues:
             queue.put(seen)
 

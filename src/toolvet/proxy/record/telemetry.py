@@ -18,8 +18,8 @@ from opentelemetry.util.types import AttributeValue
 
 from toolvet.checks.result import Classification, ResultVerdict
 from toolvet.proxy.record.background import give_way
-from toolvet.proxy.record.calls import Call, Calls
-from toolvet.proxy.record.recorder import Seen
+from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.recorder import StampedNote
 from toolvet.redact import redact_text
 from toolvet.session import CallEnded
 from toolvet.version import __version__
@@ -80,17 +80,17 @@ class Telemetry:
             .create_histogram("mcp.server.operation.duration", unit="s", description="From the call to its answer.")
         )
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         """A span and its events for every call that ended."""
         for item in self._calls.over(seen):
-            if isinstance(item, Call):
+            if isinstance(item, FinishedCall):
                 self._tell(item)
             give_way()
 
     def close(self) -> None:
         """What is still to be sent is for the providers, which were not made here."""
 
-    def _tell(self, call: Call) -> None:
+    def _tell(self, call: FinishedCall) -> None:
         attributes = _attributes(call, self._name)
         span = self._tracer.start_span(
             f"tools/call {call.ended.tool}",
@@ -107,7 +107,7 @@ class Telemetry:
             measured = {key: attributes[key] for key in _MEASURED if key in attributes}
             self._durations.record(call.duration, measured, context=trace.set_span_in_context(span))
 
-    def _evaluate(self, call: Call, span: Span) -> None:
+    def _evaluate(self, call: FinishedCall, span: Span) -> None:
         context = trace.set_span_in_context(span)
         for evaluation in evaluations(call.ended):
             attributes: dict[str, AttributeValue] = {
@@ -132,7 +132,7 @@ _SEVERITY = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": S
 _MEASURED = ("mcp.method.name", "gen_ai.tool.name", "error.type", "network.transport", "mcp.protocol.version")
 
 
-def _attributes(call: Call, name: str) -> dict[str, AttributeValue]:
+def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
     note = call.ended
     found: dict[str, AttributeValue] = {
         "mcp.method.name": "tools/call",

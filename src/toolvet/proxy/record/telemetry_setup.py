@@ -16,7 +16,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from toolvet.proxy.record.recorder import Seen
+from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.telemetry import Telemetry
 from toolvet.version import __version__
 
@@ -36,7 +36,7 @@ class OtlpTelemetry:
             self._providers = _providers()
         self._telemetry = Telemetry(name)
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         """A span and its events for every call that ended."""
         self._telemetry.write(seen)
 

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolvet.proxy.record.recorder import Origin, Recorder
+from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
 from toolvet.proxy.stdio.pipe import Outlet, private_stdout
 from toolvet.proxy.stdio.relay import Relay
@@ -44,7 +44,7 @@ def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, 
 
 
 async def _serve(target: HttpTarget, policies: Policies, recorder: Recorder) -> int:
-    return await _Front(target, policies, recorder).run()
+    return await _StdioClient(target, policies, recorder).run()
 
 
 class _Client:
@@ -106,7 +106,7 @@ class _Client:
         self._loop.remove_writer(self._outlet.fd)
 
 
-class _Front:
+class _StdioClient:
     """One client on our pipes, one server at a URL. `run` once."""
 
     def __init__(self, target: HttpTarget, policies: Policies, recorder: Recorder) -> None:
@@ -122,7 +122,7 @@ class _Front:
         self._relay = Relay(
             Session(policies, self._catalogue, prefix=prefix),
             recorder,
-            Origin(target.describe(), connection=f"stdio-{os.getpid()}"),
+            RecordSource(target.describe(), connection=f"stdio-{os.getpid()}"),
             to_server=self._server,
             to_client=self._client,
             on_time=self._on_time,

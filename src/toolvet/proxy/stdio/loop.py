@@ -17,7 +17,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from toolvet.proxy.record.recorder import Origin, Recorder
+from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.stdio.pipe import Outlet, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.proxy.stdio.signals import Signals
@@ -57,14 +57,14 @@ def run_stdio(
     main thread: it handles signals. Raises UnreachableError when the server cannot be started.
     """
     process = ServerProcess(command, env, cwd)
-    origin = Origin(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
+    origin = RecordSource(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
     return StdioProxy(process, policies, recorder, origin).run()
 
 
 class StdioProxy:
     """The loop for one running server. `run` once."""
 
-    def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: Origin) -> None:
+    def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
         # The checks take 100 ms to load, and the server, which was started before, its own time at the same time.
         from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
         from toolvet.session import Catalogue, Session  # noqa: PLC0415

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias, cast
 
-from toolvet.proxy.record.recorder import Origin, Recorder
+from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.stdio.open_requests import OpenRequests
 from toolvet.session import Asked, CallEnded, CallStarted, Note, SchemaLearned, Session, Step, ToClient, ToServer
 from toolvet.wire import encode_error
@@ -19,7 +19,7 @@ OnTime: TypeAlias = Callable[[Asked | SchemaLearned], None]
 """Told of notes that need a clock: a question that must not wait for ever, a tool list that grows old."""
 
 
-class Writer(Protocol):
+class ByteSink(Protocol):
     """Takes bytes without ever waiting."""
 
     def write(self, buffers: Sequence[bytes]) -> None:
@@ -68,10 +68,10 @@ class Relay:
         self,
         session: Session,
         recorder: Recorder,
-        origin: Origin,
+        origin: RecordSource,
         *,
-        to_server: Writer,
-        to_client: Writer,
+        to_server: ByteSink,
+        to_client: ByteSink,
         on_time: OnTime,
     ) -> None:
         self._session = session
@@ -236,7 +236,7 @@ class Relay:
             return
 
 
-def _half(steps: list[Step], rest: bytes, onward: Writer) -> list[Step]:
+def _half(steps: list[Step], rest: bytes, onward: ByteSink) -> list[Step]:
     """What is left to do once an undecided half line went on as it came, without a line feed."""
     decided = [step for step in steps if not (isinstance(step, ToServer | ToClient) and step.data is rest)]
     if len(decided) < len(steps):

@@ -36,10 +36,10 @@ class Progress:
             TimeElapsedColumn(),
         )
         with Bar(*columns, console=self._console, transient=True) as bar:
-            yield _Watch(bar, name)
+            yield _ProgressWatch(bar, name)
 
 
-class _Watch:
+class _ProgressWatch:
     def __init__(self, bar: Bar, name: str) -> None:
         self._bar = bar
         self._calls = 0

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class _AssessedServers:
     """What came of all servers: the reports, and for each that could not be assessed why not."""
 
     reports: tuple[Report, ...]
@@ -59,7 +59,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     return int(any(_fails(report, fail_on, fail_under) for report in reports))
 
 
-async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _Outcome:
+async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
     """One server after the other: two at once would be measured against each other's load."""
     _end_on_sigterm()
     reports: list[Report] = []
@@ -74,7 +74,7 @@ async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progr
         reports.append(report)
         if report.incomplete == "interrupted":
             break
-    return _Outcome(tuple(reports), tuple(errors))
+    return _AssessedServers(tuple(reports), tuple(errors))
 
 
 def _end_on_sigterm() -> None:

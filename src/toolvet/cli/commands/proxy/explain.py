@@ -16,7 +16,7 @@ from rich.text import Text
 from toolvet.errors import UnreachableError
 from toolvet.schema import compiled
 from toolvet.session import Policies
-from toolvet.session.policy import Choice
+from toolvet.session.policy import PolicyLine
 from toolvet.tool import ToolView, view_of
 from toolvet.transport import HttpTarget, Listing, StdioTarget, Target, open_session
 
@@ -66,7 +66,7 @@ def _unchecked(tool: ToolView) -> str:
     return "" if problem is None else f"its schema is of no use: {problem.message}"
 
 
-def _told(choices: Sequence[Choice], unchecked: str) -> dict[str, object]:
+def _told(choices: Sequence[PolicyLine], unchecked: str) -> dict[str, object]:
     told: dict[str, object] = {choice.name: {"value": choice.value, "from": choice.source} for choice in choices}
     return {**told, "unchecked": unchecked} if unchecked else told
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolvet.errors import UsageError
-from toolvet.proxy.install.entries import Change, Plan, Wrapper
+from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
 from toolvet.proxy.install.file import backup_of, install, planned, uninstall
 
 _WORDS = {
@@ -59,7 +59,7 @@ def uninstall_proxy(config: Path, servers: Sequence[str]) -> int:
     return 0
 
 
-def _tell(plan: Plan, command: Literal["install", "uninstall"]) -> None:
+def _tell(plan: InstallPlan, command: Literal["install", "uninstall"]) -> None:
     for change in plan.changes:
         sys.stderr.write(f"{change.server}: {_said(change, command)}\n")
 
