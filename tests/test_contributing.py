@@ -60,7 +60,7 @@ def test_a_phrase_has_hits_and_misses() -> None:
             lacking = [proof for proof in ("hits", "misses") if not entry.get(proof)]
             assert not lacking, (
                 f"{path.relative_to(PACKAGE)}: the entry that matches {entry['match']!r} has no {lacking[0]}: "
-                f"add texts {'in which it must' if lacking[0] == 'hits' else 'like the hits, in which it must not'} count"
+                f"add texts {'in which it must' if lacking[0] == 'hits' else 'in which it must not'} count"
             )
     assert found > 2000
 
