@@ -6,17 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from toolvet import (
-    Envelope,
-    EnvelopeError,
+from toolvet import Envelope, EnvelopeError, FieldError, check_envelope, error_response, success_response
+from toolvet.envelope import (
     ErrorCode,
     ErrorType,
-    FieldError,
-    check_envelope,
-    error_response,
-    success_response,
-)
-from toolvet.envelope import (
     from_jsonapi,
     from_problem_details,
     from_rpc_status,

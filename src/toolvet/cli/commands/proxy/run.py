@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
+from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.settings import load_settings
 from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
 from toolvet.errors import UsageError
@@ -22,6 +23,8 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     """Serve until one side ends, and return the exit code: the server's own where we started one."""
+    if not flags.explain:
+        check_platform("toolvet proxy")
     policies = _read_policies(flags)
     environment = _read_environment(flags.env or ())
     remote = bool(words) and is_url(words[0])
@@ -46,9 +49,6 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
             from toolvet.proxy.remote.run import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder)
-        if os.name != "posix":
-            # Its process groups and its poll() on pipes are POSIX.
-            raise UsageError("toolvet proxy runs a command on Linux and macOS only; in WSL it does too")
         from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
         return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.errors import UsageError
 from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
 from toolvet.proxy.install.file import backup_of, install, planned, uninstall
@@ -33,6 +34,7 @@ def install_proxy(
     write: Literal["always", "never"],
 ) -> int:
     """Rewrite the file, print what was done to each server, and return the exit code."""
+    check_platform("toolvet proxy install")
     wrapper = Wrapper(_own_command(), _wrapper_options(settings, record))
     if write == "never":
         old, plan = planned(config, wrapper, servers)
