@@ -1,4 +1,4 @@
-"""How many broken calls a program heals that sees only the text of the argument report, never the schema.
+"""Count the broken calls that a program can fix with only the text of the argument report, without the schema.
 
 Run: python benchmarks/healer.py [--show KIND]
 """

@@ -1,4 +1,4 @@
-"""How many broken calls come back: 5,000 calls of real tools, broken in some forty ways, repaired.
+"""Count the broken calls that `repair` restores: 5,000 calls of real tools, broken in some forty ways.
 
 Run: python benchmarks/repair.py [FILE of JSON lines with a `schema` each | FOLDER of *.json] [--show KIND]
 """

@@ -1,4 +1,4 @@
-"""What it costs to start: imports, the command line, the first verdict. Each beside what users would start instead."""
+"""Measure the start: imports, the command line, the first verdict, each beside what users would start instead."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""`make conformance`: the official suite against a server, and against the proxy before it: the same list of checks.
+"""`make conformance`: run the official suite on a server and on the proxy before it, and compare the lists of checks.
 
 Installs the suite and a Node that it runs on under .conformance, and fetches the everything server of the Python SDK
 (`SDK=folder` takes a checkout that is there). Prints the checks that differ, and ends with 1 when there are any.

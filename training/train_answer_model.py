@@ -1,8 +1,8 @@
 """Train the answer model from a folder of labelled JSONL: `python training/train_answer_model.py DATA [--write]`.
 
-A thin wrapper over `toolvet.checks.answer.model.training.train`: it knows the files and what their labels mean. Rows of
-`xstest` and `szeged_wiki` are never trained on (completions under their providers' terms; share-alike). The phrases'
-own hits and misses are learned from too: they are our own sentences, and give the model its languages.
+A thin wrapper over `toolvet.checks.answer.model.training.train`, which knows the files and what their labels mean. Rows
+of `xstest` and `szeged_wiki` are never used (completions under their providers' terms; share-alike). The hits and misses
+of the phrases are used as well: they are our own sentences, and give the model its languages.
 """
 
 import argparse
