@@ -169,7 +169,7 @@ def measure(connections: dict[str, Connection], calls: int, rounds: int) -> dict
     times: dict[str, list[list[float]]] = {name: [] for name in connections}
     for _ in range(rounds):
         for name, connection in connections.items():
-            # Ten times as slow, a tenth of the calls: nobody learns more from waiting.
+            # Ten times as slow, a tenth of the calls: more calls would not change the figure.
             times[name].append(connection.round_trips(calls // 10 if name in PEERS else calls))
     return times
 

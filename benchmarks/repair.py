@@ -25,7 +25,7 @@ SEED = 20_260_101
 
 
 def outcome(broken: Broken) -> tuple[str, str, Any, float]:
-    """What came back, how sure it was said to be, the value, and the time in microseconds."""
+    """Return the outcome, the confidence, the repaired value, and the time in microseconds."""
     value = broken.sent
     confidence = "high"
     start = time.perf_counter()

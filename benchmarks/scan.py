@@ -168,7 +168,7 @@ def cold(scan: Callable[[str], object]) -> None:
 
 
 def dearest(many: int) -> None:
-    """What each pattern costs alone over 10 KB of English, above a pattern that is never found."""
+    """Return the time of each pattern alone over 10 KB of English, above that of a pattern that is never found."""
     text = of_size(SENTENCES["English"], 10_000)
     floor = min(us(partial(PatternSet([Pattern("x", "zzqqzzqq")]).scan, text)) for _ in range(9))
     costs: list[tuple[float, str]] = []

@@ -1,8 +1,8 @@
 """Measure `off_topic` and `contradictions`: `python benchmarks/semantics.py DATA`, labelled JSONL with `meta.prompt`.
 
 Good answers are compared with their own question (calling one off topic is a false alarm) and with another question of
-the same source (calling one off topic is a hit); two good answers to one question are compared with each other, and need
-not contradict each other.
+the same source (calling one off topic is a hit); two good answers to one question are compared with each other, and
+need not contradict each other.
 """
 
 import json

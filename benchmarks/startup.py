@@ -18,7 +18,7 @@ LINES = {
 }
 
 
-# As it is where toolvet is installed: its bytecode is kept, whatever this shell wants for itself.
+# As in an installation: bytecode is written, even if this shell forbids it.
 BYTECODE = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir(), "toolvet-startup"))}
 
 
