@@ -74,7 +74,7 @@ def test_the_end_of_the_stream_is_the_end_of_every_open_call(sse_url: str) -> No
         ("/nothing", UnreachableError, "is no MCP endpoint: HTTP 404 Not Found"),
     ],
 )
-def test_what_is_no_such_server_is_named(sse_url: str, path: str, error: type[Exception], words: str) -> None:
+def test_a_server_of_another_kind_is_named(sse_url: str, path: str, error: type[Exception], words: str) -> None:
     async def talk(_session: McpSession) -> None:
         raise AssertionError
 

@@ -192,7 +192,7 @@ def test_an_error_without_id_is_the_answer_to_the_only_open_request(hostile: Hos
         ("deep", "nested too deeply"),
     ],
 )
-def test_an_answer_that_is_no_legal_response_is_malformed(hostile: Hostile, mode: str, reason: str) -> None:
+def test_an_answer_that_is_not_a_legal_response_is_malformed(hostile: Hostile, mode: str, reason: str) -> None:
     async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
         assert isinstance(reply, Malformed), reply
@@ -299,7 +299,7 @@ def test_a_cancelled_block_leaves_no_process(hostile: Hostile, runs: Callable[[i
             await task
 
     async def closing_began() -> None:
-        while not any("_end" in repr(task) for task in asyncio.all_tasks()):  # noqa: ASYNC110 - nobody tells us.
+        while not any("_end" in repr(task) for task in asyncio.all_tasks()):  # noqa: ASYNC110 - there is no event to wait for.
             await asyncio.sleep(0)
 
     opened = asyncio.Event()

@@ -320,7 +320,7 @@ def test_a_stream_that_ends_early_is_resumed_where_it_ended() -> None:
         (Say(302, headers={"location": "/login?token=s"}), "it redirects to /login?token=***", 302),
     ],
 )
-def test_a_response_that_is_no_answer_is_malformed(say: Say, reason: str, status: int | None) -> None:
+def test_a_response_that_is_not_an_answer_is_malformed(say: Say, reason: str, status: int | None) -> None:
     reply, _ = call(lambda _: say)
     assert isinstance(reply, Malformed), reply
     assert reason in reply.reason
@@ -448,20 +448,20 @@ def test_a_refused_notification_is_noted() -> None:
         ),
     ],
 )
-def test_what_is_no_server_is_named_with_what_it_answered(say: Say, sentence: str) -> None:
+def test_an_endpoint_that_is_not_a_server_is_named_with_its_answer(say: Say, sentence: str) -> None:
     with odd_server(lambda _: say) as server:
         reason = why_not(server.url)
     assert reason.startswith(server.url)
     assert sentence in reason
 
 
-def test_refused_credentials_are_told_apart_from_missing_ones() -> None:
+def test_refused_credentials_are_distinguished_from_missing_ones() -> None:
     with odd_server(lambda _: Say(401)) as server:
         reason = why_not(server.url, {"Authorization": "Bearer secret"})
     assert reason == (f"{server.url} does not accept these credentials: HTTP 401; check the Authorization header")
 
 
-def test_what_does_not_answer_is_named_with_the_cause() -> None:
+def test_an_address_that_does_not_answer_is_named_with_the_cause() -> None:
     assert why_not("http://127.0.0.1:1/mcp?api_key=s3cret") == (
         "nothing answers at http://127.0.0.1:1/mcp?api_key=***: the connection was refused; "
         "is the server running, at this address?"
