@@ -22,8 +22,8 @@ from pathlib import Path
 
 from toolvet import AnswerStream, check_answer
 from toolvet.checks.answer.phrases import phrases
-from toolvet.text.dialect import translate
-from toolvet.text.engine_re import ReEngine
+from toolvet.matching.dialect import translate
+from toolvet.matching.engine_re import ReEngine
 
 PROSE = (
     "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "

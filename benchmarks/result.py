@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from toolvet.checks.result import check_result
 from toolvet.checks.result.phrases import phrases
-from toolvet.text.dialect import translate
-from toolvet.text.engine_re import ReEngine
+from toolvet.matching.dialect import translate
+from toolvet.matching.engine_re import ReEngine
 
 TOOL = {"name": "search_items", "inputSchema": {"type": "object"}}
 PROSE = "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "

@@ -19,7 +19,8 @@ from functools import partial
 from itertools import pairwise
 
 from toolvet.checks.answer.phrases import phrases
-from toolvet.text import Pattern, PatternSet, masks
+from toolvet.matching import Pattern, PatternSet
+from toolvet.prose import masks
 
 PROMISED_MS = 5  # For 10 KB, in the document that describes such a check.
 SENTENCES = {

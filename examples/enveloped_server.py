@@ -20,7 +20,7 @@ from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, To
 from pydantic import BaseModel, Field
 
 from toolvet import ContentArchive, Envelope, ResponseError, fit_response, not_found_error, success_response
-from toolvet.checks.envelope import output_schema
+from toolvet.envelope import output_schema
 from toolvet.integrations import sdk
 from toolvet.integrations.enveloped import enveloped
 from toolvet.integrations.enveloped_retrieval import enable_retrieval

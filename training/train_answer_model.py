@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from toolvet.checks.answer.model.judgement import judge
-from toolvet.checks.answer.model.training import LabelledText, Settings, Trained, train
+from toolvet.checks.answer.model.training import LabelledText, Trained, TrainingSettings, train
 from toolvet.checks.answer.model.weights import LABELS, Label, Model
 from toolvet.checks.answer.phrases import read_phrases
 from toolvet.checks.answer.read import counting, find
-from toolvet.text import masks
+from toolvet.prose import masks
 
 NEVER_TRAINED_ON = ("xstest", "szeged_wiki")
 WEIGHTS = Path(__file__).parent.parent / "src/toolvet/checks/answer/model/weights.bin"
@@ -124,7 +124,7 @@ def main() -> None:
     arguments = parser.parse_args()
     every = [row for folder in arguments.data for row in labelled(folder)]
     rows = [row for row in every if row.source not in NEVER_TRAINED_ON] + own_sentences()
-    trained = train(rows, Settings(unmeasured=frozenset({PHRASES})), left_open=left_open)
+    trained = train(rows, TrainingSettings(unmeasured=frozenset({PHRASES})), left_open=left_open)
     report(trained)
     held_out(trained.model, [row for row in every if row.source in NEVER_TRAINED_ON])
     content = trained.model.to_bytes()

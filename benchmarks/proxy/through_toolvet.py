@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from toolvet.proxy.recording import Recording, recorder_of
-from toolvet.proxy.stdio import run_stdio
+from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.stdio.loop import run_stdio
 from toolvet.session import Policies, ProxySettings
 
 record = os.environ.get("RECORD")

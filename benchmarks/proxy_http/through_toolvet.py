@@ -4,8 +4,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from toolvet.proxy.http import run_http
-from toolvet.proxy.recording import Recording, recorder_of
+from toolvet.proxy.http.run import run_http
+from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import Policies
 
 with (

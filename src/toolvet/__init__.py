@@ -12,7 +12,22 @@ from toolvet.version import __version__
 if TYPE_CHECKING:
     from toolvet.checks.answer import AnswerQuality, FailureSignal, QualitySummary, SignalType
     from toolvet.checks.arguments import ArgumentReport, Issue, PropertyHelp, SchemaHelp, check_arguments
-    from toolvet.checks.envelope import (
+    from toolvet.checks.result import (
+        Classification,
+        ErrorKind,
+        Factor,
+        Leak,
+        OutputSchemaValidation,
+        ResultMetadata,
+        ResultVerdict,
+        Retry,
+        State,
+        check_result,
+        extract_metadata,
+        is_business_logic_error,
+        overall_confidence,
+    )
+    from toolvet.envelope import (
         Archive,
         ContentArchive,
         ContentFidelity,
@@ -50,21 +65,6 @@ if TYPE_CHECKING:
         unauthorized_error,
         unavailable_error,
         validation_error,
-    )
-    from toolvet.checks.result import (
-        Classification,
-        ErrorKind,
-        Factor,
-        Leak,
-        OutputSchemaValidation,
-        ResultMetadata,
-        ResultVerdict,
-        Retry,
-        State,
-        check_result,
-        extract_metadata,
-        is_business_logic_error,
-        overall_confidence,
     )
     from toolvet.errors import (
         ArchiveError,
@@ -189,7 +189,7 @@ __all__ = [
 _HOMES = {
     "toolvet.checks.answer": "AnswerQuality FailureSignal QualitySummary SignalType",
     "toolvet.checks.arguments": "ArgumentReport Issue PropertyHelp SchemaHelp check_arguments",
-    "toolvet.checks.envelope": (
+    "toolvet.envelope": (
         "Archive ContentArchive ContentFidelity Envelope ErrorCode ErrorType Eviction FieldError ResponseContract "
         "ResponseError RetryAdvice WarningCode fit_response response_contract retrieve_content "
         "WarningDetail WarningSeverity check_envelope conflict_error error_response feature_disabled_error "

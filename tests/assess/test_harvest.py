@@ -2,12 +2,12 @@ import pytest
 
 from toolvet.assess.harvest import Harvest
 from toolvet.checks.result import check_result
-from toolvet.rules import Call, Outcome, tool_definition
+from toolvet.rules import ObservedCall, Outcome, tool_definition
 
 
-def call(tool: str, result: dict[str, object]) -> Call:
+def call(tool: str, result: dict[str, object]) -> ObservedCall:
     definition = tool_definition({"name": tool, "inputSchema": {"type": "object"}})
-    return Call(
+    return ObservedCall(
         tool=definition,
         arguments={},
         outcome=Outcome.RESULT,

@@ -10,7 +10,7 @@ from toolvet.assess.scenarios import planned
 from toolvet.assess.scenarios.error_case import UNKNOWN
 from toolvet.assess.values import Values, settled
 from toolvet.checks.result import check_result
-from toolvet.rules import Call, Outcome, ToolDefinition, tool_definition
+from toolvet.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.schema import compiled
 
 SCHEMA = {
@@ -35,7 +35,7 @@ def harvest_of(**structured: object) -> Harvest:
     result = {"content": [{"type": "text", "text": "ok"}], "structuredContent": structured}
     verdict = check_result(listing.raw, {}, result)
     harvest = Harvest()
-    harvest.gather([Call(tool=listing, arguments={}, outcome=Outcome.RESULT, result=result, verdict=verdict)])
+    harvest.gather([ObservedCall(tool=listing, arguments={}, outcome=Outcome.RESULT, result=result, verdict=verdict)])
     return harvest
 
 

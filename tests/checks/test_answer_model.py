@@ -110,7 +110,7 @@ def test_no_numpy_is_loaded_to_judge() -> None:
 
 pytest.importorskip("numpy", reason='needs NumPy: pip install "toolvet[learn]"')
 
-from toolvet.checks.answer.model.training import LabelledText, Settings, train  # noqa: E402
+from toolvet.checks.answer.model.training import LabelledText, TrainingSettings, train  # noqa: E402
 
 REFUSED = [
     "I cannot do {}.",
@@ -132,7 +132,7 @@ def labelled(sources: list[str]) -> list[LabelledText]:
 
 
 def test_training_gives_a_model_that_tells_its_labels_apart_and_says_how_well() -> None:
-    trained = train(labelled(["one", "two"]), Settings(steps=40))
+    trained = train(labelled(["one", "two"]), TrainingSettings(steps=40))
     refused, answered = (
         judge(text, model=trained.model) for text in ("I must decline roses.", "Here is how roses works.")
     )
@@ -144,12 +144,12 @@ def test_training_gives_a_model_that_tells_its_labels_apart_and_says_how_well() 
 
 
 def test_training_twice_gives_the_same_bytes() -> None:
-    one, two = (train(labelled(["one", "two"]), Settings(steps=10)).model.to_bytes() for _ in range(2))
+    one, two = (train(labelled(["one", "two"]), TrainingSettings(steps=10)).model.to_bytes() for _ in range(2))
     assert one == two
 
 
 def test_a_label_that_nobody_taught_is_never_reported() -> None:
-    trained = train(labelled(["one", "two"]), Settings(steps=10))
+    trained = train(labelled(["one", "two"]), TrainingSettings(steps=10))
     assert [head.threshold > 1 for head in trained.model.heads] == [False, True, True, True]
 
 

@@ -3,12 +3,12 @@ from typing import Literal
 
 import pytest
 
-from toolvet.checks.answer.phrases import Known, phrases, read_phrases
+from toolvet.checks.answer.phrases import KnownPhrase, phrases, read_phrases
 from toolvet.checks.answer.read import counts, find
-from toolvet.text import masks
+from toolvet.prose import masks
 
 
-def _texts(which: Literal["hits", "misses"]) -> Iterator[tuple[str, Known, str]]:
+def _texts(which: Literal["hits", "misses"]) -> Iterator[tuple[str, KnownPhrase, str]]:
     for identifier, known in read_phrases().items():
         for text in getattr(known.phrase, which):
             yield identifier, known, text
@@ -20,12 +20,12 @@ def _counting(text: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("identifier", "known", "text"), list(_texts("hits")))
-def test_a_phrase_counts_in_each_of_its_hits(identifier: str, known: Known, text: str) -> None:
+def test_a_phrase_counts_in_each_of_its_hits(identifier: str, known: KnownPhrase, text: str) -> None:
     assert (known.type, known.phrase.match) in _counting(text), identifier
 
 
 @pytest.mark.parametrize(("identifier", "known", "text"), list(_texts("misses")))
-def test_a_phrase_does_not_count_in_its_misses(identifier: str, known: Known, text: str) -> None:
+def test_a_phrase_does_not_count_in_its_misses(identifier: str, known: KnownPhrase, text: str) -> None:
     assert (known.type, known.phrase.match) not in _counting(text), identifier
 
 

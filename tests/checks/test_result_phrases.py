@@ -3,18 +3,18 @@
 
 import pytest
 
-from toolvet.checks.result.phrases import Phrase, Strength, http_state, phrases, tool_names
+from toolvet.checks.result.phrases import ResultPhrase, Strength, http_state, phrases, tool_names
 from toolvet.checks.result.tool import name_traits
 from toolvet.checks.result.verdict import State
-from toolvet.text import Pattern, PatternSet
-from toolvet.text.dialect import translate
-from toolvet.text.engine_re import ReEngine
+from toolvet.matching import Pattern, PatternSet
+from toolvet.matching.dialect import translate
+from toolvet.matching.engine_re import ReEngine
 
 KNOWN = phrases().by_id
 
 
 @pytest.mark.parametrize(("identifier", "phrase"), KNOWN.items(), ids=list(KNOWN))
-def test_a_phrase_matches_its_hits_and_none_of_its_misses(identifier: str, phrase: Phrase) -> None:
+def test_a_phrase_matches_its_hits_and_none_of_its_misses(identifier: str, phrase: ResultPhrase) -> None:
     assert phrase.hits, "a phrase needs a text that it matches"
     assert phrase.misses, "a phrase needs a near miss"
     for text in phrase.hits:
@@ -24,7 +24,7 @@ def test_a_phrase_matches_its_hits_and_none_of_its_misses(identifier: str, phras
 
 
 @pytest.mark.parametrize(("identifier", "phrase"), KNOWN.items(), ids=list(KNOWN))
-def test_a_phrase_proves_something_about_a_state_or_is_a_factor(identifier: str, phrase: Phrase) -> None:
+def test_a_phrase_proves_something_about_a_state_or_is_a_factor(identifier: str, phrase: ResultPhrase) -> None:
     proves = phrase.strength in (Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.DOUBT)
     assert (phrase.state is not None) is proves, identifier
 

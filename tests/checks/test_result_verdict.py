@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from toolvet import check_result, extract_metadata, is_business_logic_error, overall_confidence
 from toolvet.checks.result import Classification, LeakKind, ResultVerdict, State
 from toolvet.errors import UsageError
-from toolvet.text import UnsafePattern
+from toolvet.matching import UnsafePattern
 
 TOOL = {"name": "get_user", "inputSchema": {"type": "object"}}
 OUTPUT = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}

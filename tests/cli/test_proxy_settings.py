@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.cli.explaining_policies import explain_policies
+from toolvet.cli.commands.proxy.explain import explain_policies
 from toolvet.cli.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.session import Policies, ProxySettings, ToolSettings

@@ -31,7 +31,7 @@ from toolvet import (
     not_found_error,
     success_response,
 )
-from toolvet.checks.envelope import output_schema
+from toolvet.envelope import output_schema
 from toolvet.integrations.enveloped import META_KEY, enveloped, placed, prose, to_result
 from toolvet.schema import compiled
 

@@ -66,7 +66,7 @@ WITHOUT = """
 import sys
 sys.modules["opentelemetry.metrics"] = None
 from toolvet.integrations import enveloped_metrics
-from toolvet.checks.envelope import success_response
+from toolvet.envelope import success_response
 assert enveloped_metrics.get_meter is None
 enveloped_metrics.measured("tool", 0.1, success_response())
 """

@@ -10,14 +10,14 @@ import pytest
 
 from toolvet.checks.capability import EXTENSION_ID, ValidationReply, announcement, parse_replies, parse_reply
 from toolvet.schema.json_value import members
-from toolvet.transport import Answer, Refusal, Session, StdioTarget, Target, open_session
+from toolvet.transport import Answer, McpSession, RpcError, StdioTarget, Target, open_session
 
 Era = Literal["legacy", "modern"]
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
 
-def ask(target: Target, era: Era, question: Callable[[Session], Awaitable[Any]]) -> Any:
+def ask(target: Target, era: Era, question: Callable[[McpSession], Awaitable[Any]]) -> Any:
     async def asked() -> Any:
         async with open_session(target, era=era) as session:
             return await question(session)
@@ -110,7 +110,7 @@ def test_what_no_schema_can_say_is_said_by_the_validator(target: Target, era: Er
 def test_a_validator_that_fails_refuses_the_call_and_the_server_lives(
     target: Target, era: Era, city: str, part: str
 ) -> None:
-    async def both(session: Session) -> tuple[Any, Any]:
+    async def both(session: McpSession) -> tuple[Any, Any]:
         return await session.call_tool("book_flight", {"city": city}), await session.call_tool(
             "book_flight", {"city": "Oslo"}
         )
@@ -179,7 +179,7 @@ def test_a_question_about_no_tool_is_answered_with_the_nearest(target: Target, e
 
 
 def test_over_pipes_it_is_the_same_server(program: StdioTarget, era: Era) -> None:
-    async def conversation(session: Session) -> list[Any]:
+    async def conversation(session: McpSession) -> list[Any]:
         bad = [{"city": "Hang"}, {"city": "Exit"}, {"seats": 1}]
         replies = [await session.call_tool("book_flight", arguments) for arguments in (*bad, {"city": "Oslo"})]
         assert announcement(session.capabilities) is not None
@@ -200,6 +200,6 @@ def test_over_pipes_it_is_the_same_server(program: StdioTarget, era: Era) -> Non
 
 def test_a_malformed_request_stays_a_protocol_error(target: Target, era: Era) -> None:
     for arguments in ([1], "text"):
-        reply = ask(target, era, partial(Session.call_tool, name="book_flight", arguments=arguments))
-        assert isinstance(reply, Refusal)
+        reply = ask(target, era, partial(McpSession.call_tool, name="book_flight", arguments=arguments))
+        assert isinstance(reply, RpcError)
         assert reply.code == -32602

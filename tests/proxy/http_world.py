@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from toolvet.proxy.guard import Guard, Listen
-from toolvet.proxy.http import listening
-from toolvet.proxy.http_front import Front
-from toolvet.proxy.http_server import Limits
-from toolvet.proxy.http_service import Address, Service
-from toolvet.proxy.http_upstream import HttpUpstream
-from toolvet.proxy.record import Recorder, Seen
+from toolvet.proxy.http.front import Front
+from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.run import listening
+from toolvet.proxy.http.server import Limits
+from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.upstream import HttpUpstream
+from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.session import Policies, ProxySettings
 
 TOOL = {
@@ -119,7 +119,7 @@ class Sink:
     def __init__(self) -> None:
         self.notes: list[dict[str, Any]] = []
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         self.notes += [item.note.to_dict() for item in seen]  # type: ignore[attr-defined]
 
     def close(self) -> None:

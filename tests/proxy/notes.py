@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolvet.proxy.record import Origin
+from toolvet.proxy.record.recorder import RecordSource
 from toolvet.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
 
-ORIGIN = Origin("mcp-server-books", "stdio-1")
+ORIGIN = RecordSource("mcp-server-books", "stdio-1")
 TOOL = {
     "name": "find_book",
     "inputSchema": {

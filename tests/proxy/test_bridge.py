@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.proxy.http_world import Answer, Client
 
-from toolvet.proxy.bridge import Bridge
-from toolvet.proxy.guard import Guard, Listen
-from toolvet.proxy.http import listening
-from toolvet.proxy.http_front import Front
-from toolvet.proxy.http_service import Address, Service
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.bridge.run import Bridge
+from toolvet.proxy.http.front import Front
+from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.run import listening
+from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies
 
 SERVER = str(Path(__file__).with_name("bridged_server.py"))

@@ -13,13 +13,13 @@ from tests.proxy.http_world import EVENTS, Client, Writer, read_request, reply
 from tests.proxy.stdio_client import HERE
 from tests.proxy.test_differential import LEGAL, OFF, OPENING, SILENT, call, is_question, lists
 
-from toolvet.proxy.bridge import Bridge
-from toolvet.proxy.guard import Guard, Listen
-from toolvet.proxy.http import listening
-from toolvet.proxy.http_front import Front
-from toolvet.proxy.http_service import Address, Service
-from toolvet.proxy.http_upstream import HttpUpstream
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.bridge.run import Bridge
+from toolvet.proxy.http.front import Front
+from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.run import listening
+from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.upstream import HttpUpstream
+from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies, ProxySettings
 from toolvet.wire import SseFramer
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.proxy.http_world import EVENTS, Asked, Proxy, Writer, call, read_chunks, reply, result, world
 
-from toolvet.proxy.http_server import Limits
+from toolvet.proxy.http.server import Limits
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 SPELLED = b'{ "id" : 1 , "jsonrpc":"2.0","result":{"content":[ ],"future":1.0,"\\u0061":1e3}}'

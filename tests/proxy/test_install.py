@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.errors import ConfigError, UsageError
-from toolvet.proxy.install import Change, Wrapper, inner_command, installed, uninstalled
-from toolvet.proxy.install_file import backup_of, install, uninstall
+from toolvet.proxy.install.entries import Change, Wrapper, inner_command, installed, uninstalled
+from toolvet.proxy.install.file import backup_of, install, uninstall
 from toolvet.transport.jsonc import read_jsonc
 
 WRAPPER = Wrapper(("/opt/bin/toolvet",), ("--record", "calls.db"))

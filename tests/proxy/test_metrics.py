@@ -8,9 +8,9 @@ import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
 from toolvet.errors import UsageError
-from toolvet.proxy.metrics import CONTENT_TYPE, Metrics
-from toolvet.proxy.metrics_server import MetricsServer
-from toolvet.proxy.record import Origin, Recorder
+from toolvet.proxy.record.metrics import CONTENT_TYPE, Metrics
+from toolvet.proxy.record.metrics_server import MetricsServer
+from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.session import CallEnded, ProxySettings
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (-?[0-9.e+-]+)')
@@ -82,7 +82,7 @@ def ended(tool: str) -> CallEnded:
 
 def test_names_that_clients_make_up_are_escaped_and_do_not_grow_without_end() -> None:
     recorder = Recorder([Metrics()])
-    recorder.take(Origin('a "server"\\'), ended('x"\n\\'))
+    recorder.take(RecordSource('a "server"\\'), ended('x"\n\\'))
     for number in range(2000):
         recorder.take(ORIGIN, ended(f"tool {number}"))
     recorder.close()

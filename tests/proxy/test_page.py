@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from toolvet.proxy.metrics import Metrics
-from toolvet.proxy.record import Recorder
+from toolvet.proxy.record.metrics import Metrics
+from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "proxy.md").read_text(encoding="utf-8")

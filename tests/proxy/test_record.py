@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet.proxy.background import Background
-from toolvet.proxy.calls import Calls
-from toolvet.proxy.record import Recorder, Seen
-from toolvet.proxy.recording import Recording, recorder_of
+from toolvet.proxy.record.background import Background
+from toolvet.proxy.record.calls import Calls
+from toolvet.proxy.record.recorder import Recorder, StampedNote
+from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import ProxySettings
 from toolvet.store.verdicts import CallRecord, VerdictStore
 
@@ -24,10 +24,10 @@ class Collecting:
     """A sink that remembers."""
 
     def __init__(self) -> None:
-        self.seen: list[Seen] = []
+        self.seen: list[StampedNote] = []
         self.closed_in: str | None = None
 
-    def write(self, seen: Sequence[Seen]) -> None:
+    def write(self, seen: Sequence[StampedNote]) -> None:
         self.seen += seen
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class Hanging:
         self.entered = threading.Event()
         self.let = threading.Event()
 
-    def write(self, seen: Sequence[Seen]) -> None:  # noqa: ARG002 - it takes nothing in
+    def write(self, seen: Sequence[StampedNote]) -> None:  # noqa: ARG002 - it takes nothing in
         self.entered.set()
         self.let.wait(60)
 
@@ -52,7 +52,7 @@ class Hanging:
 class Failing:
     """A disk that is full."""
 
-    def write(self, seen: Sequence[Seen]) -> None:  # noqa: ARG002 - as above
+    def write(self, seen: Sequence[StampedNote]) -> None:  # noqa: ARG002 - as above
         raise OSError(28, "No space left on device")
 
     def close(self) -> None:
@@ -276,7 +276,7 @@ def test_a_call_that_never_ends_is_open_and_is_kept_nowhere(tmp_path: Path) -> N
     conversation = Conversation()
     conversation.client({"id": 9, "method": "tools/call", "params": {"name": "find_book", "arguments": {"title": "x"}}})
     calls = Calls()
-    assert list(calls.over([Seen(ORIGIN, note, 0, 0) for note in conversation.notes])) == []
+    assert list(calls.over([StampedNote(ORIGIN, note, 0, 0) for note in conversation.notes])) == []
     assert calls.open == 1
     record(tmp_path / "calls.db", conversation)
     assert not (tmp_path / "calls.db").exists()

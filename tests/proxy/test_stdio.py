@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.proxy.stdio_client import PROXY, RAW_SERVER, Client
 
-from toolvet.proxy.relay import Lines
+from toolvet.proxy.stdio.relay import Lines
 
 Start = Callable[..., Client]
 

@@ -11,8 +11,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet.proxy.record import Recorder
-from toolvet.proxy.telemetry import Telemetry
+from toolvet.proxy.record.recorder import Recorder
+from toolvet.proxy.record.telemetry import Telemetry
 from toolvet.session import ProxySettings
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from toolvet.errors import ToolvetError
-from toolvet.proxy.recording import Recording, recorder_of
-from toolvet.proxy.stdio import run_stdio
+from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.stdio.loop import run_stdio
 from toolvet.session import Policies, ProxySettings
 
 settings = msgspec.json.decode(os.environ.get("SETTINGS", "{}"), type=ProxySettings)

@@ -14,14 +14,14 @@ from toolvet.checks.result import check_result
 from toolvet.discover import modules
 from toolvet.findings import Card, Finding
 from toolvet.rules import (
-    Breach,
-    Call,
-    Oddity,
+    IntendedViolation,
+    ObservedCall,
     Outcome,
     Preview,
     ProtocolError,
     ServerSeen,
     ValidationSeen,
+    WireOddity,
     cards,
     judge_call,
     judge_calls,
@@ -141,7 +141,9 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 tools=tuple(tool_definition(tool, position) for position, tool in enumerate(tools)),
                 protocol_version=case.get("protocol", ""),
                 unknown_tool=call_of(read(case["unknown"])) if "unknown" in case else None,
-                oddities=tuple(Oddity(kind=kind, evidence=words) for kind, words in read(case.get("oddities", "[]"))),
+                oddities=tuple(
+                    WireOddity(kind=kind, evidence=words) for kind, words in read(case.get("oddities", "[]"))
+                ),
                 listing_problems=tuple(read(case.get("listing", "[]"))),
                 validation=msgspec.convert(read(case["validation"]), ValidationSeen) if "validation" in case else None,
             )
@@ -156,7 +158,7 @@ def read(text: str) -> Any:
     return json.loads(text)
 
 
-def call_of(case: Mapping[str, Any]) -> Call:
+def call_of(case: Mapping[str, Any]) -> ObservedCall:
     """The call as an assessment would record it: real violations, a real verdict."""
     tool = tool_definition(case["tool"])
     arguments = case["arguments"]
@@ -164,7 +166,7 @@ def call_of(case: Mapping[str, Any]) -> Call:
     unfinished = is_result and isinstance(case["result"], dict) and case["result"].get("resultType") == "input_required"
     error = case.get("error")
     outcome = Outcome.RESULT if is_result else Outcome.PROTOCOL_ERROR if error else Outcome(case["outcome"])
-    return Call(
+    return ObservedCall(
         tool=tool,
         arguments=arguments,
         outcome=outcome,
@@ -173,7 +175,7 @@ def call_of(case: Mapping[str, Any]) -> Call:
         error=ProtocolError(code=error[0], message=error[1]) if error else None,
         verdict=check_result(tool.raw, arguments, case["result"]) if is_result and not unfinished else None,
         violations=compiled(tool.input_schema).violations(arguments),
-        breach=Breach(**case["breach"]) if "breach" in case else None,
+        breach=IntendedViolation(**case["breach"]) if "breach" in case else None,
         duration_ms=case.get("duration_ms", 12.0),
         detail=case.get("detail", ""),
         preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.checks.result import check_result
-from toolvet.rules import Breach, Call, Outcome, ProtocolError, tool_definition
+from toolvet.rules import IntendedViolation, ObservedCall, Outcome, ProtocolError, tool_definition
 from toolvet.rules.message import field_patterns, message_source, score_message, tool_message_score
 from toolvet.schema import compiled
 
@@ -34,16 +34,16 @@ ZOD_3_JSON = 'Invalid input: [{"code":"invalid_type","path":["limit"],"message":
 MORE = "\n    For further information visit https://errors.pydantic.dev/2.14/v/x"
 
 
-def refused(arguments: object, text: str, *, unknown: str | None = None) -> Call:
+def refused(arguments: object, text: str, *, unknown: str | None = None) -> ObservedCall:
     result = {"content": [{"type": "text", "text": text}], "isError": True}
-    return Call(
+    return ObservedCall(
         tool=tool_definition(TOOL),
         arguments=arguments,
         outcome=Outcome.RESULT,
         result=result,
         verdict=check_result(TOOL, arguments, result),
         violations=compiled(TOOL["inputSchema"]).violations(arguments),
-        breach=Breach(keyword="additionalProperties", property=unknown, declared=False) if unknown else None,
+        breach=IntendedViolation(keyword="additionalProperties", property=unknown, declared=False) if unknown else None,
     )
 
 
@@ -165,7 +165,7 @@ def test_a_tool_is_scored_by_the_mean_over_its_answered_bad_calls() -> None:
     good, bad = refused(TOO_MANY, IDEAL), refused(TOO_MANY, "Invalid input")
     valid = refused({"query": "x"}, "No book found")
     crash = refused(TOO_MANY, "IndexError: list index out of range")
-    silent = Call(tool=good.tool, arguments=TOO_MANY, outcome=Outcome.TIMEOUT, violations=good.violations)
+    silent = ObservedCall(tool=good.tool, arguments=TOO_MANY, outcome=Outcome.TIMEOUT, violations=good.violations)
     assert tool_message_score([good, bad, valid, silent]) == 50
     assert tool_message_score([good, crash]) == 50
     assert tool_message_score([valid, silent]) is None
@@ -173,7 +173,7 @@ def test_a_tool_is_scored_by_the_mean_over_its_answered_bad_calls() -> None:
 
 
 def test_the_message_of_a_protocol_error_is_read_as_well() -> None:
-    call = Call(
+    call = ObservedCall(
         tool=tool_definition(TOOL),
         arguments=TOO_MANY,
         outcome=Outcome.PROTOCOL_ERROR,

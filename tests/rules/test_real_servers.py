@@ -13,7 +13,7 @@ import pytest
 from toolvet.checks.result import check_result
 from toolvet.findings import Finding
 from toolvet.rules import (
-    Call,
+    ObservedCall,
     Outcome,
     ProtocolError,
     ServerSeen,
@@ -120,7 +120,7 @@ def answered(server: str) -> Iterator[tuple[str, Finding]]:
         yield from ((probe, finding) for finding in found if finding.id != "never-succeeded")
 
 
-def calls(server: str) -> Iterator[tuple[str, Call]]:
+def calls(server: str) -> Iterator[tuple[str, ObservedCall]]:
     recorded = json.loads((SERVERS / f"{server}.responses.json").read_text(encoding="utf-8"))
     by_name = {tool.name: tool for tool in tools(server)}
     errors = recorded["errors"]
@@ -132,13 +132,15 @@ def calls(server: str) -> Iterator[tuple[str, Call]]:
         yield probe, call_of(by_name[more["tool"]], more["arguments"], more["response"])
 
 
-def call_of(tool: ToolDefinition, arguments: object, response: Mapping[str, Any]) -> Call:
+def call_of(tool: ToolDefinition, arguments: object, response: Mapping[str, Any]) -> ObservedCall:
     violations = compiled(tool.input_schema).violations(arguments)
     if "error" in response:
         error = ProtocolError(code=response["error"]["code"], message=response["error"]["message"])
-        return Call(tool=tool, arguments=arguments, outcome=Outcome.PROTOCOL_ERROR, error=error, violations=violations)
+        return ObservedCall(
+            tool=tool, arguments=arguments, outcome=Outcome.PROTOCOL_ERROR, error=error, violations=violations
+        )
     result = response["result"]
     verdict = check_result(tool.raw, arguments, result)
-    return Call(
+    return ObservedCall(
         tool=tool, arguments=arguments, outcome=Outcome.RESULT, result=result, verdict=verdict, violations=violations
     )

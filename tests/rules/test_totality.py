@@ -6,14 +6,14 @@ from hypothesis import given, settings, strategies as st
 from toolvet.checks.capability import Message, ValidationReply
 from toolvet.checks.result import check_result
 from toolvet.rules import (
-    Breach,
-    Call,
-    Oddity,
+    IntendedViolation,
+    ObservedCall,
     Outcome,
     Preview,
     ProtocolError,
     ServerSeen,
     ValidationSeen,
+    WireOddity,
     judge_call,
     judge_calls,
     judge_server,
@@ -71,7 +71,7 @@ RESULT = JSON | st.fixed_dictionaries(
     },
 )
 BREACH = st.none() | st.builds(
-    Breach,
+    IntendedViolation,
     keyword=KEYWORDS | st.text(max_size=5),
     pointer=st.sampled_from(["", "/a", "/a/0", "/~1/x", "x"]),
     property=st.none() | st.text(max_size=5),
@@ -93,10 +93,10 @@ VALIDATION = st.none() | st.builds(
 
 
 @st.composite
-def calls(draw: st.DrawFn) -> Call:
+def calls(draw: st.DrawFn) -> ObservedCall:
     tool = tool_definition(draw(TOOL))
     arguments, outcome = draw(JSON), draw(st.sampled_from(Outcome))
-    facts = Call(
+    facts = ObservedCall(
         tool=tool,
         arguments=arguments,
         outcome=outcome,
@@ -126,7 +126,7 @@ def test_any_entry_of_a_tool_list_is_judged(raw: object) -> None:
 
 @settings(max_examples=300)
 @given(calls())
-def test_any_call_is_judged_and_twice_the_same(call: Call) -> None:
+def test_any_call_is_judged_and_twice_the_same(call: ObservedCall) -> None:
     found = (*judge_call(call), *judge_calls(call.tool, [call, call]))
     assert found == (*judge_call(call), *judge_calls(call.tool, [call, call]))
     assert all(0 <= finding.confidence <= 100 for finding in found)
@@ -137,12 +137,16 @@ def test_any_call_is_judged_and_twice_the_same(call: Call) -> None:
 @given(
     st.lists(TOOL, max_size=4),
     calls(),
-    st.lists(st.builds(Oddity, kind=st.text(max_size=5), evidence=st.text())),
+    st.lists(st.builds(WireOddity, kind=st.text(max_size=5), evidence=st.text())),
     st.lists(st.text()),
     VALIDATION,
 )
 def test_any_server_is_judged(
-    raw: list[object], unknown: Call, oddities: list[Oddity], problems: list[str], validation: ValidationSeen | None
+    raw: list[object],
+    unknown: ObservedCall,
+    oddities: list[WireOddity],
+    problems: list[str],
+    validation: ValidationSeen | None,
 ) -> None:
     server = ServerSeen(
         tools=tuple(map(tool_definition, raw)),
@@ -164,9 +168,9 @@ def test_depth_is_no_danger() -> None:
     nested: object = "x"
     for _ in range(3000):
         nested = [nested]
-    judge_call(Call(tool=tool, arguments=nested, outcome=Outcome.TIMEOUT))
+    judge_call(ObservedCall(tool=tool, arguments=nested, outcome=Outcome.TIMEOUT))
     judge_call(
-        Call(
+        ObservedCall(
             tool=tool,
             arguments={},
             outcome=Outcome.RESULT,

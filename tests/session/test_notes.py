@@ -8,9 +8,9 @@ import pytest
 from toolvet.session import (
     CallEnded,
     Catalogue,
-    Fault,
     Note,
     Policies,
+    PolicyFault,
     ProxySettings,
     Session,
     Step,
@@ -131,7 +131,7 @@ def test_a_call_that_cannot_be_read_passes_and_is_told() -> None:
     data = message(id=1, method="tools/call", params={"name": "login", "arguments": arguments})
     passed, fault = of.from_client(data)
     assert passed == ToServer(data)
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, PolicyFault)
     assert fault.kind == "call_unreadable"
 
 
@@ -141,7 +141,7 @@ def test_a_call_with_arguments_that_we_cannot_decode_passes_and_is_told(more: by
     data = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
     passed, fault = session().from_client(data)
     assert passed == ToServer(data)
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, PolicyFault)
     assert fault.kind == "call_unreadable"
 
 
@@ -159,7 +159,7 @@ def test_arguments_nested_too_deeply_are_refused_however_deep_they_are(levels: i
     assert note.blocked == "limits"
     passed, fault = session(ProxySettings(arguments="off")).from_client(data)[:2]
     assert passed == ToServer(data)
-    assert levels == 200 or isinstance(fault, Fault)
+    assert levels == 200 or isinstance(fault, PolicyFault)
 
 
 def large(id_: int) -> bytes:

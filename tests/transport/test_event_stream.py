@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.transport import Answer, HttpTarget, Lost, Session, TimedOut, open_session
+from toolvet.transport import Answer, ConnectionLost, HttpTarget, McpSession, TimedOut, open_session
 
 HERE = Path(__file__).parent
 
@@ -23,7 +23,7 @@ def sse_url() -> Iterator[str]:
         process.terminate()
 
 
-def in_session(target: HttpTarget, talk: Callable[[Session], Awaitable[None]]) -> None:
+def in_session(target: HttpTarget, talk: Callable[[McpSession], Awaitable[None]]) -> None:
     async def main() -> None:
         async with open_session(target, timeout=20, grace=1) as session:
             await talk(session)
@@ -31,7 +31,7 @@ def in_session(target: HttpTarget, talk: Callable[[Session], Awaitable[None]]) -
     asyncio.run(main())
 
 
-async def converse(session: Session) -> None:
+async def converse(session: McpSession) -> None:
     assert (session.era, session.server_name, session.peer.transport) == ("legacy", "sse", "http")
     listing = await session.list_tools(timeout=20)
     assert len(listing.tools) == 1
@@ -49,7 +49,7 @@ def test_a_server_of_2024_is_recognised_by_its_refusal_of_a_post(sse_url: str) -
 
 
 def test_a_call_that_is_not_answered_times_out_and_the_next_one_works(sse_url: str) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("hang", {}, timeout=0.1), TimedOut)
         assert isinstance(await session.call_tool("echo", {}, timeout=20), Answer)
 
@@ -57,11 +57,11 @@ def test_a_call_that_is_not_answered_times_out_and_the_next_one_works(sse_url: s
 
 
 def test_the_end_of_the_stream_is_the_end_of_every_open_call(sse_url: str) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("exit", {}, timeout=20)
-        assert isinstance(reply, Lost)
+        assert isinstance(reply, ConnectionLost)
         again = await session.call_tool("echo", {}, timeout=20)
-        assert isinstance(again, Lost)
+        assert isinstance(again, ConnectionLost)
 
     in_session(HttpTarget(f"{sse_url}/mortal", kind="sse"), talk)
 
@@ -75,7 +75,7 @@ def test_the_end_of_the_stream_is_the_end_of_every_open_call(sse_url: str) -> No
     ],
 )
 def test_what_is_no_such_server_is_named(sse_url: str, path: str, error: type[Exception], words: str) -> None:
-    async def talk(_session: Session) -> None:
+    async def talk(_session: McpSession) -> None:
         raise AssertionError
 
     with pytest.raises(error, match=words):

@@ -6,16 +6,16 @@ from typing import Literal
 import pytest
 
 from toolvet.errors import UnreachableError
-from toolvet.transport import Answer, Listing, Refusal, Session, StdioTarget, open_session, opening
+from toolvet.transport import Answer, Listing, McpSession, RpcError, StdioTarget, open_session, opening
 
 Hostile = Callable[[str], StdioTarget]
 Era = Literal["auto", "legacy", "modern"]
 
 
-def opened(target: StdioTarget, era: Era = "auto", timeout: float = 20) -> Session:
+def opened(target: StdioTarget, era: Era = "auto", timeout: float = 20) -> McpSession:
     """The session, closed again."""
 
-    async def main() -> Session:
+    async def main() -> McpSession:
         async with open_session(target, era=era, timeout=timeout) as session:
             return session
 
@@ -30,7 +30,7 @@ def listed(target: StdioTarget) -> Listing:
     return asyncio.run(main())
 
 
-def odd(session: Session) -> list[tuple[str, str]]:
+def odd(session: McpSession) -> list[tuple[str, str]]:
     return [(oddity.kind, oddity.evidence) for oddity in session.oddities]
 
 
@@ -70,7 +70,7 @@ def test_a_slow_modern_server_is_modern_and_its_refusal_of_our_second_question_i
 ) -> None:
     monkeypatch.setattr(opening, "PATIENCE", 0.05)
 
-    async def main() -> Session:
+    async def main() -> McpSession:
         async with open_session(hostile("slow_modern"), timeout=20) as session:
             await session.call_tool("echo", {}, timeout=20)
             return session
@@ -134,7 +134,7 @@ def test_a_real_server_is_spoken_to_in_both_eras(module: str, era: Era, spoken: 
             assert (listing.problems, listing.pages, listing.failure) == ((), 1, None)
             assert len(listing.tools) == {"mcp_server_time": 2, "mcp_server_git": 12}[module]
             unknown = await session.call_tool("no_such_tool", {}, timeout=30)
-            assert isinstance(unknown, Refusal)
+            assert isinstance(unknown, RpcError)
             assert (unknown.code, unknown.message) == (-32602, "Unknown tool: no_such_tool")
             if module == "mcp_server_time":
                 answer = await session.call_tool("get_current_time", {"timezone": "UTC"}, timeout=30)
@@ -221,4 +221,4 @@ def test_an_illegal_tool_hides_no_other(hostile: Hostile) -> None:
 def test_what_is_wrong_with_a_page_is_a_problem(hostile: Hostile, mode: str, tools: int, kind: str) -> None:
     listing = listed(hostile(mode))
     assert (len(listing.tools), [problem.kind for problem in listing.problems]) == (tools, [kind])
-    assert isinstance(listing.failure, Refusal) == (mode == "second_page_fails")
+    assert isinstance(listing.failure, RpcError) == (mode == "second_page_fails")

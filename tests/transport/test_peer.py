@@ -7,7 +7,7 @@ from typing import Literal
 
 from hypothesis import given, settings, strategies as st
 
-from toolvet.transport import Answer, Lost, Malformed, Peer, Refusal, Reply
+from toolvet.transport import Answer, ConnectionLost, Malformed, Peer, Reply, RpcError
 from toolvet.transport.channel import Inbox
 from toolvet.transport.failure import opening_error
 from toolvet.transport.introduction import from_discover, from_initialize
@@ -81,7 +81,7 @@ def test_whatever_comes_every_request_gets_one_reply(arrivals: list[tuple[bytes,
 
     replies = asyncio.run(main())
     assert len(replies) == 3
-    assert all(isinstance(reply, Answer | Refusal | Malformed | Lost) for reply in replies)
+    assert all(isinstance(reply, Answer | RpcError | Malformed | ConnectionLost) for reply in replies)
     for target in (StdioTarget("x"), HttpTarget("http://x")):
         for reply in replies:
             assert str(opening_error(target, Peer(Loopback()), reply, 1.0))

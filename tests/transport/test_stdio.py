@@ -13,11 +13,11 @@ import pytest
 from toolvet.errors import UnreachableError
 from toolvet.transport import (
     Answer,
-    Lost,
+    ConnectionLost,
     Malformed,
-    Refusal,
+    McpSession,
     Reply,
-    Session,
+    RpcError,
     StdioTarget,
     TimedOut,
     connect,
@@ -28,7 +28,7 @@ Hostile = Callable[[str], StdioTarget]
 T = TypeVar("T")
 
 
-def in_session(target: StdioTarget, talk: Callable[[Session], Awaitable[T]], limit: int | None = None) -> T:
+def in_session(target: StdioTarget, talk: Callable[[McpSession], Awaitable[T]], limit: int | None = None) -> T:
     async def main() -> T:
         async with open_session(target, era="legacy", timeout=20, limit=limit) as session:
             return await talk(session)
@@ -42,12 +42,12 @@ def said(reply: Reply) -> str:
     return content[0]["text"]
 
 
-def kinds(session: Session) -> list[str]:
+def kinds(session: McpSession) -> list[str]:
     return [oddity.kind for oddity in session.oddities]
 
 
 def test_noise_on_stdout_is_noted_and_hides_no_answer(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert said(await session.call_tool("echo", {})) == "ok"
         assert said(await session.call_tool("echo", {})) == "ok"
         assert kinds(session)[:3] == ["noise"] * 3
@@ -57,7 +57,7 @@ def test_noise_on_stdout_is_noted_and_hides_no_answer(hostile: Hostile) -> None:
 
 
 def test_answers_out_of_order_reach_their_requests(hostile: Hostile) -> None:
-    async def talk(session: Session) -> list[str]:
+    async def talk(session: McpSession) -> list[str]:
         calls = [session.call_tool("echo", {"n": n}, timeout=10) for n in range(3)]
         return [said(reply) for reply in await asyncio.gather(*calls)]
 
@@ -65,7 +65,7 @@ def test_answers_out_of_order_reach_their_requests(hostile: Hostile) -> None:
 
 
 def test_a_second_answer_and_answers_to_nothing_are_noted(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert said(await session.call_tool("echo", {}, timeout=10)) == "first"
         # The next answer comes after the strays of the first call, so they have been read.
         await session.call_tool("echo", {}, timeout=10)
@@ -75,7 +75,7 @@ def test_a_second_answer_and_answers_to_nothing_are_noted(hostile: Hostile) -> N
 
 
 def test_a_call_that_is_never_answered_times_out_and_is_cancelled(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("never", {}, timeout=0.05), TimedOut)
         heard = json.loads(said(await session.call_tool("what did you hear", {}, timeout=10)))
         assert [message["method"] for message in heard] == ["notifications/initialized", "notifications/cancelled"]
@@ -85,7 +85,7 @@ def test_a_call_that_is_never_answered_times_out_and_is_cancelled(hostile: Hosti
 
 
 def test_a_caller_that_is_cancelled_cancels_its_request(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         call = asyncio.ensure_future(session.call_tool("never", {}))
         await session.request("ping")
         call.cancel()
@@ -97,7 +97,7 @@ def test_a_caller_that_is_cancelled_cancels_its_request(hostile: Hostile) -> Non
 
 
 def test_an_answer_after_the_timeout_is_noted_as_late(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("never", {}, timeout=0.05), TimedOut)
         assert said(await session.call_tool("echo", {}, timeout=10)) == "ok"
         assert kinds(session) == ["late_answer"]
@@ -106,13 +106,13 @@ def test_an_answer_after_the_timeout_is_noted_as_late(hostile: Hostile) -> None:
 
 
 def test_a_server_that_dies_in_an_answer_is_lost_with_exit_code_and_last_words(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
-        assert isinstance(reply, Lost)
+        assert isinstance(reply, ConnectionLost)
         assert (reply.reason, reply.exit_code, reply.stderr_tail) == ("the process ended", 7, "Traceback: it hurts")
         assert not session.peer.alive
         again = await session.call_tool("echo", {}, timeout=10)
-        assert isinstance(again, Lost)
+        assert isinstance(again, ConnectionLost)
         assert again.exit_code == 7
         assert session.oddities[0].evidence == '{"jsonrpc":"2.0","id":'
 
@@ -120,32 +120,32 @@ def test_a_server_that_dies_in_an_answer_is_lost_with_exit_code_and_last_words(h
 
 
 def test_death_by_signal_shows_as_a_negative_exit_code(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
-        assert isinstance(reply, Lost)
+        assert isinstance(reply, ConnectionLost)
         assert reply.exit_code == -signal.SIGKILL
 
     in_session(hostile("killed"), talk)
 
 
 def test_a_server_that_closes_its_stdout_is_lost_though_it_lives(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
-        assert isinstance(reply, Lost)
+        assert isinstance(reply, ConnectionLost)
         assert (reply.reason, reply.exit_code) == ("the process closed its stdout", None)
 
     in_session(hostile("closes_stdout"), talk)
 
 
 def test_a_message_of_50_megabytes_arrives_whole(hostile: Hostile) -> None:
-    async def talk(session: Session) -> int:
+    async def talk(session: McpSession) -> int:
         return len(said(await session.call_tool("echo", {"bytes": 50_000_000}, timeout=60)))
 
     assert in_session(hostile("big"), talk) == 50_000_000
 
 
 def test_a_message_over_the_limit_is_reported_and_the_next_one_arrives(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {"bytes": 2_000_000}, timeout=20)
         assert isinstance(reply, Malformed)
         assert "over the limit of 1,000,000" in reply.reason
@@ -155,7 +155,7 @@ def test_a_message_over_the_limit_is_reported_and_the_next_one_arrives(hostile: 
 
 
 def test_full_pipes_on_both_sides_do_not_deadlock(hostile: Hostile) -> None:
-    async def talk(session: Session) -> list[str]:
+    async def talk(session: McpSession) -> list[str]:
         calls = [session.call_tool("echo", {"padding": "p" * 1_000_000}, timeout=60) for _ in range(5)]
         return [said(reply) for reply in await asyncio.gather(*calls)]
 
@@ -163,7 +163,7 @@ def test_full_pipes_on_both_sides_do_not_deadlock(hostile: Hostile) -> None:
 
 
 def test_a_flood_on_stderr_blocks_nothing_and_its_end_is_kept(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert said(await session.call_tool("echo", {}, timeout=30)) == "ok"
         assert said(await session.call_tool("echo", {}, timeout=30)) == "ok"
         assert session.peer.stderr.endswith(f"line 39999 {'z' * 90}\n")
@@ -173,9 +173,9 @@ def test_a_flood_on_stderr_blocks_nothing_and_its_end_is_kept(hostile: Hostile) 
 
 
 def test_an_error_without_id_is_the_answer_to_the_only_open_request(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
-        assert isinstance(reply, Refusal)
+        assert isinstance(reply, RpcError)
         assert (reply.code, reply.message) == (-32700, "Parse error in tools/call")
         assert kinds(session) == ["null_id"]
 
@@ -193,7 +193,7 @@ def test_an_error_without_id_is_the_answer_to_the_only_open_request(hostile: Hos
     ],
 )
 def test_an_answer_that_is_no_legal_response_is_malformed(hostile: Hostile, mode: str, reason: str) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
         assert isinstance(reply, Malformed), reply
         assert reply.reason == reason
@@ -203,7 +203,7 @@ def test_an_answer_that_is_no_legal_response_is_malformed(hostile: Hostile, mode
 
 
 def test_a_batch_is_noise(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("echo", {}, timeout=0.1), TimedOut)
         # Answered after the batch was written, however slow the server is.
         await session.request("ping", timeout=20)
@@ -228,7 +228,7 @@ def test_of_the_servers_requests_only_ping_and_announced_roots_are_answered(host
 
 
 def test_progress_notifications_are_kept(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         await session.call_tool("echo", {}, timeout=10, meta={"progressToken": "p"})
         assert [note.method for note in session.peer.notifications] == ["notifications/progress"] * 2
         assert session.peer.notifications[1].params == {"progressToken": "p", "progress": 2}
@@ -244,7 +244,7 @@ def test_the_child_gets_no_variable_of_ours_but_the_harmless_ones(
     folder = tmp_path.resolve()
     target = StdioTarget(plain.command, plain.args, {"GIVEN": "yes"}, str(tmp_path))
 
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         seen = json.loads(said(await session.call_tool("echo", {}, timeout=10)))
         assert seen["env"]["GIVEN"] == "yes"
         assert seen["env"]["PATH"] == os.environ["PATH"]
@@ -257,7 +257,7 @@ def test_the_child_gets_no_variable_of_ours_but_the_harmless_ones(
 
 
 def test_waiting_is_counted_once_for_requests_that_wait_together(hostile: Hostile) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         before = session.wait_seconds
         calls = [session.call_tool("never", {}, timeout=0.2) for _ in range(10)]
         replies = await asyncio.gather(*calls)
@@ -309,10 +309,10 @@ def test_a_cancelled_block_leaves_no_process(hostile: Hostile, runs: Callable[[i
 
 
 def test_a_child_that_holds_stdout_open_does_not_hide_the_exit(hostile: Hostile, runs: Callable[[int], bool]) -> None:
-    async def main() -> Lost:
+    async def main() -> ConnectionLost:
         async with connect(hostile("leaves_child_and_exits")) as peer:
             reply = await peer.request("initialize", {}, timeout=20)
-            assert isinstance(reply, Lost)
+            assert isinstance(reply, ConnectionLost)
             return reply
 
     reply = asyncio.run(main())

@@ -14,12 +14,12 @@ import pytest
 from toolvet.errors import AuthenticationError, UnreachableError
 from toolvet.transport import (
     Answer,
+    ConnectionLost,
     HttpTarget,
-    Lost,
     Malformed,
-    Refusal,
+    McpSession,
     Reply,
-    Session,
+    RpcError,
     TimedOut,
     open_session,
 )
@@ -155,7 +155,7 @@ def odd_server(script: Script) -> Iterator[OddServer]:
 
 
 def in_session(
-    url: str, talk: Callable[[Session], Awaitable[T]], era: Era = "legacy", headers: dict[str, str] | None = None
+    url: str, talk: Callable[[McpSession], Awaitable[T]], era: Era = "legacy", headers: dict[str, str] | None = None
 ) -> T:
     async def main() -> T:
         async with open_session(HttpTarget(url, headers), era=era, timeout=20, limit=4_000_000) as session:
@@ -165,7 +165,7 @@ def in_session(
 
 
 def why_not(url: str, headers: dict[str, str] | None = None) -> str:
-    async def nothing(_session: Session) -> None:
+    async def nothing(_session: McpSession) -> None:
         raise AssertionError
 
     with pytest.raises((UnreachableError, AuthenticationError)) as caught:
@@ -179,7 +179,7 @@ def call(script: Script) -> tuple[Reply, OddServer]:
     def only_calls(asked: Asked) -> Say | None:
         return script(asked) if asked.method == "tools/call" or asked.verb == "GET" else None
 
-    async def talk(session: Session) -> Reply:
+    async def talk(session: McpSession) -> Reply:
         return await session.call_tool("t", {}, timeout=5)
 
     with odd_server(only_calls) as server:
@@ -192,7 +192,7 @@ def message(asked: Asked, result: object) -> bytes:
 
 @pytest.mark.parametrize(("era", "spoken"), [("auto", "modern"), ("modern", "modern"), ("legacy", "legacy")])
 def test_an_sdk_server_is_spoken_to_in_both_eras(sdk_url: str, era: Era, spoken: str) -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert (session.era, session.server_name, session.server_version) == (spoken, "sdk", "1")
         listing = await session.list_tools(timeout=20)
         assert (len(listing.tools), listing.pages, listing.problems) == (3, 2, ())
@@ -205,7 +205,7 @@ def test_an_sdk_server_is_spoken_to_in_both_eras(sdk_url: str, era: Era, spoken:
             reply = await session.call_tool(name, arguments, timeout=20)
             assert isinstance(reply, Answer), reply
         unknown = await session.request("no/such", {}, timeout=20)
-        assert isinstance(unknown, Refusal)
+        assert isinstance(unknown, RpcError)
         assert unknown.code == -32601
         # Far over the 1 MiB at which the SDK's own client gives up.
         large = await session.call_tool("echo", {"large": 3_000_000}, timeout=20)
@@ -217,7 +217,7 @@ def test_an_sdk_server_is_spoken_to_in_both_eras(sdk_url: str, era: Era, spoken:
 
 
 def test_a_legacy_session_sends_id_and_version_and_says_goodbye() -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         await session.call_tool("t", {}, timeout=5)
 
     with odd_server(lambda _: None) as server:
@@ -244,7 +244,7 @@ def test_an_expired_session_is_opened_again_once() -> None:
             return Say(404)
         return None
 
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
         assert [oddity.kind for oddity in session.oddities] == ["session_expired"]
 
@@ -268,7 +268,7 @@ def test_calls_that_meet_the_end_of_a_session_together_open_one_new_session() ->
             return answer
         return None
 
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         replies = await asyncio.gather(*(session.call_tool("t", {}, timeout=5) for _ in range(5)))
         assert all(isinstance(reply, Answer) for reply in replies)
 
@@ -331,7 +331,7 @@ def test_a_response_that_is_no_answer_is_malformed(say: Say, reason: str, status
 def test_a_json_rpc_error_with_an_http_status_is_a_refusal_that_has_both() -> None:
     body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no"}}'
     reply, _ = call(lambda _: Say(403, body, {"content-type": "application/json"}))
-    assert isinstance(reply, Refusal)
+    assert isinstance(reply, RpcError)
     assert (reply.code, reply.status) == (-32001, 403)
 
 
@@ -339,7 +339,7 @@ def test_a_redirect_at_the_same_origin_is_followed_with_message_and_headers() ->
     def script(asked: Asked) -> Say | None:
         return Say(308, headers={"location": "/mcp/"}) if asked.path == "/mcp" and asked.verb == "POST" else None
 
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
 
     with odd_server(script) as server:
@@ -356,7 +356,7 @@ def test_a_session_id_that_no_header_should_carry_is_noted_and_not_sent_back(ses
         answer.headers["mcp-session-id"] = session_id
         return answer
 
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
         assert [oddity.kind for oddity in session.oddities] == ["bad_session_id"]
 
@@ -367,7 +367,7 @@ def test_a_session_id_that_no_header_should_carry_is_noted_and_not_sent_back(ses
 
 def test_redirects_in_a_circle_end() -> None:
     reply, _ = call(lambda _: Say(307, headers={"location": "/mcp"}))
-    assert isinstance(reply, Lost)
+    assert isinstance(reply, ConnectionLost)
     assert "more than 5 redirects" in reply.reason
 
 
@@ -378,8 +378,8 @@ def test_a_connection_that_breaks_in_the_answer_is_lost_and_the_next_call_works(
             return Say(200, headers=broken, parts=[b'{"jsonrpc"'])
         return None
 
-    async def talk(session: Session) -> None:
-        assert isinstance(await session.call_tool("break", {}, timeout=5), Lost)
+    async def talk(session: McpSession) -> None:
+        assert isinstance(await session.call_tool("break", {}, timeout=5), ConnectionLost)
         assert session.peer.alive
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
 
@@ -396,7 +396,7 @@ def test_a_timeout_closes_the_stream_and_in_the_legacy_era_says_so(era: Era) -> 
             return says(asked, {"supportedVersions": ["2026-07-28"], "capabilities": {}})
         return None
 
-    async def talk(session: Session) -> bool:
+    async def talk(session: McpSession) -> bool:
         assert isinstance(await session.call_tool("t", {}, timeout=0.2), TimedOut)
         return await asyncio.to_thread(server.left.wait, 20)
 
@@ -417,7 +417,7 @@ def test_a_request_of_the_server_in_a_stream_is_answered_with_a_post() -> None:
 
 
 def test_a_refused_notification_is_noted() -> None:
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert [(oddity.kind, oddity.evidence) for oddity in session.oddities] == [
             ("notification_refused", "HTTP 406: no thanks")
         ]
@@ -475,7 +475,7 @@ def test_loopback_is_never_asked_of_a_proxy(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
 
-    async def talk(session: Session) -> None:
+    async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
 
     with odd_server(lambda _: None) as server:

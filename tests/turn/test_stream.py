@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from toolvet import AnswerStream, check_answer, vet_stream
 from toolvet.checks.answer.phrases import read_phrases
 from toolvet.checks.answer.read import apart, counting, find, gravity
-from toolvet.text import masks
+from toolvet.prose import masks
 
 PHRASES = [text for known in read_phrases().values() for text in known.phrase.hits[:1]]
 SEPARATORS = ["\n\n", " ", '" ', ' "', "\n```\n", "`", "> ", "\n- ", "«", "»", ". ", "* "]

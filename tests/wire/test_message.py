@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from toolvet.wire import (
     ErrorReply,
-    Fault,
+    InvalidJson,
     Message,
     Noise,
     Notification,
@@ -191,7 +191,7 @@ def test_noise_says_what_is_wrong_and_whose_answer_it_was(line: bytes, kind: str
 def test_a_payload_that_is_no_json_value_is_a_fault(body: bytes, reason: str) -> None:
     message = parse(b'{"jsonrpc":"2.0","id":1,"result":' + body + b"}")
     assert isinstance(message, Result)
-    assert message.result == Fault(reason)
+    assert message.result == InvalidJson(reason)
 
 
 def test_a_payload_is_decoded_once() -> None:

@@ -11,7 +11,7 @@ from toolvet.checks.result import overall_confidence
 from toolvet.findings import Finding
 from toolvet.redact import redact_text
 from toolvet.report.baseline import count
-from toolvet.report.document import Report, Server, Summary, Tool, ToolValidation
+from toolvet.report.document import Report, ReportedToolValidation, Server, Summary, Tool
 from toolvet.rules import judge_call, judge_calls, judge_server, merged
 from toolvet.rules.message import tool_message_score
 from toolvet.transport import HttpTarget
@@ -67,11 +67,11 @@ def assembled(run: Run, incomplete: str | None) -> Report:
     )
 
 
-def _tool_validation(run: Run) -> ToolValidation | None:
+def _tool_validation(run: Run) -> ReportedToolValidation | None:
     seen = run.seen.validation
     if seen is None or not seen.announced:
         return None
-    return ToolValidation(method=seen.method, asked=seen.asked, answered=seen.asked - len(seen.failures))
+    return ReportedToolValidation(method=seen.method, asked=seen.asked, answered=seen.asked - len(seen.failures))
 
 
 def _findings(run: Run) -> list[Finding]:

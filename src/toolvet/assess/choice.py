@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Choice:
+class SeededChoice:
     """Seed 0 takes what comes first; any other seed takes others, and always the same ones for the same `topic`."""
 
     def __init__(self, seed: int, topic: str) -> None:

@@ -2,24 +2,26 @@
 
 import msgspec
 
-from toolvet.assess.plan import Plan
+from toolvet.assess.plan import PlannedCall
 from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.redact import redact
 from toolvet.report.document import Scenario, Verdict
-from toolvet.rules import Breach, Call, Outcome, ProtocolError, ToolDefinition
+from toolvet.rules import IntendedViolation, ObservedCall, Outcome, ProtocolError, ToolDefinition
 from toolvet.rules.ending import Ending, ending, verdict_of
 from toolvet.schema import compiled
 from toolvet.schema.json_value import is_array, is_object
-from toolvet.transport import Answer, Lost, Malformed, Refusal, Reply, TimedOut
+from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut
 
 _LONGEST_STRING = 4_000  # Characters of one string in a report; the whole answer was judged.
 _MOST_ITEMS = 200
 
 
-def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: str, detail: str = "") -> Call:
+def call_of(
+    tool: ToolDefinition, plan: PlannedCall, reply: Reply, protocol_version: str, detail: str = ""
+) -> ObservedCall:
     """What came of a plan. Only an answer that is a tool result gets a verdict."""
     facts = msgspec.structs.replace(
-        Call(tool=tool, arguments=plan.arguments, outcome=Outcome.INVALID_MESSAGE),
+        ObservedCall(tool=tool, arguments=plan.arguments, outcome=Outcome.INVALID_MESSAGE),
         category=plan.category,
         breach=plan.breach,
         violations=compiled(tool.input_schema).violations(plan.arguments),
@@ -31,12 +33,12 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
         case Answer():
             verdict = check_result(tool.raw, plan.arguments, reply.result, plan.category)
             return replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
-        case Refusal():
+        case RpcError():
             error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
             return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error)
         case TimedOut():
             return replace(facts, outcome=Outcome.TIMEOUT, detail=detail)
-        case Lost():
+        case ConnectionLost():
             code = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
             words = f"{reply.reason}{code}\n{reply.stderr_tail}".strip()
             return replace(facts, outcome=Outcome.SERVER_DIED, detail=words)
@@ -44,7 +46,7 @@ def call_of(tool: ToolDefinition, plan: Plan, reply: Reply, protocol_version: st
             return replace(facts, detail=reply.reason)
 
 
-def judged(call: Call) -> tuple[bool, str]:
+def judged(call: ObservedCall) -> tuple[bool, str]:
     """Whether a scenario passed, and why, in a sentence.
 
     A call with valid arguments passes when its result is fully working: a success without issues, or an error of the
@@ -74,7 +76,7 @@ _WITHOUT_ANSWER = {
 _REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 
 
-def _judged_breach(call: Call, breach: Breach, ended: Ending) -> tuple[bool, str]:
+def _judged_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending) -> tuple[bool, str]:
     if ended in _REFUSED:
         return True, "refused, as it should be"
     if ended is Ending.UNFLAGGED_ERROR and call.rejected:
@@ -88,7 +90,7 @@ def _judged_breach(call: Call, breach: Breach, ended: Ending) -> tuple[bool, str
     return False, "the tool failed instead of refusing the arguments"
 
 
-def scenario_of(plan: Plan, call: Call, reproduce: str) -> Scenario:
+def scenario_of(plan: PlannedCall, call: ObservedCall, reproduce: str) -> Scenario:
     """The call as the report shows it: secrets masked, long payloads cut."""
     passed, note = judged(call)
     verdict = verdict_of(call)
@@ -109,7 +111,7 @@ def scenario_of(plan: Plan, call: Call, reproduce: str) -> Scenario:
     )
 
 
-def not_run(plan: Plan, reason: str) -> Scenario:
+def not_run(plan: PlannedCall, reason: str) -> Scenario:
     """A scenario that was planned and never sent."""
     return Scenario(
         name=plan.name,

@@ -8,7 +8,7 @@ from itertools import islice
 
 import msgspec
 
-from toolvet.rules import Call
+from toolvet.rules import ObservedCall
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.schema.naming import words_of
 
@@ -26,7 +26,7 @@ class Harvest:
     def __init__(self) -> None:
         self._values: dict[tuple[str, ...], list[object]] = {}
 
-    def gather(self, calls: Iterable[Call]) -> None:
+    def gather(self, calls: Iterable[ObservedCall]) -> None:
         """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
         successful = (call for call in calls if call.accepted and call.breach is None)
         for call in islice(successful, _MOST_CALLS):

@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 from typing import Literal
 
 from toolvet.errors import ToolvetError
-from toolvet.rules import Oddity
-from toolvet.transport import Era, Listing, Lost, Reply, Session, Target, TimedOut, open_session
+from toolvet.rules import WireOddity
+from toolvet.transport import ConnectionLost, Era, Listing, McpSession, Reply, Target, TimedOut, open_session
 
 _MOST_RESTARTS = 25
 _PATIENCE = 3.0  # Seconds for a sign of life after a call timed out.
@@ -21,16 +21,16 @@ class Line:
         self._era: Era | Literal["auto"] = era
         self._timeout = timeout
         self._stack = AsyncExitStack()
-        self._session: Session | None = None
-        self._opened: Session | None = None
+        self._session: McpSession | None = None
+        self._opened: McpSession | None = None
         self._stderr: list[str] = []
-        self._oddities: list[Oddity] = []
+        self._oddities: list[WireOddity] = []
         self._waited = 0.0
         self._renewing = asyncio.Lock()
         self.restarts = 0
         self.calls = 0
 
-    async def open(self) -> Session:
+    async def open(self) -> McpSession:
         """Connect. Raises UnreachableError or AuthenticationError when that is not possible."""
         self._session = await self._stack.enter_async_context(
             open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0))
@@ -44,26 +44,26 @@ class Line:
         """All pages of tools/list."""
         return await self._latest().list_tools(timeout=max(self._timeout, 10.0))
 
-    async def call(self, tool: str, arguments: Mapping[str, object]) -> tuple[Reply, Session]:
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> tuple[Reply, McpSession]:
         """One tools/call, and the session that it went through. Waits while the server is being replaced."""
         async with self._renewing:
             session = self._session
         if session is None:
-            return Lost(reason="the server did not come back", duration=0.0), self._latest()
+            return ConnectionLost(reason="the server did not come back", duration=0.0), self._latest()
         self.calls += 1
         return await session.call_tool(tool, dict(arguments), timeout=self._timeout), session
 
-    def is_current(self, session: Session) -> bool:
+    def is_current(self, session: McpSession) -> bool:
         """Whether this is still the session in use; what another call replaced says nothing of the server."""
         return self._session is session
 
-    async def responsive(self, session: Session) -> bool:
+    async def responsive(self, session: McpSession) -> bool:
         """Whether the server still answers anything at all. Any answer will do, an error too."""
         method = "server/discover" if session.era == "modern" else "ping"
         reply = await session.request(method, {}, timeout=min(_PATIENCE, self._timeout))
-        return not isinstance(reply, TimedOut | Lost)
+        return not isinstance(reply, TimedOut | ConnectionLost)
 
-    async def renew(self, broken: Session) -> bool:
+    async def renew(self, broken: McpSession) -> bool:
         """Replace the session `broken`, unless another call did so already. False when the server stays away."""
         async with self._renewing:
             if self._session is not broken:
@@ -86,13 +86,13 @@ class Line:
             await stack.aclose()
             self._keep(session)
 
-    def _latest(self) -> Session:
+    def _latest(self) -> McpSession:
         """The session that was opened last, closed or not."""
         if self._opened is None:
             raise RuntimeError("the line was never opened")
         return self._opened
 
-    def _keep(self, session: Session) -> None:
+    def _keep(self, session: McpSession) -> None:
         self._stderr.append(session.peer.stderr)
         self._oddities.extend(_oddities(session))
         self._waited += session.wait_seconds
@@ -104,7 +104,7 @@ class Line:
         return "\n".join(part.rstrip() for part in [*self._stderr, *now] if part.strip())
 
     @property
-    def oddities(self) -> tuple[Oddity, ...]:
+    def oddities(self) -> tuple[WireOddity, ...]:
         """What was odd on the wire, over all its lives."""
         return (*self._oddities, *(_oddities(self._session) if self._session else ()))
 
@@ -114,5 +114,5 @@ class Line:
         return self._waited + (self._session.wait_seconds if self._session else 0.0)
 
 
-def _oddities(session: Session) -> tuple[Oddity, ...]:
-    return tuple(Oddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in session.oddities)
+def _oddities(session: McpSession) -> tuple[WireOddity, ...]:
+    return tuple(WireOddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in session.oddities)

@@ -19,18 +19,18 @@ from toolvet.assess.exchange import call_of, not_run, scenario_of
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
-from toolvet.assess.plan import Plan
+from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce
 from toolvet.assess.scenarios import planned
-from toolvet.assess.validation import Validation
+from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values, settled
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import Call, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
+from toolvet.rules import ObservedCall, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
 from toolvet.rules.destructive import why_not_called
 from toolvet.schema import compiled
-from toolvet.transport import Listing, Lost, Reply, Session, Target, TimedOut
+from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, Target, TimedOut
 
 UNKNOWN_TOOL = "toolvet_no_such_tool"
 _MOST_SILENT = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
@@ -75,15 +75,15 @@ class ToolRun:
     definition: ToolDefinition
     skipped: str | None = None
     scenarios: list[Scenario] = field(default_factory=list[Scenario])
-    calls: list[Call] = field(default_factory=list[Call])
+    calls: list[ObservedCall] = field(default_factory=list[ObservedCall])
     findings: list[Finding] = field(default_factory=list[Finding])
 
 
 @dataclass(frozen=True)
-class _Answered:
+class _UnjudgedReply:
     """A reply that nobody has judged yet."""
 
-    plan: Plan
+    plan: PlannedCall
     reply: Reply
     protocol_version: str
     detail: str
@@ -101,11 +101,11 @@ class Run:
         self.target = target
         self.options = options
         self.line = Line(target, options.era, options.timeout)
-        self.session: Session | None = None
+        self.session: McpSession | None = None
         self.tools: list[ToolRun] = []
         self.listing: Listing | None = None
-        self.unknown_tool: Call | None = None
-        self.validation: Validation | None = None
+        self.unknown_tool: ObservedCall | None = None
+        self.validation: ValidationProbe | None = None
         self.gave_up: str | None = None
         self.started_at = datetime.now(UTC)
         self.began = time.perf_counter()
@@ -130,7 +130,7 @@ class Run:
     async def go(self) -> None:
         """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
         self.session = await self.line.open()
-        self.validation = Validation(self.line, self.session.capabilities)
+        self.validation = ValidationProbe(self.line, self.session.capabilities)
         self.listing = await self.line.list_tools()
         self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(self.listing.tools)]
         self._choose()
@@ -244,7 +244,7 @@ class Run:
             finally:
                 asking.cancel()
             detail = ""
-            if isinstance(reply, TimedOut | Lost):
+            if isinstance(reply, TimedOut | ConnectionLost):
                 others = self._under_way > 1 or not self.line.is_current(session)
                 detail = await self._recover(reply, session)
                 if others and self.gave_up is None:
@@ -252,10 +252,10 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            answered = _Answered(plan, reply, session.protocol_version, detail, preview)
+            answered = _UnjudgedReply(plan, reply, session.protocol_version, detail, preview)
         self._judge(run, answered)
 
-    def _judge(self, run: ToolRun, answered: "_Answered | None") -> None:
+    def _judge(self, run: ToolRun, answered: "_UnjudgedReply | None") -> None:
         if answered is None:
             return
         tool, plan = run.definition, answered.plan
@@ -266,7 +266,7 @@ class Run:
         run.scenarios.append(scenario)
         self._watch.called(tool.name, scenario)
 
-    async def _recover(self, reply: TimedOut | Lost, session: Session) -> str:
+    async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """After a silent call: see whether the server still lives, and replace it if not. Returns what that showed."""
         if isinstance(reply, TimedOut) and await self.line.responsive(session):
             return ""
@@ -274,11 +274,11 @@ class Run:
             self.gave_up = "not sent: the server did not come back"
         return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
-    def _plans(self, run: ToolRun) -> Sequence[Plan]:
+    def _plans(self, run: ToolRun) -> Sequence[PlannedCall]:
         tool, options = run.definition, self.options
         if options.arguments is not None:
             return (
-                Plan(
+                PlannedCall(
                     name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"
                 ),
             )
@@ -296,7 +296,8 @@ class Run:
             return ()
         for number, fixture in enumerate(fixtures[1:], start=2):
             plans.insert(
-                number, Plan(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture")
+                number,
+                PlannedCall(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture"),
             )
         return plans
 
@@ -304,9 +305,9 @@ class Run:
         run.scenarios = [not_run(plan, "not sent: --plan-only") for plan in self._plans(run)]
 
     async def _ask_for_unknown_tool(self) -> None:
-        plan = Plan(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
+        plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
         reply, session = await self.line.call(UNKNOWN_TOOL, plan.arguments)
-        if isinstance(reply, TimedOut | Lost):
+        if isinstance(reply, TimedOut | ConnectionLost):
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
         self.unknown_tool = call_of(tool, plan, reply, session.protocol_version)

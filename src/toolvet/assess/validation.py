@@ -12,14 +12,14 @@ from toolvet.checks.capability import (
     parse_reply,
 )
 from toolvet.rules import Preview, ToolDefinition, ValidationSeen
-from toolvet.transport import Answer, Lost, TimedOut
+from toolvet.transport import Answer, ConnectionLost, TimedOut
 from toolvet.transport.listing import in_words
 
 _MOST_ASKED = 500  # Calls per assessment: asking doubles the traffic, and a validator that errs shows it sooner.
 _MOST_FAILURES = 3
 
 
-class Validation:
+class ValidationProbe:
     """Asks only a server that announces `toolValidation`, and no longer than that makes sense."""
 
     def __init__(self, line: Line, capabilities: object) -> None:
@@ -41,9 +41,9 @@ class Validation:
         request = ValidationRequest(calls=(ValidationCall(tool, dict(arguments)),))
         reply, session = await self._line.call(announced.method, request.to_dict())
         verdict = parse_reply(reply.result) if isinstance(reply, Answer) else f"It {in_words(reply)}."
-        if isinstance(reply, Lost | TimedOut):
+        if isinstance(reply, ConnectionLost | TimedOut):
             self._silent = True
-            if isinstance(reply, Lost) or not await self._line.responsive(session):
+            if isinstance(reply, ConnectionLost) or not await self._line.responsive(session):
                 await self._line.renew(session)
         if isinstance(verdict, str):
             self._failures.append(verdict)

@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from toolvet.cli.codes import BUG, INTERRUPTED
-from toolvet.discover import modules
+from toolvet.discover import packages
 from toolvet.errors import ToolvetError
 from toolvet.version import __version__
 
 
 def app() -> App:
-    """The command line: every file in `commands/` is a command of that name, its `command` what it does."""
+    """The command line: every folder in `commands/` is a command of that name, and its `command` does the work."""
     root = App(
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
@@ -40,19 +40,20 @@ def app() -> App:
 
 
 def _add(parent: App, package: str) -> None:
-    for module in modules(package):
-        name = module.__name__.rpartition(".")[2].replace("_", "-")
-        if hasattr(module, "__path__"):
-            # A folder of commands is a command with sub-commands, and may do something itself without them.
-            own = getattr(module, "command", None)
-            words = module.__doc__ if own is None else own.__doc__
-            group = App(name=name, help=words, help_format="plaintext", result_action="return_value")
-            if own is not None:
-                group.default(own)
-            _add(group, module.__name__)
-            parent.command(group)
-        else:
-            parent.command(module.command, name=name)
+    """Add every command folder of `package` to `parent`; a folder inside a command's folder is a sub-command of it."""
+    for folder in packages(package):
+        name = folder.__name__.rpartition(".")[2].replace("_", "-")
+        command = getattr(folder, "command", None)
+        if command is not None and not packages(folder.__name__):
+            parent.command(command, name=name)
+            continue
+        # A command with sub-commands may do something itself without them.
+        words = folder.__doc__ if command is None else command.__doc__
+        group = App(name=name, help=words, help_format="plaintext", result_action="return_value")
+        if command is not None:
+            group.default(command)
+        _add(group, folder.__name__)
+        parent.command(group)
 
 
 def main(words: Sequence[str] | None = None) -> None:

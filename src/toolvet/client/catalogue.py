@@ -8,7 +8,7 @@ from toolvet.client.connection import ListTools
 from toolvet.tool import view_of
 
 
-class Catalogue:
+class ToolDefinitions:
     """Tool definitions by name. Safe for many tasks at once."""
 
     def __init__(self, list_tools: ListTools) -> None:

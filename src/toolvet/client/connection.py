@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 from toolvet.errors import ToolvetError, UsageError
-from toolvet.transport import Answer, Lost, Malformed, Refusal, Reply, Session, TimedOut
+from toolvet.transport import Answer, ConnectionLost, Malformed, McpSession, Reply, RpcError, TimedOut
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, object]], Awaitable[object]]
 ListTools: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
@@ -47,7 +47,7 @@ def connection_of(connected: object) -> Connection:
     An open `mcp.Client` or `mcp.ClientSession`, an open `fastmcp.Client`, or a `toolvet.transport.Session`. Raises
     UsageError for anything else, and for a client that is not connected yet.
     """
-    if isinstance(connected, Session):
+    if isinstance(connected, McpSession):
         return OfSession(connected)
     # Asked of the class: a property of a client that is not open yet raises.
     kind = type(connected)
@@ -64,7 +64,7 @@ def connection_of(connected: object) -> Connection:
 class OfSession:
     """Our own session, which never raises: what is no answer is raised here."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: McpSession) -> None:
         self._session = session
 
     @property
@@ -191,7 +191,7 @@ class OfCallables:
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
         """Whatever the callable returns or raises; one of our replies is opened, or raised as CallFailedError."""
         found = await self._call_tool(name, arguments)
-        return _opened(found) if isinstance(found, Answer | Refusal | TimedOut | Lost | Malformed) else found
+        return _opened(found) if isinstance(found, Answer | RpcError | TimedOut | ConnectionLost | Malformed) else found
 
     async def list_tools(self) -> Sequence[object]:
         """As given, or as the callable given says now."""
@@ -234,11 +234,11 @@ def _opened(reply: Reply) -> object:
     raise CallFailedError(_in_words(reply))
 
 
-def _in_words(reply: Refusal | TimedOut | Lost | Malformed) -> str:
+def _in_words(reply: RpcError | TimedOut | ConnectionLost | Malformed) -> str:
     match reply:
-        case Refusal():
+        case RpcError():
             return f"error {reply.code}: {reply.message}"
         case TimedOut():
             return f"no answer within {reply.duration:.3g} s"
-        case Lost() | Malformed():
+        case ConnectionLost() | Malformed():
             return reply.reason

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.capability import Message, ValidationReply
-from toolvet.client.catalogue import Catalogue
+from toolvet.client.catalogue import ToolDefinitions
 from toolvet.client.reason import reason_of
 from toolvet.schema.json_value import is_object, type_name
 
@@ -17,7 +17,7 @@ class SchemaVerdict(NamedTuple):
     report: ArgumentReport | None = None
 
 
-async def by_schema(catalogue: Catalogue, tool: str, arguments: object, timeout: float) -> SchemaVerdict:  # noqa: ASYNC109 - in seconds, and told, not raised.
+async def by_schema(catalogue: ToolDefinitions, tool: str, arguments: object, timeout: float) -> SchemaVerdict:  # noqa: ASYNC109 - in seconds, and told, not raised.
     """The verdict of the tool's inputSchema.
 
     A tool that the list does not have is not valid, nor is any while the list cannot be read: nothing is known then.

@@ -35,7 +35,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class _Failure:
+class _RequestFailure:
     """Why a request brought no tool result. `silent` when nothing came in time."""
 
     reason: str
@@ -82,7 +82,7 @@ class Native:
     async def _ask_together(self, batch: Sequence[Question]) -> None:
         generation = self._offer.cache.generation
         result = await self._request(batch, is_batch=True)
-        replies = result.reason if isinstance(result, _Failure) else parse_replies(result, len(batch))
+        replies = result.reason if isinstance(result, _RequestFailure) else parse_replies(result, len(batch))
         if isinstance(replies, str):
             for question in batch:
                 question.notes.append(f"The server announces batches, but one failed: {reason_of(replies)}")
@@ -99,16 +99,16 @@ class Native:
             return
         generation = self._offer.cache.generation
         result = await self._request([question], is_batch=False)
-        reply = result.reason if isinstance(result, _Failure) else parse_reply(result)
+        reply = result.reason if isinstance(result, _RequestFailure) else parse_reply(result)
         if isinstance(reply, str):
             question.failure = reason_of(reply)
         else:
             self._take(question, reply, generation)
 
     async def _request(self, questions: Sequence[Question], *, is_batch: bool) -> object:
-        """The result of the announced method, or a `_Failure`."""
+        """The result of the announced method, or a `_RequestFailure`."""
         if self._silence is not None:
-            return _Failure(self._silence, silent=True)
+            return _RequestFailure(self._silence, silent=True)
         calls = tuple(ValidationCall(question.tool, question.arguments) for question in questions)
         asked = ValidationRequest(calls=calls, is_batch=is_batch, levels=self._levels, context=self._context)
         try:
@@ -116,9 +116,9 @@ class Native:
                 return await self._connection.call_tool(self._announced.method, asked.to_dict())
         except TimeoutError:
             self._silence = f"'{self._announced.method}' did not answer within {self._timeout:g} s"
-            return _Failure(self._silence, silent=True)
+            return _RequestFailure(self._silence, silent=True)
         except Exception as error:  # noqa: BLE001 - whatever a foreign client raises, the validator did not answer.
-            return _Failure(f"'{self._announced.method}' failed: {reason_of(error)}")
+            return _RequestFailure(f"'{self._announced.method}' failed: {reason_of(error)}")
 
     def _take(self, question: Question, reply: ValidationReply, generation: int) -> None:
         question.reply = reply

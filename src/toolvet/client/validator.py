@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from toolvet.checks.capability import LEVELS, Announcement, Level, bare_name
-from toolvet.client.catalogue import Catalogue
+from toolvet.client.catalogue import ToolDefinitions
 from toolvet.client.connection import CallTool, Connection, Informed, ListTools, OfCallables, connection_of
 from toolvet.client.fallback import by_schema
 from toolvet.client.native import Native, Question
@@ -51,7 +51,7 @@ class Validator:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._connection = _connection(connected, capabilities, tools)
-        self._catalogue = Catalogue(self._connection.list_tools)
+        self._catalogue = ToolDefinitions(self._connection.list_tools)
         self._levels = tuple(levels)
         if unknown := set(self._levels) - set(LEVELS):
             raise UsageError(f"there is no level {', '.join(sorted(unknown))}; the levels are {', '.join(LEVELS)}")

@@ -19,6 +19,13 @@ def modules(package: str) -> tuple[ModuleType, ...]:
     return tuple(import_module(f"{package}.{name}") for name in names)
 
 
+def packages(package: str) -> tuple[ModuleType, ...]:
+    """Every package directly inside `package`, imported, in order of name; its plain modules are left out."""
+    parent = import_module(package)
+    names = sorted(info.name for info in pkgutil.iter_modules(parent.__path__) if info.ispkg)
+    return tuple(import_module(f"{package}.{name}") for name in names)
+
+
 def data_files(package: str, suffix: str) -> Iterator[tuple[str, bytes]]:
     """Every data file of `package` and of its sub-folders that ends with `suffix`: (path relative to it, content).
 

@@ -19,7 +19,7 @@ import msgspec
 from mcp import MCPError
 from mcp_types import CallToolResult, InputRequiredResult
 
-from toolvet.checks.envelope import Envelope, success_response
+from toolvet.envelope import Envelope, success_response
 from toolvet.errors import EnvelopeTypeError, UsageError
 from toolvet.integrations.enveloped_failure import Answer, Errors, failure, unexpected
 from toolvet.integrations.enveloped_metrics import measured
@@ -77,12 +77,12 @@ def enveloped(
         )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorated(function, _Settings(name, output, text, fit, errors or {}))
+        return _decorated(function, _EnvelopeSettings(name, output, text, fit, errors or {}))
 
     return decorate if function is None else decorate(function)
 
 
-class _Settings(msgspec.Struct, frozen=True):
+class _EnvelopeSettings(msgspec.Struct, frozen=True):
     name: str | None
     output: Output
     text: Text
@@ -90,7 +90,7 @@ class _Settings(msgspec.Struct, frozen=True):
     errors: Errors
 
 
-def _decorated(function: Callable[..., Any], settings: _Settings) -> Callable[..., Any]:
+def _decorated(function: Callable[..., Any], settings: _EnvelopeSettings) -> Callable[..., Any]:
     given: object = function
     if not callable(given):
         raise EnvelopeTypeError("function", f"must be a function, not {type(given).__name__}")
@@ -98,7 +98,7 @@ def _decorated(function: Callable[..., Any], settings: _Settings) -> Callable[..
         raise EnvelopeTypeError("function", "must not be a generator: return a list")
     hints = _hints(function)
     declared = DeclaredOutput(hints.get("return"), settings.output)
-    tool = _Tool(settings, settings.name or _name(function), declared)
+    tool = _EnvelopedTool(settings, settings.name or _name(function), declared)
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - whether calling it gives a coroutine.
 
         async def answer(*args: Any, **kwargs: Any) -> Any:
@@ -126,10 +126,10 @@ def _decorated(function: Callable[..., Any], settings: _Settings) -> Callable[..
     return _dressed(answer_at_once, function, hints, declared.annotation)
 
 
-class _Tool(msgspec.Struct, frozen=True):
+class _EnvelopedTool(msgspec.Struct, frozen=True):
     """What becomes of the values and exceptions of one function."""
 
-    settings: _Settings
+    settings: _EnvelopeSettings
     name: str
     declared: DeclaredOutput
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from toolvet.checks.envelope import Envelope, ErrorCode, ErrorType, ResponseError, error_response
+from toolvet.envelope import Envelope, ErrorCode, ErrorType, ResponseError, error_response
 from toolvet.redact import redact_text
 
 Answer = str | Callable[[Exception], Envelope] | None

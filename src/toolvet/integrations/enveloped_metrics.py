@@ -6,7 +6,7 @@ Names are those of the GenAI semantic conventions where they have one. Without t
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from toolvet.checks.envelope import Envelope
+from toolvet.envelope import Envelope
 from toolvet.schema.json_value import elements, members
 
 try:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema
 
-from toolvet.checks.envelope import Envelope, output_schema
+from toolvet.envelope import Envelope, output_schema
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
 Output = Literal["envelope", "data", "none"]

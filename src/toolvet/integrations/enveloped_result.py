@@ -9,7 +9,7 @@ from typing import Literal
 
 from mcp_types import CallToolResult
 
-from toolvet.checks.envelope import Envelope
+from toolvet.envelope import Envelope
 from toolvet.schema import compiled
 from toolvet.schema.json_value import elements, members
 

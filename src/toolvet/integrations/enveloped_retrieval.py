@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
 from toolvet.checks.arguments import check_arguments
-from toolvet.checks.envelope import Archive, Envelope, output_schema, retrieve_content
+from toolvet.envelope import Archive, Envelope, output_schema, retrieve_content
 from toolvet.integrations.enveloped import enveloped
 from toolvet.schema.json_value import elements, is_object, members
 

@@ -11,7 +11,7 @@ from toolvet.schema.json_value import is_object, type_name
 from toolvet.schema.repairs import Repair
 
 
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """The report of the schema check, and what the validators said beside it."""
 
     tool: str
@@ -39,7 +39,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         messages = (*problems, *(Message(text, "info") for text in advice))
         return ValidationReply(valid=False, messages=messages, corrections=_corrections(repair))
 
-    def joined(self, messages: tuple[Message, ...], corrections: tuple[Correction, ...]) -> "Judgement":
+    def joined(self, messages: tuple[Message, ...], corrections: tuple[Correction, ...]) -> "CallJudgement":
         """With what validators found."""
         return msgspec.structs.replace(
             self, messages=(*self.messages, *messages), corrections=(*self.corrections, *corrections)
@@ -79,7 +79,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         return [correction.value for correction in self.corrections if path and correction.path == path]
 
 
-def judgement(tool: Mapping[str, object], arguments: object) -> Judgement:
+def judgement(tool: Mapping[str, object], arguments: object) -> CallJudgement:
     """What the schema of the tool says of the arguments; what it leaves unsaid is a warning."""
     name = str(tool.get("name", ""))
     report = check_arguments(tool, arguments)
@@ -89,7 +89,7 @@ def judgement(tool: Mapping[str, object], arguments: object) -> Judgement:
         messages.append(Message(f"The arguments of '{name}' must be an object, not {type_name(arguments)}."))
     if report.unchecked:
         messages.append(Message(f"The arguments of '{name}' were not checked: {report.unchecked}.", "warn"))
-    return Judgement(tool=name, arguments=arguments, report=report, messages=tuple(messages))
+    return CallJudgement(tool=name, arguments=arguments, report=report, messages=tuple(messages))
 
 
 def _corrections(repair: Repair | None) -> tuple[Correction, ...]:

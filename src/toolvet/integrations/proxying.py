@@ -19,13 +19,13 @@ from toolvet.wire import encode_error, encode_notification, encode_request, enco
 _MOST_CALLERS = 1000
 
 
-class Answered(msgspec.Struct, frozen=True):
+class BlockedCall(msgspec.Struct, frozen=True):
     """The call is not to be made: this is its result."""
 
     result: Mapping[str, object]
 
 
-class Going:
+class AllowedCall:
     """The call is to be made, with these arguments; then one of `result`, `failed` and `cancelled` is called, once."""
 
     def __init__(self, vetting: "Vetting", session: Session, number: int, arguments: Mapping[str, object]) -> None:
@@ -52,7 +52,7 @@ class Going:
         self._vetting.told(self._session.from_client(told))
 
 
-Vetted: TypeAlias = Answered | Going
+Vetted: TypeAlias = BlockedCall | AllowedCall
 
 
 class Vetting:
@@ -83,10 +83,10 @@ class Vetting:
         arguments = params.get("arguments")
         for step in self.told(session.from_client(given)):
             if isinstance(step, ToClient):
-                return Answered(members(members(msgspec.json.decode(step.data)).get("result")))
+                return BlockedCall(members(members(msgspec.json.decode(step.data)).get("result")))
             if isinstance(step, ToServer) and step.data is not given:
                 arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
-        return Going(self, session, self._number, arguments if is_object(arguments) else {})
+        return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {})
 
     def told(self, steps: Sequence[Step]) -> Sequence[Step]:
         """The steps; what is worth recording is passed on."""

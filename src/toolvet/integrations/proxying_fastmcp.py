@@ -15,7 +15,7 @@ from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolvet.integrations.proxying import Answered, Vetting
+from toolvet.integrations.proxying import BlockedCall, Vetting
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Note, Policies
 
@@ -38,7 +38,7 @@ class ProxyMiddleware(Middleware):
         tool = await _tool(context)
         params = context.message.model_dump(by_alias=True, mode="json", exclude_none=True)
         vetted = self._vetting.call(_caller(context), tool, {**params, "_meta": _meta(context)})
-        if isinstance(vetted, Answered):
+        if isinstance(vetted, BlockedCall):
             return _tool_result(vetted.result)
         if vetted.arguments != params.get("arguments", {}):
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(vetted.arguments)}))

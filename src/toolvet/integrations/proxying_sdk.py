@@ -11,7 +11,7 @@ from typing import Any
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from toolvet.integrations.proxying import Answered, Vetting
+from toolvet.integrations.proxying import BlockedCall, Vetting
 from toolvet.integrations.sdk import dressed, era_of, tools_of
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Note, Policies
@@ -38,7 +38,7 @@ class ProxyMiddleware:
         era = era_of(ctx)
         meta = {**members(params.get("_meta")), **({PROTOCOL_VERSION: ctx.protocol_version} if era == "modern" else {})}
         vetted = self._vetting.call(_caller(ctx), tools.get(str(params["name"])), {**params, "_meta": meta})
-        if isinstance(vetted, Answered):
+        if isinstance(vetted, BlockedCall):
             return dressed(vetted.result, era, stamp)
         if vetted.arguments != params.get("arguments", {}):
             ctx = replace(ctx, params={**params, "arguments": dict(vetted.arguments)})

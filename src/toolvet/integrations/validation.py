@@ -29,9 +29,9 @@ from toolvet.checks.capability import (
     output_schema,
 )
 from toolvet.errors import UsageError
-from toolvet.integrations.judgement import Judgement, judgement
+from toolvet.integrations.judgement import CallJudgement, judgement
 from toolvet.integrations.memory import Memory, Question, question
-from toolvet.integrations.validator import CheckFunction, FailurePolicy, Findings, Problem, Validator
+from toolvet.integrations.validator import CheckFunction, FailurePolicy, Findings, Problem, ServerValidator
 
 __all__ = ["Problem", "ToolValidation"]
 
@@ -77,7 +77,7 @@ class ToolValidation:
         self._on_failure: FailurePolicy = on_failure
         self._remembers = ttl is not None or bool(invalidate_on)
         self._memory = Memory(ttl, clock)
-        self._validators: dict[str, list[Validator]] = {}
+        self._validators: dict[str, list[ServerValidator]] = {}
 
     def validator(
         self,
@@ -100,7 +100,7 @@ class ToolValidation:
             limit = self._timeout if timeout is None else timeout
             policy = on_failure or self._on_failure
             self._validators.setdefault(tool, []).append(
-                Validator(check, level=level, timeout=limit, on_failure=policy)
+                ServerValidator(check, level=level, timeout=limit, on_failure=policy)
             )
             self._memory.forget(tool=tool)
             return check
@@ -167,7 +167,7 @@ class ToolValidation:
         levels: Iterable[Level] | None = None,
         context: Mapping[str, object] | None = None,
         purpose: Literal["call", "validate"] = "validate",
-    ) -> Judgement:
+    ) -> CallJudgement:
         """What is wrong with calling `tool` (its definition) with `arguments`; raises nothing, whatever they are.
 
         The validators run side by side, those of `levels` only, and none if the schema already refuses the arguments:
@@ -196,7 +196,7 @@ class ToolValidation:
         return self._memory.forget(tool=tool)
 
     async def _findings(
-        self, tool: str, asked: Sequence[Validator], arguments: object, context: Mapping[str, object]
+        self, tool: str, asked: Sequence[ServerValidator], arguments: object, context: Mapping[str, object]
     ) -> Sequence[Findings]:
         """What each validator found, from memory if it is still good. Failures are not remembered."""
         if not asked:
@@ -219,14 +219,14 @@ class ToolValidation:
         return findings
 
     def _key(
-        self, tool: str, validator: Validator, arguments: object, context: Mapping[str, object]
+        self, tool: str, validator: ServerValidator, arguments: object, context: Mapping[str, object]
     ) -> Question | None:
         """Under what the findings are remembered, None for not at all."""
         if not self._remembers:
             return None
         return question(tool, id(validator), arguments, dict(context) if validator.takes_context else None)
 
-    def _all(self) -> Iterable[Validator]:
+    def _all(self) -> Iterable[ServerValidator]:
         return (validator for validators in self._validators.values() for validator in validators)
 
 

@@ -44,7 +44,7 @@ class Findings(msgspec.Struct, frozen=True):
     failed: bool = False
 
 
-class Validator:
+class ServerValidator:
     """A check with a name, a level and a limit of `timeout` seconds.
 
     A sync check runs in a thread of its own, so that the server goes on while it waits. A thread cannot be stopped:

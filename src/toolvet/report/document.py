@@ -23,7 +23,7 @@ Percent = Annotated[float, Meta(description="0 to 100.")]
 Milliseconds = Annotated[float, Meta(description="Wall time in milliseconds.")]
 
 
-class ToolValidation(msgspec.Struct, frozen=True, kw_only=True):
+class ReportedToolValidation(msgspec.Struct, frozen=True, kw_only=True):
     """The capability `toolValidation` as announced: the tool that validates, and how often it was asked."""
 
     method: str
@@ -44,7 +44,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     protocol_version: Annotated[str, Meta(description="The MCP revision that the session spoke.")] = ""
     transport: Literal["stdio", "http"] = "stdio"
     command: Annotated[str, Meta(description="The command line or the URL, secrets masked.")] = ""
-    tool_validation: ToolValidation | None = None
+    tool_validation: ReportedToolValidation | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

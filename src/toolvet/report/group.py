@@ -7,7 +7,7 @@ from toolvet.findings import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FindingGroup:
     """The findings of one check at one severity, in the order they were reported. Never empty."""
 
     id: str
@@ -30,13 +30,13 @@ class Group:
         return _shared([finding.remedy for finding in self.findings])
 
 
-def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
+def grouped(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
     """The worst first; within a severity the check with the most findings first, then by id."""
     groups: dict[tuple[Severity, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.severity, finding.id), []).append(finding)
     ordered = sorted(groups.items(), key=lambda item: (-item[0][0].rank, -len(item[1]), item[0][1]))
-    return tuple(Group(name, severity, tuple(members)) for (severity, name), members in ordered)
+    return tuple(FindingGroup(name, severity, tuple(members)) for (severity, name), members in ordered)
 
 
 def _shared(texts: list[str]) -> str:

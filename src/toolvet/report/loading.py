@@ -6,7 +6,7 @@ from toolvet.errors import ConfigError
 from toolvet.report.document import COLLECTION_ID, SCHEMA_ID, Report, Reports
 
 
-class _Head(msgspec.Struct):
+class _FormatField(msgspec.Struct):
     """The one field that says what the rest is."""
 
     schema: str | None = None
@@ -18,7 +18,7 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
     `ConfigError` names `file`, and the place in it, when it is no such report.
     """
     try:
-        head = msgspec.json.decode(content, type=_Head)
+        head = msgspec.json.decode(content, type=_FormatField)
         if head.schema == SCHEMA_ID:
             return (msgspec.json.decode(content, type=Report),)
         if head.schema == COLLECTION_ID:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from toolvet.findings import Finding, Severity
 from toolvet.report.document import Report, Status, Tool
-from toolvet.report.group import Group, grouped
+from toolvet.report.group import FindingGroup, grouped
 from toolvet.report.visible import one_line, shortened, visible
 from toolvet.report.wording import (
     STATUS,
@@ -133,7 +133,7 @@ def _tool_note(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text
     return Text("  ").join(notes)
 
 
-def _group(group: Group) -> Iterator[RenderableType]:
+def _group(group: FindingGroup) -> Iterator[RenderableType]:
     style = _SEVERITY_STYLE[group.severity]
     heading = Text.assemble((f"{_SEVERITY_MARK[group.severity]} ", f"bold {style}"), (one_line(group.id), "bold"))
     heading.append(f"  {group.severity.value}", style=style)
@@ -152,7 +152,7 @@ def _group(group: Group) -> Iterator[RenderableType]:
         yield Padding.indent(_labelled([("fix", Text(one_line(group.remedy)))]), 2)
 
 
-def _finding(finding: Finding, group: Group) -> RenderableType:
+def _finding(finding: Finding, group: FindingGroup) -> RenderableType:
     sentence = Text(one_line(finding.message))
     if finding.tool is not None:
         sentence = Text.assemble((one_line(finding.tool), "bold"), ": ", sentence)

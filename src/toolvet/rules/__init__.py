@@ -1,30 +1,30 @@
 """What was seen → findings: one rule a file, the same for an assessment, the proxy and the library."""
 
-from toolvet.rules.judge import Seen, cards, judge_call, judge_calls, judge_server, judge_tool, merged
+from toolvet.rules.judge import Observation, cards, judge_call, judge_calls, judge_server, judge_tool, merged
 from toolvet.rules.subject import (
-    Breach,
-    Call,
-    Oddity,
+    IntendedViolation,
+    ObservedCall,
     Outcome,
     Preview,
     ProtocolError,
     ServerSeen,
     ToolDefinition,
     ValidationSeen,
+    WireOddity,
     tool_definition,
 )
 
 __all__ = [
-    "Breach",
-    "Call",
-    "Oddity",
+    "IntendedViolation",
+    "Observation",
+    "ObservedCall",
     "Outcome",
     "Preview",
     "ProtocolError",
-    "Seen",
     "ServerSeen",
     "ToolDefinition",
     "ValidationSeen",
+    "WireOddity",
     "cards",
     "judge_call",
     "judge_calls",

@@ -203,7 +203,7 @@ class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     misses: tuple[str, ...]
 
 
-class _Words(msgspec.Struct, frozen=True):
+class _DestructiveWords(msgspec.Struct, frozen=True):
     """The same, ready for use."""
 
     read: frozenset[str]
@@ -239,10 +239,10 @@ def destructive_source() -> _Source:
 
 
 @cache
-def _data() -> _Words:
+def _data() -> _DestructiveWords:
     source = destructive_source()
-    return _Words(
-        **{name: getattr(source, name) for name in _Words.__struct_fields__[:12]},
+    return _DestructiveWords(
+        **{name: getattr(source, name) for name in _DestructiveWords.__struct_fields__[:12]},
         lead_ins=re.compile(source.lead_ins),
         harmless=re.compile(source.harmless),
         dangerous=tuple(map(re.compile, source.dangerous)),

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import cast
 
 from toolvet.checks.result import ResultVerdict, State, check_result
-from toolvet.rules.subject import Call, Outcome
+from toolvet.rules.subject import ObservedCall, Outcome
 from toolvet.schema.json_value import elements, members
 
 INVALID_ARGUMENTS = frozenset({-32602, -32600, -32700})
@@ -29,7 +29,7 @@ class Ending(StrEnum):
     DIED = "died"
 
 
-def ending(call: Call) -> Ending:
+def ending(call: ObservedCall) -> Ending:
     """Total: every call ended in one of these ways."""
     match call.outcome:
         case Outcome.TIMEOUT:
@@ -44,12 +44,12 @@ def ending(call: Call) -> Ending:
             return _result_ending(call)
 
 
-def is_bad(call: Call) -> bool:
+def is_bad(call: ObservedCall) -> bool:
     """Whether the tool's own schema forbids the arguments of the call."""
     return bool(call.violations) or (call.breach is not None and call.breach.declared)
 
 
-def verdict_of(call: Call) -> ResultVerdict | None:
+def verdict_of(call: ObservedCall) -> ResultVerdict | None:
     """The verdict; a protocol error is read as the error result that it should have been."""
     if call.verdict is not None or call.error is None:
         return call.verdict
@@ -57,7 +57,7 @@ def verdict_of(call: Call) -> ResultVerdict | None:
     return check_result(call.tool.raw, call.arguments, {"content": [text], "isError": True}, call.category)
 
 
-def words_of(call: Call) -> str:
+def words_of(call: ObservedCall) -> str:
     """What a model gets to read: the protocol error's message or the text blocks, or else the structured content."""
     if call.error is not None:
         return call.error.message
@@ -67,7 +67,7 @@ def words_of(call: Call) -> str:
     return "\n".join(texts)
 
 
-def _protocol_ending(call: Call) -> Ending:
+def _protocol_ending(call: ObservedCall) -> Ending:
     code = call.error.code if call.error is not None else None
     if code in _NEEDS_MORE or call.tool.runs_as_task:
         return Ending.UNFINISHED
@@ -78,7 +78,7 @@ def _protocol_ending(call: Call) -> Ending:
     return Ending.PROTOCOL_REFUSAL if refused else Ending.PROTOCOL_FAILURE
 
 
-def _result_ending(call: Call) -> Ending:
+def _result_ending(call: ObservedCall) -> Ending:
     result, verdict = call.result, call.verdict
     if not isinstance(result, Mapping):
         return Ending.MALFORMED

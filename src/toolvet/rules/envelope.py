@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.checks.envelope import check_envelope
-from toolvet.checks.envelope.sighting import Sighting, sightings
-from toolvet.rules.judge import Seen
-from toolvet.rules.subject import Call
+from toolvet.envelope import check_envelope
+from toolvet.envelope.sighting import Sighting, sightings
+from toolvet.rules.judge import Observation
+from toolvet.rules.subject import ObservedCall
 
 
-def envelopes(calls: Sequence[Call]) -> Iterator[tuple[Call, Sighting]]:
+def envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Sighting]]:
     """The envelopes in the results of a tool.
 
     A tool answers with envelopes when one of its results says so by `meta.version`. From then on every result with
@@ -19,12 +19,12 @@ def envelopes(calls: Sequence[Call]) -> Iterator[tuple[Call, Sighting]]:
         yield from found
 
 
-def seen(calls: Sequence[Call], check: str) -> Iterator[Seen]:
+def seen(calls: Sequence[ObservedCall], check: str) -> Iterator[Observation]:
     """The findings of `check_envelope` under the id `check`; their pointers lead into the envelope."""
     for _, (place, envelope) in envelopes(calls):
         for finding in check_envelope(envelope):
             if finding.id == check:
-                yield Seen(
+                yield Observation(
                     message=f"In the envelope in {place[1:]}: {finding.message}",
                     evidence=finding.evidence,
                     pointer=finding.pointer,

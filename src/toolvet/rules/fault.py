@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema import Violation
 from toolvet.schema.json_value import elements, members
 
@@ -35,7 +35,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     nonempty: bool = False
 
 
-def fault_of(call: Call) -> Fault:
+def fault_of(call: ObservedCall) -> Fault:
     """Total: a call whose fault nobody named has one without a field."""
     violation = meant(call)
     breach = call.breach
@@ -59,7 +59,7 @@ def fault_of(call: Call) -> Fault:
     )
 
 
-def meant(call: Call) -> Violation | None:
+def meant(call: ObservedCall) -> Violation | None:
     """The violation that the scenario meant to cause, or else the first."""
     if call.breach is not None:
         for violation in call.violations:
@@ -81,7 +81,7 @@ def _last_name(place: str) -> str:
     return next((part for part in reversed(parts) if part and not part.isdigit()), "")
 
 
-def _allowed(keyword: str, demand: object, call: Call) -> Iterator[str]:
+def _allowed(keyword: str, demand: object, call: ObservedCall) -> Iterator[str]:
     if keyword == "enum":
         yield from _written(elements(demand))
     elif keyword == "const" or keyword in _LIMITS or keyword == "pattern":

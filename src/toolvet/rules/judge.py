@@ -1,6 +1,6 @@
 """Subjects in, findings out: every rule of the catalogue is asked about what it can judge.
 
-A rule is one file in `catalog/`. It has a `CARD` and one or more of these functions, each yielding `Seen`:
+A rule is one file in `catalog/`. It has a `CARD` and one or more of these functions, each yielding `Observation`:
 
     check_tool(tool: ToolDefinition)                        how a tool is defined
     check_call(call: Call)                                  one call and its outcome
@@ -17,10 +17,10 @@ import msgspec
 from toolvet.discover import modules
 from toolvet.findings import Card, Finding, Severity
 from toolvet.redact import redact_text
-from toolvet.rules.subject import Call, ServerSeen, ToolDefinition
+from toolvet.rules.subject import ObservedCall, ServerSeen, ToolDefinition
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule saw: a sentence, the words that show it, and where it departs from its card.
 
     `tool` names the tool that is meant where the subject is the whole server.
@@ -46,12 +46,12 @@ def judge_tool(tool: ToolDefinition) -> tuple[Finding, ...]:
     return tuple(_findings("check_tool", tool.name, tool))
 
 
-def judge_call(call: Call) -> tuple[Finding, ...]:
+def judge_call(call: ObservedCall) -> tuple[Finding, ...]:
     """What is wrong with one call's outcome."""
     return tuple(_findings("check_call", call.tool.name, call))
 
 
-def judge_calls(tool: ToolDefinition, calls: Sequence[Call]) -> tuple[Finding, ...]:
+def judge_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> tuple[Finding, ...]:
     """What is wrong with a tool that shows only over several of its calls."""
     return tuple(_findings("check_calls", tool.name, tool, calls))
 
@@ -76,8 +76,8 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 @cache
-def _rules(function: str) -> tuple[tuple[Card, Callable[..., Iterable[Seen]]], ...]:
-    found: list[tuple[Card, Callable[..., Iterable[Seen]]]] = []
+def _rules(function: str) -> tuple[tuple[Card, Callable[..., Iterable[Observation]]], ...]:
+    found: list[tuple[Card, Callable[..., Iterable[Observation]]]] = []
     for module in modules("toolvet.rules.catalog"):
         check = _function(module, function)
         if check is not None:
@@ -85,8 +85,8 @@ def _rules(function: str) -> tuple[tuple[Card, Callable[..., Iterable[Seen]]], .
     return tuple(found)
 
 
-def _function(module: ModuleType, name: str) -> Callable[..., Iterable[Seen]] | None:
-    check: Callable[..., Iterable[Seen]] | None = getattr(module, name, None)
+def _function(module: ModuleType, name: str) -> Callable[..., Iterable[Observation]] | None:
+    check: Callable[..., Iterable[Observation]] | None = getattr(module, name, None)
     return check
 
 

@@ -16,7 +16,7 @@ import msgspec
 from toolvet.discover import data_files
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
 PartName: TypeAlias = Literal["field", "received", "expected", "allowed", "fix"]
@@ -46,7 +46,7 @@ class MessageScore(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(part.name for part in self.parts if not part.points)
 
 
-def score_message(text: str, call: Call) -> MessageScore:
+def score_message(text: str, call: ObservedCall) -> MessageScore:
     """How much `text`, the words of the error that answered `call`, helps to correct the call. Pure and total."""
     if _shows_a_crash(call):
         return MessageScore(score=0, crash=True)
@@ -57,13 +57,13 @@ def score_message(text: str, call: Call) -> MessageScore:
     return MessageScore(score=round(100 * sum(part.points for part in parts) / most), parts=parts)
 
 
-def tool_message_score(calls: Sequence[Call]) -> float | None:
+def tool_message_score(calls: Sequence[ObservedCall]) -> float | None:
     """The mean score (0-100) over the bad calls that an error answered; None when there are none."""
     scores = [score_message(words_of(call), call).score for call in answered_errors(calls)]
     return sum(scores) / len(scores) if scores else None
 
 
-def answered_errors(calls: Iterable[Call]) -> Iterator[Call]:
+def answered_errors(calls: Iterable[ObservedCall]) -> Iterator[ObservedCall]:
     """The calls that were wrong (on purpose or not) and that the server answered with some error about it."""
     for call in calls:
         wrong = is_bad(call) or call.breach is not None
@@ -71,7 +71,7 @@ def answered_errors(calls: Iterable[Call]) -> Iterator[Call]:
             yield call
 
 
-def _is_about_something_else(call: Call) -> bool:
+def _is_about_something_else(call: ObservedCall) -> bool:
     """Whether a refusal ignores the fault and speaks of another argument: some tools look at their path or id first.
 
     An unknown argument that the schema allows is such a fault in any case unless the refusal names it.
@@ -98,7 +98,7 @@ _ERRORS = frozenset(
 _LONGEST_MESSAGE = 8_000
 
 
-def _shows_a_crash(call: Call) -> bool:
+def _shows_a_crash(call: ObservedCall) -> bool:
     verdict = verdict_of(call)
     if verdict is None:
         return False

@@ -6,7 +6,7 @@ from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ServerSeen
 
 
-class Evidence:
+class OddityEvidence:
     """The words of all oddities of some kinds; empty when there were none."""
 
     __slots__ = ("_words",)
@@ -28,6 +28,6 @@ class Evidence:
 _SHOWN = 3
 
 
-def evidence_of(server: ServerSeen, *kinds: str) -> Evidence:
+def evidence_of(server: ServerSeen, *kinds: str) -> OddityEvidence:
     """What was seen of these kinds, in the order in which it came."""
-    return Evidence([oddity.evidence for oddity in server.oddities if oddity.kind in kinds])
+    return OddityEvidence([oddity.evidence for oddity in server.oddities if oddity.kind in kinds])

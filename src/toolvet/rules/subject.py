@@ -95,7 +95,7 @@ class Outcome(StrEnum):
 Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
 
 
-class Breach(msgspec.Struct, frozen=True, kw_only=True):
+class IntendedViolation(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong, on purpose, with the arguments of an error case.
 
     `keyword` is the JSON Schema keyword that is broken ("additionalProperties" also for an unknown argument that the
@@ -125,7 +125,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     levels: tuple[Level, ...] = ()
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One `tools/call` and what came of it.
 
     `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when a
@@ -142,7 +142,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     error: ProtocolError | None = None
     verdict: ResultVerdict | None = None
     violations: tuple[Violation, ...] = ()
-    breach: Breach | None = None
+    breach: IntendedViolation | None = None
     duration_ms: float = 0.0
     protocol_version: str = ""
     detail: str = ""
@@ -170,7 +170,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Oddity(msgspec.Struct, frozen=True, kw_only=True):
+class WireOddity(msgspec.Struct, frozen=True, kw_only=True):
     """Something on the wire that no server should send: its `kind` (noise, duplicate_answer, …) and the words."""
 
     kind: str
@@ -201,7 +201,7 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     tools: tuple[ToolDefinition, ...]
     protocol_version: str = ""
-    unknown_tool: Call | None = None
-    oddities: tuple[Oddity, ...] = ()
+    unknown_tool: ObservedCall | None = None
+    oddities: tuple[WireOddity, ...] = ()
     listing_problems: tuple[str, ...] = ()
     validation: ValidationSeen | None = None

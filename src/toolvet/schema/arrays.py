@@ -2,18 +2,18 @@
 
 from toolvet.schema.json_value import count, members, same
 from toolvet.schema.judge import Judge
-from toolvet.schema.place import Dead, Demands, fixed_items
-from toolvet.schema.reference import Part
-from toolvet.schema.search import FIRST, ITEMS, Spot, Variation, Writer, limits
+from toolvet.schema.place import Demands, Unmeetable, fixed_items
+from toolvet.schema.reference import Subschema
+from toolvet.schema.search import FIRST, ITEMS, Spot, ValueWriter, Variation, limits
 
 
-def array(writer: Writer, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
-    """An array for `demands`: one item where none is needed, so that a reader sees one. Raises `Dead`."""
+def array(writer: ValueWriter, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
+    """An array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
     schemas = demands.plain()
     least, highest = limits(demands, "minItems", "maxItems")
     most = ITEMS if highest is None else highest
     if least > min(most, ITEMS):
-        raise Dead
+        raise Unmeetable
     distinct = any(schema.get("uniqueItems") is True for schema in schemas)
     front = max((len(fixed_items(schema)) for schema in schemas), default=0)
     target = min(most, max(least, front or 1) if spot.room >= 1 else least)
@@ -22,19 +22,21 @@ def array(writer: Writer, demands: Demands, spot: Spot, variation: Variation) ->
         within = writer.within(spot, len(items), target)
         try:
             items.append(_item(writer, demands.item(len(items)), within, variation, items if distinct else []))
-        except Dead:
+        except Unmeetable:
             if len(items) < least:
                 raise
             break
     for schema in demands.schemas:
         if "contains" in schema.schema and schema.scope.dialect.number > 4:
-            _contain(writer, demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, most, spot)
-            _thin_out(writer, demands, Part(schema.schema["contains"], schema.scope), schema.schema, items, spot)
+            _contain(
+                writer, demands, Subschema(schema.schema["contains"], schema.scope), schema.schema, items, most, spot
+            )
+            _thin_out(writer, demands, Subschema(schema.schema["contains"], schema.scope), schema.schema, items, spot)
     return items
 
 
 def _thin_out(  # noqa: PLR0917 - the state of one array.
-    writer: Writer, demands: Demands, part: Part, schema: object, items: list[object], spot: Spot
+    writer: ValueWriter, demands: Demands, part: Subschema, schema: object, items: list[object], spot: Spot
 ) -> None:
     """Replace items that `contains` would count beyond `maxContains`."""
     highest = count(members(schema).get("maxContains"))
@@ -42,7 +44,7 @@ def _thin_out(  # noqa: PLR0917 - the state of one array.
         return
     judge = writer.judge or Judge()
     matching = [index for index, item in enumerate(items) if judge.accepts(part, item)]
-    other = Part({"not": part.schema}, part.scope)
+    other = Subschema({"not": part.schema}, part.scope)
     for index in matching[highest:]:
         within = writer.within(spot, index, len(items))
         for content in range(6):
@@ -51,10 +53,10 @@ def _thin_out(  # noqa: PLR0917 - the state of one array.
                 items[index] = value
                 break
         else:
-            raise Dead
+            raise Unmeetable
 
 
-def _item(writer: Writer, parts: list[Part], spot: Spot, variation: Variation, taken: list[object]) -> object:
+def _item(writer: ValueWriter, parts: list[Subschema], spot: Spot, variation: Variation, taken: list[object]) -> object:
     """An item that is none of `taken`."""
     for turn in range(12):
         for other in (
@@ -64,11 +66,11 @@ def _item(writer: Writer, parts: list[Part], spot: Spot, variation: Variation, t
             value = writer.value(parts, spot, other)
             if not any(same(value, earlier) for earlier in taken):
                 return value
-    raise Dead
+    raise Unmeetable
 
 
 def _contain(  # noqa: PLR0917 - the state of one array.
-    writer: Writer, demands: Demands, part: Part, schema: object, items: list[object], most: int, spot: Spot
+    writer: ValueWriter, demands: Demands, part: Subschema, schema: object, items: list[object], most: int, spot: Spot
 ) -> None:
     """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
     judge = writer.judge or Judge()
@@ -76,12 +78,12 @@ def _contain(  # noqa: PLR0917 - the state of one array.
     missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)
     distinct = any(found.get("uniqueItems") is True for found in demands.plain())
     if missing > ITEMS:
-        raise Dead
+        raise Unmeetable
     position = len(items) - 1
     while missing > 0:
         index = len(items) if len(items) < most else position
         if index < 0:
-            raise Dead
+            raise Unmeetable
         others = [*items[:index], *items[index + 1 :]]
         try:
             value = _item(
@@ -91,7 +93,7 @@ def _contain(  # noqa: PLR0917 - the state of one array.
                 FIRST,
                 others if distinct else [],
             )
-        except Dead:
+        except Unmeetable:
             if index == len(items):
                 most = len(items)
             else:

@@ -13,8 +13,8 @@ from toolvet.schema.generator import Generator
 from toolvet.schema.invalid import placed
 from toolvet.schema.json_value import Path, at, count, elements, is_array, is_object, number, pointer, replaced, unique
 from toolvet.schema.numbers import exact, interval, plain
-from toolvet.schema.place import Dead, Demands
-from toolvet.schema.reference import Part
+from toolvet.schema.place import Demands, Unmeetable
+from toolvet.schema.reference import Subschema
 from toolvet.schema.search import Exhausted, Spot
 
 
@@ -45,7 +45,7 @@ def boundary_examples(schema: object) -> tuple[BoundaryExample, ...]:
     except Unsatisfiable:
         return ()
     found: list[BoundaryExample] = []
-    writer = _Writer()
+    writer = _BoundWriter()
     for path, demands in placed(sketch):
         value = at(sketch.value, path)
         for keyword, detail, narrowed in _bounds(value, demands, path):
@@ -131,7 +131,7 @@ def _smallest_step(low: Fraction | None, high: Fraction | None) -> Fraction:
     return min(Fraction(1, 10), (high - low) / 100)
 
 
-class _Writer:
+class _BoundWriter:
     """Writes the values at the bounds; all of them for one schema share their steps."""
 
     def __init__(self) -> None:
@@ -141,16 +141,16 @@ class _Writer:
         """A value that meets the demands and the narrowed schema, if one is found."""
         if "enum" in narrowed:
             return tuple(elements(narrowed["enum"]))
-        parts = [Part(located.schema, located.scope) for located in demands.schemas]
+        parts = [Subschema(located.schema, located.scope) for located in demands.schemas]
         if not parts:
             return ()
-        parts.append(Part(narrowed, parts[0].scope))
+        parts.append(Subschema(narrowed, parts[0].scope))
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
         allowed = min(self.left, 2 * MOST_ITEMS)
         generator = Generator("all", steps=allowed)
         try:
             return (generator.value(parts, Spot(path[-1:], name)),)
-        except (Dead, Exhausted, RecursionError):
+        except (Unmeetable, Exhausted, RecursionError):
             return ()
         finally:
             self.left -= allowed - max(generator.steps, 0)

@@ -21,8 +21,8 @@ from toolvet.schema.json_value import (
     type_name,
 )
 from toolvet.schema.numbers import exact, plain
-from toolvet.schema.place import Dead, Demands, fixed_items
-from toolvet.schema.reference import Part
+from toolvet.schema.place import Demands, Unmeetable, fixed_items
+from toolvet.schema.reference import Subschema
 from toolvet.schema.search import Exhausted, Spot, Variation
 
 
@@ -249,14 +249,14 @@ def _logic(demands: Demands) -> Iterator[Change]:
     for located in demands.schemas:
         here, scope = located.schema, located.scope
         if "not" in here:
-            rest = Part(_plainly(here, "not"), scope)
-            for written in (_written([rest, Part(here["not"], scope)]), _written([Part(here["not"], scope)])):
+            rest = Subschema(_plainly(here, "not"), scope)
+            for written in (_written([rest, Subschema(here["not"], scope)]), _written([Subschema(here["not"], scope)])):
                 yield from (("not", value, None) for value in written)
         options = elements(here.get("oneOf"))
         for index, first in enumerate(options[:6]):
             for second in options[index + 1 : 6]:
-                rest = Part(_plainly(here, "oneOf"), scope)
-                both = _written([rest, Part(first, scope), Part(second, scope)])
+                rest = Subschema(_plainly(here, "oneOf"), scope)
+                both = _written([rest, Subschema(first, scope), Subschema(second, scope)])
                 yield from (("oneOf", value, None) for value in both)
         for keyword in ("anyOf", "oneOf"):
             if keyword in here:
@@ -279,9 +279,9 @@ def _without(value: Mapping[str, object], name: str) -> dict[str, object]:
     return {key: item for key, item in value.items() if key != name}
 
 
-def _written(parts: list[Part], variation: Variation | None = None) -> tuple[object, ...]:
+def _written(parts: list[Subschema], variation: Variation | None = None) -> tuple[object, ...]:
     """A value for these schemas, if one is found quickly."""
     try:
         return (Generator("all", steps=300).value(parts, Spot(("",)), variation or Variation()),)
-    except (Dead, Exhausted, RecursionError):
+    except (Unmeetable, Exhausted, RecursionError):
         return ()

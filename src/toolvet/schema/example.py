@@ -10,8 +10,8 @@ from toolvet.schema.compilation import Schema, compiled
 from toolvet.schema.generator import Generator
 from toolvet.schema.json_value import Path, at, is_array, members, names
 from toolvet.schema.judge import Judge
-from toolvet.schema.place import Dead, Demands
-from toolvet.schema.reference import Part, Scope
+from toolvet.schema.place import Demands, Unmeetable
+from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.search import Exhausted, Extent, Spot
 from toolvet.schema.unsatisfiable import canonical
 from toolvet.schema.violation import Violation
@@ -68,7 +68,7 @@ class _Search:
 
     def __init__(self, ready: Schema) -> None:
         self.ready = ready
-        self.start = Part(ready.usable, Scope(ready.usable, ready.dialect))
+        self.start = Subschema(ready.usable, Scope(ready.usable, ready.dialect))
         self.left = 16_000
 
     def written(
@@ -77,14 +77,14 @@ class _Search:
         judge: Judge | None,
         *,
         barred: frozenset[Path] = frozenset(),
-        start: Part | None = None,
+        start: Subschema | None = None,
     ) -> Sketch | None:
         """One attempt, or None if it came to nothing."""
         allowed = min(self.left, 4_000)
         generator = Generator(extent, judge, barred=barred, steps=allowed)
         try:
             value = generator.value([start or self.start], Spot())
-        except (Dead, Exhausted, RecursionError):
+        except (Unmeetable, Exhausted, RecursionError):
             return None
         finally:
             self.left -= allowed - max(generator.steps, 0)
@@ -110,7 +110,7 @@ class _Search:
         plain = canonical(self.ready)
         if plain is not None:
             document = plain.to_json_schema()
-            start = Part(document, Scope(document, self.ready.dialect))
+            start = Subschema(document, Scope(document, self.ready.dialect))
             extents: tuple[Extent, ...] = ("all", "required") if extent == "all" else ("required",)
             for wanted in extents:
                 for checked in (None, Judge(compiled(document))):

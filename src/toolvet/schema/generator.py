@@ -10,8 +10,8 @@ from toolvet.schema.judge import Judge
 from toolvet.schema.naming import ValueType, hints
 from toolvet.schema.numbers import Interval, exact, interval, plain
 from toolvet.schema.pattern import texts
-from toolvet.schema.place import Dead, Demands, Option
-from toolvet.schema.reference import Part
+from toolvet.schema.place import Demands, Option, Unmeetable
+from toolvet.schema.reference import Subschema
 from toolvet.schema.search import FIRST, ITEMS, Exhausted, Extent, Spot, Variation, limits
 from toolvet.schema.text import text_rules
 
@@ -54,32 +54,32 @@ class Generator:
         self.places: dict[Path, Demands] = {}
         self.steps = steps
 
-    def value(self, parts: list[Part], spot: Spot, variation: Variation = FIRST) -> object:
-        """A value that satisfies all `parts`, as far as this search sees. Raises `Dead` or `Exhausted`."""
+    def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
+        """A value that satisfies all `parts`, as far as this search sees. Raises `Unmeetable` or `Exhausted`."""
         self.steps -= 1
         if self.steps < 0:
             raise Exhausted
         if len(spot.path) > _DEEPEST:
-            raise Dead
+            raise Unmeetable
         demands = Demands()
         for part in parts:
             demands.add(part)
         for target in demands.entered:
             if spot.trail.count(target) > 3:
-                raise Dead
+                raise Unmeetable
         if self.judge is None or not demands.intricate:
             return self._decide(demands, 0, spot, variation)
         return self._judged(parts, demands, spot, variation)
 
-    def _judged(self, parts: list[Part], demands: Demands, spot: Spot, variation: Variation) -> object:
+    def _judged(self, parts: list[Subschema], demands: Demands, spot: Spot, variation: Variation) -> object:
         for other in (variation, *_OTHERS):
             try:
                 value = self._decide(demands.copy(), 0, spot, other)
-            except Dead:
+            except Unmeetable:
                 continue
             if self.judge is None or all(self.judge.accepts(part, value) for part in parts):
                 return value
-        raise Dead
+        raise Unmeetable
 
     def _decide(self, demands: Demands, made: int, spot: Spot, variation: Variation) -> object:
         """Make the choices that are left, one after the other, and write the value."""
@@ -94,9 +94,9 @@ class Generator:
                 if any(spot.trail.count(target) > 3 for target in branch.entered):
                     continue
                 return self._decide(branch, made + 1, spot, variation)
-            except Dead:
+            except Unmeetable:
                 continue
-        raise Dead
+        raise Unmeetable
 
     def _ordered(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
         """Null and what leads back to where we come from last; for the rest, the author's order."""
@@ -108,12 +108,12 @@ class Generator:
         self.places[spot.path] = demands
         types = demands.types()
         if not types:
-            raise Dead
+            raise Unmeetable
         listed = demands.listed()
         if listed is not None:
             fitting = [value for value in listed if self._fits(demands, types, value)]
             if not fitting:
-                raise Dead
+                raise Unmeetable
             preferred = [value for value in demands.suggested() if any(same(value, other) for other in fitting)]
             fitting = [*preferred, *(value for value in fitting if not any(same(value, p) for p in preferred))]
             return fitting[variation.content % len(fitting)]
@@ -150,7 +150,7 @@ class Generator:
 
     def _whole(self, demands: Demands, value: object) -> bool:
         judge = self.judge or Judge()
-        return all(judge.accepts(Part(located.schema, located.scope), value) for located in demands.schemas)
+        return all(judge.accepts(Subschema(located.schema, located.scope), value) for located in demands.schemas)
 
     def _fits(self, demands: Demands, types: set[str], value: object) -> bool:
         kind = type_name(value)
@@ -164,7 +164,7 @@ class Generator:
     def _allowed(self, demands: Demands, values: tuple[object, ...], variation: Variation) -> object:
         left = [value for value in values if not any(same(value, other) for other in demands.excluded_values)]
         if not left:
-            raise Dead
+            raise Unmeetable
         return left[variation.content % len(left)]
 
     def _string(self, demands: Demands, spot: Spot, variation: Variation) -> str:
@@ -177,7 +177,7 @@ class Generator:
         for text in rules.meeting((), variation.content):
             if text not in demands.excluded_values:
                 return text
-        raise Dead
+        raise Unmeetable
 
     def _number(self, demands: Demands, kind: ValueType, spot: Spot, variation: Variation) -> int | float:
         wanted = interval(demands.plain())
@@ -197,7 +197,7 @@ class Generator:
             if len(distinct) > variation.content:
                 return value
         if not distinct:
-            raise Dead
+            raise Unmeetable
         return distinct[variation.content % len(distinct)]
 
     def _object(self, demands: Demands, spot: Spot, variation: Variation) -> dict[str, object]:
@@ -223,7 +223,7 @@ class Generator:
                 for part in waiting:
                     branch.add(part)
                 return _as_object(self._decide(branch, made, spot, variation))
-            except Dead:
+            except Unmeetable:
                 wanted = [name for name in wanted if name in needed]
                 if self._triggered(demands, wanted):
                     raise
@@ -252,18 +252,18 @@ class Generator:
             return
         if not self._named_well(demands, name):
             if is_needed:
-                raise Dead
+                raise Unmeetable
             return
         try:
             found[name] = self.value(parts, within, Variation(content=variation.content))
-        except Dead:
+        except Unmeetable:
             if is_needed:
                 raise
 
     def _named_well(self, demands: Demands, name: str) -> bool:
         judge = self.judge or Judge()
         return all(
-            judge.accepts(Part(located.schema["propertyNames"], located.scope), name)
+            judge.accepts(Subschema(located.schema["propertyNames"], located.scope), name)
             for located in demands.schemas
             if "propertyNames" in located.schema
         )
@@ -280,10 +280,10 @@ class Generator:
             self._grow(demands, found, spot, 1)
         if len(found) < least:
             if least > ITEMS:
-                raise Dead
+                raise Unmeetable
             self._grow(demands, found, spot, least)
             if len(found) < least:
-                raise Dead
+                raise Unmeetable
 
     def _grow(self, demands: Demands, found: dict[str, object], spot: Spot, size: int) -> None:
         for name in self._new_names(demands, size):
@@ -293,7 +293,7 @@ class Generator:
                 continue
             try:
                 self._put(demands, found, name, spot, size, Variation(content=len(found)), is_needed=True)
-            except Dead:
+            except Unmeetable:
                 continue
 
     def _new_names(self, demands: Demands, size: int) -> Iterator[str]:
@@ -306,11 +306,11 @@ class Generator:
                 yield from (f"{text}{number}" for text in found[:2] for number in range(1, size + 1))
         for located in demands.schemas:
             if "propertyNames" in located.schema:
-                part = Part(located.schema["propertyNames"], located.scope)
+                part = Subschema(located.schema["propertyNames"], located.scope)
                 for content in range(size + 8):
                     try:
                         name = Generator(self.extent).value([part], Spot(name="key"), Variation(content=content))
-                    except (Dead, Exhausted):
+                    except (Unmeetable, Exhausted):
                         break
                     if isinstance(name, str):
                         yield name
@@ -328,19 +328,19 @@ class Generator:
             if name not in needed:
                 del found[name]
         if len(found) > most:
-            raise Dead
+            raise Unmeetable
         return found
 
-    def _triggered(self, demands: Demands, wanted: list[str]) -> list[Part]:
+    def _triggered(self, demands: Demands, wanted: list[str]) -> list[Subschema]:
         """The schemas that the presence of these members calls for and that are not demanded yet."""
-        found: list[Part] = []
+        found: list[Subschema] = []
         for located in demands.schemas:
             for keyword in ("dependentSchemas", "dependencies"):
                 if keyword not in located.schema:
                     continue
                 for name, sub in members(located.schema.get(keyword)).items():
                     if name in wanted and (sub is False or (sub and is_object(sub) and not demands.has_seen(sub))):
-                        found.append(Part(sub, located.scope))
+                        found.append(Subschema(sub, located.scope))
         return found
 
     def within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
@@ -352,7 +352,7 @@ class Generator:
 
 def _as_object(value: object) -> dict[str, object]:
     if not is_object(value):
-        raise Dead
+        raise Unmeetable
     return dict(members(value))
 
 
@@ -378,7 +378,7 @@ def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
     return list(found)
 
 
-def _leads_back(parts: list[Part], spot: Spot) -> bool:
+def _leads_back(parts: list[Subschema], spot: Spot) -> bool:
     """Whether an optional member would begin another round of a recursive schema; one round is shown."""
     for part in parts:
         schema = members(part.schema)

@@ -5,7 +5,7 @@ import orjson
 
 from toolvet.schema.compilation import Schema, compiled
 from toolvet.schema.json_value import is_object, members, pointer
-from toolvet.schema.reference import Part
+from toolvet.schema.reference import Subschema
 from toolvet.schema.walk import subschemas
 
 
@@ -20,7 +20,7 @@ class Judge:
         self._map: jsonschema_rs.ValidatorMap | None = None
         self._pointers: dict[int, str] | None = None
 
-    def accepts(self, part: Part, value: object) -> bool:
+    def accepts(self, part: Subschema, value: object) -> bool:
         """Whether `value` satisfies `part`."""
         schema = part.schema
         if isinstance(schema, bool):
@@ -36,7 +36,7 @@ class Judge:
                     return False
         return self._alone(part, value)
 
-    def _alone(self, part: Part, value: object) -> bool:
+    def _alone(self, part: Subschema, value: object) -> bool:
         schema = members(part.schema)
         try:
             if b'ef":' in orjson.dumps(schema):
@@ -62,5 +62,5 @@ class Judge:
         self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(document)}
 
 
-def _is_old(part: Part) -> bool:
+def _is_old(part: Subschema) -> bool:
     return part.scope.dialect.number != 20

@@ -183,7 +183,7 @@ def _names() -> Mapping[tuple[str, ...], Entry]:
     return known
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ListNotation(msgspec.Struct, frozen=True):
     """One way to list values. Its proof: hits are `description => value`, misses descriptions that list nothing."""
 
     match: str
@@ -192,9 +192,9 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def choices() -> tuple[Choice, ...]:
+def choices() -> tuple[ListNotation, ...]:
     """Every form, in the order of the file."""
-    return msgspec.convert(_tables()["choices.toml"]["choice"], tuple[Choice, ...])
+    return msgspec.convert(_tables()["choices.toml"]["choice"], tuple[ListNotation, ...])
 
 
 @lru_cache(maxsize=1)

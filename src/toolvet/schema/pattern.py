@@ -37,7 +37,7 @@ def texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str
     demanded = _demands(node)
     for variation in range(_VARIATIONS):
         wish = max(low, least, min(ceiling, low + 4 if low < 3 else low) + variation // 6)
-        writer = _Writer(variation)
+        writer = _PatternWriter(variation)
         found = writer.write(node, wish)
         for text in (found, *_with_demands(found, demanded, wish)):
             if text not in seen:
@@ -49,7 +49,7 @@ def _with_demands(found: str, demanded: list[Node], wish: int) -> Iterator[str]:
     """Look-ahead at the start (`(?=.*[A-Z])(?=.*[0-9])`) asks for pieces somewhere in the text: put them first."""
     if not demanded:
         return
-    pieces = "".join(_Writer(0).write(node, width(node)[0]) for node in demanded)
+    pieces = "".join(_PatternWriter(0).write(node, width(node)[0]) for node in demanded)
     yield pieces + found
     yield (pieces + found)[: max(wish, len(pieces))]
     yield found + pieces
@@ -68,7 +68,7 @@ def _demands(node: Node) -> list[Node]:
             return []
 
 
-class _Writer:
+class _PatternWriter:
     """Writes one text: `variation` decides which alternative and which characters."""
 
     def __init__(self, variation: int) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from toolvet.schema.json_value import elements, is_array, is_object, members, names, same, unique
-from toolvet.schema.reference import Part, Scope
+from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.text import matches
 
 TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 
 
-class Dead(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+class Unmeetable(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
     """What is demanded here cannot be met in this way."""
 
 
@@ -25,9 +25,9 @@ class Located(msgspec.Struct, frozen=True):
 class Option(msgspec.Struct, frozen=True):
     """One way to go at a choice: schemas to add, and optional members that would make another way true as well."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Subschema, ...]
     avoid: frozenset[str] = frozenset()
-    excluded: tuple[Part, ...] = ()
+    excluded: tuple[Subschema, ...] = ()
 
 
 class Demands:
@@ -66,10 +66,10 @@ class Demands:
         for part in option.excluded:
             self._exclude(part)
 
-    def add(self, part: Part) -> None:
-        """Demand this schema, too. Raises `Dead` for `false`."""
+    def add(self, part: Subschema) -> None:
+        """Demand this schema, too. Raises `Unmeetable` for `false`."""
         if part.schema is False:
-            raise Dead
+            raise Unmeetable
         schema = members(part.schema)
         if not schema or id(schema) in self._seen:
             return
@@ -92,9 +92,9 @@ class Demands:
 
     def _branch(self, schema: Mapping[str, object], scope: Scope) -> None:
         for sub in elements(schema.get("allOf")):
-            self.add(Part(sub, scope))
+            self.add(Subschema(sub, scope))
         for keyword in ("anyOf", "oneOf"):
-            options = [Part(sub, scope) for sub in elements(schema.get(keyword))]
+            options = [Subschema(sub, scope) for sub in elements(schema.get(keyword))]
             if options:
                 self.intricate = True
                 self.choices.append(
@@ -102,22 +102,22 @@ class Demands:
                 )
         if "not" in schema:
             self.intricate = True
-            self._exclude(Part(schema["not"], scope))
+            self._exclude(Subschema(schema["not"], scope))
         if "if" in schema and ("then" in schema or "else" in schema):
             self.intricate = True
-            test, true, false = Part(schema["if"], scope), schema.get("then", True), schema.get("else", True)
+            test, true, false = Subschema(schema["if"], scope), schema.get("then", True), schema.get("else", True)
             self.choices.append(
-                (Option((test, Part(true, scope))), Option((Part(false, scope),), excluded=(test,))),
+                (Option((test, Subschema(true, scope))), Option((Subschema(false, scope),), excluded=(test,))),
             )
         self.intricate = self.intricate or not _INTRICATE.isdisjoint(schema)
 
-    def _exclude(self, part: Part) -> None:
+    def _exclude(self, part: Subschema) -> None:
         """What a negated schema says in its simplest forms; the rest is found out by validating."""
         if part.schema is True:
-            raise Dead
+            raise Unmeetable
         schema = members(part.schema)
         if is_object(part.schema) and not schema:
-            raise Dead
+            raise Unmeetable
         said = [key for key in schema if key in _SIMPLE]
         if any(key not in _SIMPLE and key not in _SILENT for key in schema):
             return
@@ -132,7 +132,7 @@ class Demands:
             self.excluded_types |= type_names(schema["type"])
         elif said == ["anyOf"]:
             for sub in elements(schema["anyOf"]):
-                self._exclude(Part(sub, part.scope))
+                self._exclude(Subschema(sub, part.scope))
 
     # What follows reads the demands once the choices are made.
 
@@ -195,48 +195,48 @@ class Demands:
             found.update(dict.fromkeys(members(located.schema.get("properties"))))
         return list(found)
 
-    def member(self, name: str) -> list[Part]:
+    def member(self, name: str) -> list[Subschema]:
         """The schemas that a member of this name has to satisfy."""
-        parts: list[Part] = []
+        parts: list[Subschema] = []
         evaluated = False
         for schema, scope in self._pairs():
             properties = members(schema.get("properties"))
             hit = name in properties
             if hit:
-                parts.append(Part(properties[name], scope))
+                parts.append(Subschema(properties[name], scope))
             for pattern, sub in members(schema.get("patternProperties")).items():
                 if matches(pattern, name):
                     hit = True
-                    parts.append(Part(sub, scope))
+                    parts.append(Subschema(sub, scope))
             if not hit and "additionalProperties" in schema:
                 hit = True
-                parts.append(Part(schema["additionalProperties"], scope))
+                parts.append(Subschema(schema["additionalProperties"], scope))
             evaluated = evaluated or hit
         if not evaluated:
             parts.extend(
-                Part(schema["unevaluatedProperties"], scope)
+                Subschema(schema["unevaluatedProperties"], scope)
                 for schema, scope in self._pairs()
                 if "unevaluatedProperties" in schema
             )
         return parts
 
-    def item(self, index: int, *, contained: bool = False) -> list[Part]:
+    def item(self, index: int, *, contained: bool = False) -> list[Subschema]:
         """The schemas that an array's item at `index` has to satisfy; what `contains` asks for is evaluated."""
-        parts: list[Part] = []
+        parts: list[Subschema] = []
         evaluated = contained
         for schema, scope in self._pairs():
             front = fixed_items(schema)
             if index < len(front):
                 evaluated = True
-                parts.append(Part(front[index], scope))
+                parts.append(Subschema(front[index], scope))
                 continue
             rest = "additionalItems" if is_array(schema.get("items")) else "items"
             if rest in schema:
                 evaluated = True
-                parts.append(Part(schema[rest], scope))
+                parts.append(Subschema(schema[rest], scope))
         if not evaluated:
             parts.extend(
-                Part(schema["unevaluatedItems"], scope)
+                Subschema(schema["unevaluatedItems"], scope)
                 for schema, scope in self._pairs()
                 if "unevaluatedItems" in schema
             )
@@ -246,7 +246,7 @@ class Demands:
         return ((located.schema, located.scope) for located in self.schemas)
 
 
-def references(schema: Mapping[str, object], scope: Scope) -> Iterator[Part]:
+def references(schema: Mapping[str, object], scope: Scope) -> Iterator[Subschema]:
     """Where the references of `schema` itself lead. A dynamic one is followed as if it were static."""
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         reference = schema.get(keyword)
@@ -281,7 +281,7 @@ _SIMPLE = frozenset({"required", "const", "enum", "type", "anyOf"})
 _SILENT = frozenset({"$comment", "description", "title"})
 
 
-def _exclusive(options: list[Part]) -> Iterator[Option]:
+def _exclusive(options: list[Subschema]) -> Iterator[Option]:
     """The ways of a `oneOf`: members that only another way requires would make that one true as well."""
     required = [set(names(members(option.schema).get("required"))) for option in options]
     for index, option in enumerate(options):

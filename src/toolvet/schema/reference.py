@@ -12,7 +12,7 @@ from toolvet.schema.json_value import elements, is_array, is_object, members
 _BASE = "json-schema:///"
 
 
-class Part(msgspec.Struct, frozen=True):
+class Subschema(msgspec.Struct, frozen=True):
     """A schema, and the scope in which its references are read."""
 
     schema: object
@@ -35,9 +35,9 @@ class Scope:
         self.dialect = dialect
         self._resolver = resolver
         self._scopes: dict[str, Scope] = {} if scopes is None else scopes
-        self._known: dict[str, Part | None] = {}
+        self._known: dict[str, Subschema | None] = {}
 
-    def target(self, reference: str) -> Part | None:
+    def target(self, reference: str) -> Subschema | None:
         """The schema that `reference` names, or None. Never leaves the document."""
         if reference not in self._known:
             self._known[reference] = self._find(reference)
@@ -51,9 +51,9 @@ class Scope:
         found = self._looked_up(own)
         return self if found is None else found.scope
 
-    def _find(self, reference: str) -> Part | None:
+    def _find(self, reference: str) -> Subschema | None:
         if reference == "#":
-            return Part(self._root, self)
+            return Subschema(self._root, self)
         if reference.startswith("#/") and "%" not in reference:
             here: object = self._root
             scope = self
@@ -66,10 +66,10 @@ class Scope:
                     here = members(here).get(key)
                 if is_object(here):
                     scope = scope.inside(members(here))
-            return None if here is None else Part(here, scope)
+            return None if here is None else Subschema(here, scope)
         return self._looked_up(reference)
 
-    def _looked_up(self, reference: str) -> Part | None:
+    def _looked_up(self, reference: str) -> Subschema | None:
         try:
             found = self._lookup().lookup(reference)
         except (jsonschema_rs.ReferencingError, ValueError):
@@ -79,7 +79,7 @@ class Scope:
         if scope is None:
             root = found.resolver.lookup("#").contents
             scope = self._scopes[base] = Scope(root, self.dialect, found.resolver, self._scopes)
-        return Part(found.contents, scope)
+        return Subschema(found.contents, scope)
 
     def _lookup(self) -> jsonschema_rs.Resolver:
         if self._resolver is None:

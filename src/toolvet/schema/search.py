@@ -7,7 +7,7 @@ import msgspec
 from toolvet.schema.json_value import Path, count
 from toolvet.schema.judge import Judge
 from toolvet.schema.place import Demands
-from toolvet.schema.reference import Part
+from toolvet.schema.reference import Subschema
 
 Extent = Literal["all", "required"]
 
@@ -38,12 +38,12 @@ FIRST = Variation()
 ITEMS = 5_000
 
 
-class Writer(Protocol):
+class ValueWriter(Protocol):
     """What writes values: the parts of a container are written by whoever writes the container."""
 
     judge: Judge | None
 
-    def value(self, parts: list[Part], spot: Spot, variation: Variation = FIRST) -> object:
+    def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
         """A value that satisfies all `parts`. Raises `Dead` or `Exhausted`."""
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.schema.reference import Part, Scope
+from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.walk import children, subschemas
 
 # Above this count one validation may take half a second; the validator cannot be interrupted.
@@ -22,7 +22,7 @@ class Weigher:
     """Counts the evaluation steps that a value may cost under a document: in polynomial time."""
 
     def __init__(self, document: object, scope: Scope) -> None:
-        self._start = Part(document, scope)
+        self._start = Subschema(document, scope)
 
     def multiplies(self) -> bool:
         """Whether the document alone, whatever the value, multiplies beyond reason, by its references."""
@@ -31,7 +31,7 @@ class Weigher:
         for _, found in subschemas(self._start.schema):
             if any(keyword in found for keyword in _REFERENCES):
                 try:
-                    if _weight(Part(found, scope), None, memo) > MOST_STEPS:
+                    if _weight(Subschema(found, scope), None, memo) > MOST_STEPS:
                         return True
                 except RecursionError:
                     return True
@@ -65,7 +65,7 @@ def depth(value: object, limit: int) -> int:
     return 1 + deepest
 
 
-def _unfolded(part: Part, memo: dict[int, int]) -> int:
+def _unfolded(part: Subschema, memo: dict[int, int]) -> int:
     """How many schemas a document is with its references written out; recursion counts as beyond all bounds."""
     schema = members(part.schema)
     key = id(schema)
@@ -81,12 +81,12 @@ def _unfolded(part: Part, memo: dict[int, int]) -> int:
             total += _unfolded(target, memo)
     for path, child in children(schema):
         if path[0] not in _SHELVES:
-            total += _unfolded(Part(child, scope), memo)
+            total += _unfolded(Subschema(child, scope), memo)
     memo[key] = total
     return total
 
 
-def _weight(part: Part, value: object, memo: dict[tuple[int, int], int]) -> int:
+def _weight(part: Subschema, value: object, memo: dict[tuple[int, int], int]) -> int:
     schema = members(part.schema)
     if not schema:
         return 1
@@ -104,7 +104,7 @@ def _weight(part: Part, value: object, memo: dict[tuple[int, int], int]) -> int:
     return total
 
 
-def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Part, object]]:
+def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
     """What is evaluated next: in place first, then for the members or items of the value."""
     for keyword in _REFERENCES:
         reference = schema.get(keyword)
@@ -113,30 +113,32 @@ def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator
             yield target, value
     for keyword in _MANY:
         for sub in elements(schema.get(keyword)):
-            yield Part(sub, scope), value
+            yield Subschema(sub, scope), value
     for keyword in _ONE:
         if keyword in schema:
-            yield Part(schema[keyword], scope), value
+            yield Subschema(schema[keyword], scope), value
     for sub in members(schema.get("dependentSchemas")).values():
-        yield Part(sub, scope), value
+        yield Subschema(sub, scope), value
     if is_object(value):
         yield from _members(schema, scope, members(value))
     elif is_array(value):
         yield from _items(schema, scope, value)
 
 
-def _members(schema: Mapping[str, object], scope: Scope, value: Mapping[str, object]) -> Iterator[tuple[Part, object]]:
+def _members(
+    schema: Mapping[str, object], scope: Scope, value: Mapping[str, object]
+) -> Iterator[tuple[Subschema, object]]:
     properties = members(schema.get("properties"))
     others = [schema[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in schema]
     others.extend(members(schema.get("patternProperties")).values())
     for name, item in value.items():
         if name in properties:
-            yield Part(properties[name], scope), item
+            yield Subschema(properties[name], scope), item
         for sub in others:
-            yield Part(sub, scope), item
+            yield Subschema(sub, scope), item
 
 
-def _items(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Part, object]]:
+def _items(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
     subs = [schema[keyword] for keyword in ("contains", "additionalItems", "unevaluatedItems") if keyword in schema]
     own = schema.get("items")
     front = elements(schema.get("prefixItems")) or elements(own)
@@ -144,6 +146,6 @@ def _items(schema: Mapping[str, object], scope: Scope, value: object) -> Iterato
         subs.append(own)
     for index, item in enumerate(elements(value)):
         if index < len(front):
-            yield Part(front[index], scope), item
+            yield Subschema(front[index], scope), item
         for sub in subs:
-            yield Part(sub, scope), item
+            yield Subschema(sub, scope), item

@@ -20,7 +20,7 @@ class Breaker:
     """
 
     def __init__(self) -> None:
-        self._failing: dict[str, dict[Key, _Row]] = {}
+        self._failing: dict[str, dict[Key, _FailureStreak]] = {}
 
     def blocks(self, tool: str, arguments: object, limit: int) -> int:
         """How often this very call failed, if that is often enough to refuse it now; else 0."""
@@ -46,7 +46,7 @@ class Breaker:
         row = rows.get(key)
         if row is None:
             _make_room(rows, _MOST_CALLS)
-            row = rows[key] = _Row()
+            row = rows[key] = _FailureStreak()
         row.failures += 1
         return row.failures
 
@@ -64,7 +64,7 @@ class Breaker:
         self._failing.clear()
 
 
-class _Row:
+class _FailureStreak:
     __slots__ = ("failures", "refusals")
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ VERDICT_KEY: Final = "toolvet/verdict"
 REPAIR_KEY: Final = "toolvet/repair"
 
 
-class Call(msgspec.Struct):
+class PendingCall(msgspec.Struct):
     """The call as it came (`data`, `arguments`), and what was decided about it so far.
 
     `is_task` when a legacy client asked for a task: such a call cannot be answered with a tool result. `is_unread` when
@@ -54,7 +54,7 @@ class Call(msgspec.Struct):
         return self.policy.verdict == "always" or self.meta.get(VERDICT_KEY, False) is not False
 
 
-def call_of(request: Request, number: int, policies: Policies) -> Call | None:
+def call_of(request: Request, number: int, policies: Policies) -> PendingCall | None:
     """The call that a tools/call is; None for one that is malformed: that is for the server to say."""
     body = request.body
     if body is None:
@@ -66,7 +66,7 @@ def call_of(request: Request, number: int, policies: Policies) -> Call | None:
         return None
     meta = params.meta if is_object(params.meta) else EMPTY
     modern = PROTOCOL_VERSION in meta
-    return Call(
+    return PendingCall(
         number,
         request.id,
         params.name,

@@ -20,13 +20,13 @@ class Opened(msgspec.Struct, frozen=True):
     era: Era
 
 
-class Lost(msgspec.Struct):
+class AmbiguousAnswers(msgspec.Struct):
     """As many answers under one id: which is whose, nobody can tell. They pass."""
 
     answers: int
 
 
-class Reading(msgspec.Struct):
+class ListRequest(msgspec.Struct):
     """The tool list being read by us: the question that is out, and what the list is read for."""
 
     id: str

@@ -8,7 +8,7 @@ import msgspec
 from toolvet.checks.result import Classification, ResultVerdict, Retry, check_result
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
-from toolvet.session.call import REPAIR_KEY, VERDICT_KEY, Call
+from toolvet.session.call import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.catalogue import KnownTool
 from toolvet.session.note import CallEnded, Change, Outcome, Reason
 from toolvet.session.splice import Raws, closed, member, opened, raw
@@ -17,14 +17,14 @@ from toolvet.wire import ErrorReply, Result
 _COMPLETE = (None, "complete")
 
 
-class Judged(msgspec.Struct, frozen=True, gc=False):
+class JudgedReply(msgspec.Struct, frozen=True, gc=False):
     """What goes to the client, and what the record is told."""
 
     data: bytes
     note: CallEnded
 
 
-class _Finding(msgspec.Struct, frozen=True):
+class _JudgedResult(msgspec.Struct, frozen=True):
     """What is known of a result once it was looked at."""
 
     outcome: Outcome
@@ -36,10 +36,10 @@ class _Finding(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-_NOTHING = _Finding("success")
+_NOTHING = _JudgedResult("success")
 
 
-def judged_result(call: Call, tool: KnownTool | None, message: Result, breaker: Breaker) -> Judged:
+def judged_result(call: PendingCall, tool: KnownTool | None, message: Result, breaker: Breaker) -> JudgedReply:
     """A result: what the policy wants of it."""
     found = _looked_at(call, tool, message)
     _count(call, tool, found, breaker)
@@ -48,24 +48,24 @@ def judged_result(call: Call, tool: KnownTool | None, message: Result, breaker: 
     if found.blocked or call.repaired is not None or call.wants_verdict:
         data, changed = _changed(call, message, found)
     outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
-    return Judged(data, ended(call, outcome, found, changed=changed, size=len(message.raw)))
+    return JudgedReply(data, ended(call, outcome, found, changed=changed, size=len(message.raw)))
 
 
-def judged_error(call: Call, message: ErrorReply, breaker: Breaker) -> Judged:
+def judged_error(call: PendingCall, message: ErrorReply, breaker: Breaker) -> JudgedReply:
     """A protocol error; it always passes as it is."""
     verdict = None
     if call.policy.results != "off":
         error = {"code": message.code, "message": message.message}
         verdict = check_result({"name": call.tool}, call.arguments, error)
-    found = _Finding("protocol_error", verdict=verdict)
+    found = _JudgedResult("protocol_error", verdict=verdict)
     _count(call, None, found, breaker)
-    return Judged(message.raw, ended(call, "protocol_error", found, code=message.code, size=len(message.raw)))
+    return JudgedReply(message.raw, ended(call, "protocol_error", found, code=message.code, size=len(message.raw)))
 
 
 def ended(
-    call: Call,
+    call: PendingCall,
     outcome: Outcome,
-    found: _Finding | None = None,
+    found: _JudgedResult | None = None,
     *,
     blocked: Reason | None = None,
     why: str = "",
@@ -101,7 +101,7 @@ def ended(
     )
 
 
-def _looked_at(call: Call, tool: KnownTool | None, message: Result) -> _Finding:
+def _looked_at(call: PendingCall, tool: KnownTool | None, message: Result) -> _JudgedResult:
     """Decoded only if somebody wants to know, and only if it is not too large."""
     policy = call.policy
     size = len(message.raw)
@@ -110,19 +110,19 @@ def _looked_at(call: Call, tool: KnownTool | None, message: Result) -> _Finding:
         return _glanced_at(message)
     if policy.results == "enforce" and size > policy.max_result_bytes:
         why = f"the result has {size} bytes, and the limit is {policy.max_result_bytes}"
-        return _Finding("success", unjudged=why, blocked="limits", why=why)
+        return _JudgedResult("success", unjudged=why, blocked="limits", why=why)
     if size > policy.max_judged_bytes:
-        return _Finding("success", unjudged=f"{size} bytes are more than are judged")
+        return _JudgedResult("success", unjudged=f"{size} bytes are more than are judged")
     result = _decoded(message)
     if not is_object(result):
-        return _Finding("unreadable", result, unjudged="the result is no object")
+        return _JudgedResult("unreadable", result, unjudged="the result is no object")
     kind = result.get("resultType")
     if kind == "input_required":
-        return _Finding("input_required", result)
+        return _JudgedResult("input_required", result)
     if kind == "task" or (call.is_task and is_object(result.get("task"))):
-        return _Finding("task", result)
+        return _JudgedResult("task", result)
     if kind not in _COMPLETE:
-        return _Finding("success", result, unjudged=f"nothing is known of the resultType {str(kind)[:40]!r}")
+        return _JudgedResult("success", result, unjudged=f"nothing is known of the resultType {str(kind)[:40]!r}")
     verdict = check_result(_definition(call, tool, has_promise=has_promise), call.arguments, result)
     return _weighed(call, result, verdict)
 
@@ -138,13 +138,13 @@ def _decoded(message: Result) -> object:
 _ANY = msgspec.json.Decoder()
 
 
-def _definition(call: Call, tool: KnownTool | None, *, has_promise: bool) -> Mapping[str, object]:
+def _definition(call: PendingCall, tool: KnownTool | None, *, has_promise: bool) -> Mapping[str, object]:
     if tool is None:
         return {"name": call.tool}
     return tool.definition if has_promise else tool.without_output_schema
 
 
-def _weighed(call: Call, result: object, verdict: ResultVerdict) -> _Finding:
+def _weighed(call: PendingCall, result: object, verdict: ResultVerdict) -> _JudgedResult:
     """What the policies make of a verdict."""
     policy = call.policy
     outcome: Outcome = "tool_error" if verdict.is_error else "success"
@@ -156,24 +156,24 @@ def _weighed(call: Call, result: object, verdict: ResultVerdict) -> _Finding:
         blocked, why = "result", verdict.issues[0]
     elif breach is not None and policy.output_schema == "enforce":
         blocked = "output_schema"
-    return _Finding(outcome, result, verdict, None, breach, blocked, why)
+    return _JudgedResult(outcome, result, verdict, None, breach, blocked, why)
 
 
-def _glanced_at(message: Result) -> _Finding:
+def _glanced_at(message: Result) -> _JudgedResult:
     """Whether it is a plain success, found out without decoding it where that is possible."""
     data = message.raw
     if b'"isError"' not in data and b'"input_required"' not in data and b'"task"' not in data:
-        return _Finding("success")
+        return _JudgedResult("success")
     result = members(_decoded(message))
     if result.get("isError") is True:
-        return _Finding("tool_error", result)
+        return _JudgedResult("tool_error", result)
     kind = result.get("resultType")
     if kind == "input_required":
-        return _Finding("input_required", result)
-    return _Finding("task" if kind == "task" or is_object(result.get("task")) else "success", result)
+        return _JudgedResult("input_required", result)
+    return _JudgedResult("task" if kind == "task" or is_object(result.get("task")) else "success", result)
 
 
-def _count(call: Call, tool: KnownTool | None, found: _Finding, breaker: Breaker) -> None:
+def _count(call: PendingCall, tool: KnownTool | None, found: _JudgedResult, breaker: Breaker) -> None:
     """Tell the breaker. What may work later (a timeout, a rate limit) is no reason to break anything."""
     if not call.policy.break_after or found.unjudged is not None:
         return
@@ -186,7 +186,7 @@ def _count(call: Call, tool: KnownTool | None, found: _Finding, breaker: Breaker
         breaker.failed(call.tool, call.arguments)
 
 
-def _changed(call: Call, message: Result, found: _Finding) -> tuple[bytes, tuple[Change, ...]]:
+def _changed(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[bytes, tuple[Change, ...]]:
     """The message with what has to be added or replaced; as it came, if that is nothing."""
     notes: dict[str, object] = {}
     if call.repaired is not None:
@@ -208,7 +208,7 @@ def _changed(call: Call, message: Result, found: _Finding) -> tuple[bytes, tuple
     return closed(whole), tuple(changed)
 
 
-def _blocked(call: Call, result: Raws, found: _Finding) -> list[Change]:
+def _blocked(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change]:
     """Replace what must not pass; the text of a result that only breaks its schema stays readable."""
     result["isError"] = raw(True)  # noqa: FBT003 - a JSON value
     verdict = found.verdict

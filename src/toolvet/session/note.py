@@ -173,7 +173,7 @@ class Asked(Note, frozen=True):
         return {"event": "asked", "id": self.id, "method": self.method}
 
 
-class Fault(Note, frozen=True):
+class PolicyFault(Note, frozen=True):
     """Something that kept a policy from being applied: the call passed all the same. `message` is a sentence."""
 
     kind: FaultKind

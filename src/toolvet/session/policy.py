@@ -84,7 +84,7 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     tools: dict[str, ToolSettings] = {}
 
 
-class Choice(msgspec.Struct, frozen=True):
+class PolicyLine(msgspec.Struct, frozen=True):
     """One line of an explained policy: `source` is `default`, `[proxy]`, or the pattern that decided."""
 
     name: str
@@ -109,14 +109,14 @@ class Policies:
             found = self._known[tool] = msgspec.convert(chosen, Policy)
         return found
 
-    def explained(self, tool: str) -> tuple[Choice, ...]:
+    def explained(self, tool: str) -> tuple[PolicyLine, ...]:
         """What is in force for this tool, and why."""
-        found = {field: Choice(field, getattr(_DEFAULT, field), "default") for field in _FIELDS}
+        found = {field: PolicyLine(field, getattr(_DEFAULT, field), "default") for field in _FIELDS}
         for source, settings in (("[proxy]", self.settings), *self._sections(tool)):
             for field in _FIELDS:
                 value = getattr(settings, field)
                 if value is not None:
-                    found[field] = Choice(field, value, source)
+                    found[field] = PolicyLine(field, value, source)
         return tuple(found.values())
 
     def _sections(self, tool: str) -> list[tuple[str, ToolSettings]]:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from toolvet.checks.arguments import ArgumentReport
 from toolvet.checks.capability import EXTENSION_ID, ValidationReply
 from toolvet.schema.json_value import elements, members
-from toolvet.session.call import Call
+from toolvet.session.call import PendingCall
 from toolvet.wire import encode_error, encode_result
 
 INVALID_PARAMS = -32602
 
 
-def refusal(call: Call, result: Mapping[str, object], stamp: Mapping[str, object]) -> bytes:
+def refusal(call: PendingCall, result: Mapping[str, object], stamp: Mapping[str, object]) -> bytes:
     """The answer that `result`, a tool result of the legacy era, is for this call.
 
     In the modern era with `resultType` and the server's identity. Whoever asked for a task expects a task and could not
@@ -43,7 +43,7 @@ def bad_arguments(report: ArgumentReport, repeated: int) -> dict[str, object]:
     return {**result, "content": [lead, *elements(result.get("content"))]}
 
 
-def repeated_failure(call: Call, failures: int) -> dict[str, object]:
+def repeated_failure(call: PendingCall, failures: int) -> dict[str, object]:
     """This very call failed again and again: it was not sent."""
     return told(
         f"This same call failed {failures} times in a row. "
@@ -52,12 +52,12 @@ def repeated_failure(call: Call, failures: int) -> dict[str, object]:
     )
 
 
-def too_large(call: Call, what: str) -> dict[str, object]:
+def too_large(call: PendingCall, what: str) -> dict[str, object]:
     """The arguments are beyond a limit."""
     return told(f"The arguments of '{call.tool}' are {what}. Send less, or send it in several calls.")
 
 
-def refused_by_server(call: Call, reply: ValidationReply) -> dict[str, object]:
+def refused_by_server(call: PendingCall, reply: ValidationReply) -> dict[str, object]:
     """The server's own validator does not like the call."""
     lines = [f"❌ Tool '{call.tool}' cannot be called with these arguments: its server refuses them.", ""]
     reasons = reply.errors or ("The server does not say why.",)

@@ -9,20 +9,20 @@ from typing import Final, TypeAlias
 from toolvet.checks.capability import ValidationCall, ValidationRequest, parse_reply
 from toolvet.schema.json_value import is_array, members
 from toolvet.session.batch import batched
-from toolvet.session.call import META_PREFIX, Call, call_of
+from toolvet.session.call import META_PREFIX, PendingCall, call_of
 from toolvet.session.catalogue import Catalogue
-from toolvet.session.expected import Listed, Lost, Opened, Reading
+from toolvet.session.expected import AmbiguousAnswers, Listed, ListRequest, Opened
 from toolvet.session.judge import ended, judged_error, judged_result
-from toolvet.session.note import Asked, CallStarted, Fault, SchemaForgotten, SchemaLearned
+from toolvet.session.note import Asked, CallStarted, PolicyFault, SchemaForgotten, SchemaLearned
 from toolvet.session.policy import Policies
 from toolvet.session.refusal import refusal, refused_by_server
 from toolvet.session.step import Step, ToClient, ToServer
 from toolvet.session.validating import announced, asked_about, listed, validated
-from toolvet.session.vet import Refusal, beyond_limits, vetted
+from toolvet.session.vet import CallRefusal, beyond_limits, vetted
 from toolvet.wire import (
     ErrorReply,
-    Fault as Unreadable,
     Id,
+    InvalidJson,
     Noise,
     Notification,
     Request,
@@ -42,7 +42,7 @@ _MOST_RESTARTS = 3
 # A tuple, because a union would be built for every message.
 _ANSWERS = (Result, ErrorReply)
 
-_Expected: TypeAlias = Call | Listed | Opened | Lost
+_Expected: TypeAlias = PendingCall | Listed | Opened | AmbiguousAnswers
 
 
 class Session:
@@ -58,9 +58,9 @@ class Session:
         self._catalogue = catalogue if catalogue is not None else Catalogue()
         self._prefix = prefix
         self._pending: dict[Id, _Expected] = {}
-        self._held: list[Call] = []
-        self._reading: Reading | None = None
-        self._validating: dict[str, Call] = {}
+        self._held: list[PendingCall] = []
+        self._reading: ListRequest | None = None
+        self._validating: dict[str, PendingCall] = {}
         self._calls = 0
         self._questions = 0
         self._requests: dict[str, Callable[[Request], list[Step]]] = {
@@ -78,7 +78,7 @@ class Session:
             if handle is not None:
                 return handle(message)
             if message.id in self._pending:
-                return [ToServer(data), *self._expect(message.id, Lost(1))]
+                return [ToServer(data), *self._expect(message.id, AmbiguousAnswers(1))]
         elif isinstance(message, Notification) and message.method == CANCELLED:
             return self._cancelled(message)
         elif isinstance(message, Noise):
@@ -88,7 +88,10 @@ class Session:
                 return self._too_deep(data)
             if b'"tools/call"' in data and data.lstrip()[:1] == b"{":
                 # Half of a surrogate pair, for one, makes it no JSON to us, and a call to a more lenient server.
-                return [ToServer(data), Fault("call_unreadable", f"A call passed unchecked: {message.reason}")]
+                return [
+                    ToServer(data),
+                    PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}"),
+                ]
         # Answers of the client to the server's own requests are none of our business, whatever their ids.
         return [ToServer(data)]
 
@@ -115,7 +118,7 @@ class Session:
 
         A driver may then pass an answer on before it gives it to `from_server`, and nobody waits for the judgement.
         """
-        return all(isinstance(what, Call) and what.passes for what in self._pending.values())
+        return all(isinstance(what, PendingCall) and what.passes for what in self._pending.values())
 
     def give_up(self, question: str) -> list[Step]:
         """No answer to this question of ours will be waited for any longer: what waits for it goes on unchecked.
@@ -126,7 +129,7 @@ class Session:
 
     def close(self) -> list[Step]:
         """The connection is over: a note for every call that is still open."""
-        waiting = [call for call in self._pending.values() if isinstance(call, Call)]
+        waiting = [call for call in self._pending.values() if isinstance(call, PendingCall)]
         calls = [*waiting, *self._held, *self._validating.values()]
         self._pending.clear()
         self._held.clear()
@@ -142,9 +145,9 @@ class Session:
         if call is None:
             passed = [ToServer(request.raw), *self._passed(request.id)]
             params = request.params
-            if isinstance(params, Unreadable):
+            if isinstance(params, InvalidJson):
                 # Numbers beyond a double, for one, are legal JSON, and a server may read them.
-                return [*passed, Fault("call_unreadable", f"A call passed unchecked: {params.reason}")]
+                return [*passed, PolicyFault("call_unreadable", f"A call passed unchecked: {params.reason}")]
             return passed
         # A call that came later must not overtake one that waits.
         if self._held or (call.tool not in self._catalogue.tools and self._must_read(call)):
@@ -165,10 +168,10 @@ class Session:
                 refused = beyond_limits(call) if call.policy.arguments != "off" else None
                 if refused is not None:
                     return self._refused(call, refused)
-            faults.append(Fault("call_unreadable", "A call passed unchecked: nested too deeply"))
+            faults.append(PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply"))
         return [ToServer(data), *self._passed(message.id), *faults]
 
-    def _decide(self, call: Call) -> list[Step]:
+    def _decide(self, call: PendingCall) -> list[Step]:
         """Answer the call, or let it go. Whatever could be learned of its tool is known by now."""
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
@@ -179,7 +182,7 @@ class Session:
         if tool is not None and not tool.is_told and call.policy.arguments != "off":
             tool.is_told = True
             if tool.problem is not None:
-                faults.append(Fault("schema_unusable", tool.problem, tool.name))
+                faults.append(PolicyFault("schema_unusable", tool.problem, tool.name))
         refused = vetted(call, tool, catalogue.breaker)
         if refused is not None:
             return [*self._refused(call, refused), *faults]
@@ -189,7 +192,7 @@ class Session:
         steps = self._send(call)
         return [*steps, *faults] if faults else steps
 
-    def _send(self, call: Call) -> list[Step]:
+    def _send(self, call: PendingCall) -> list[Step]:
         clash = self._expect(call.id, call)
         if call.is_started:
             return [ToServer(call.data, call.id), *clash]
@@ -199,7 +202,7 @@ class Session:
             return [ToServer(call.data, call.id), started, *clash]
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
-    def _refused(self, call: Call, refused: Refusal) -> list[Step]:
+    def _refused(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
         answer = refusal(call, refused.result, self._catalogue.stamp)
         return [
             ToClient(answer, call.id),
@@ -224,13 +227,13 @@ class Session:
         if kept is not None:
             return [ended(kept, "cancelled")]
         expected = self._pending.pop(id_, None)
-        if isinstance(expected, Lost) and expected.answers > 1:
-            self._pending[id_] = Lost(expected.answers - 1)
-        if isinstance(expected, Call):
+        if isinstance(expected, AmbiguousAnswers) and expected.answers > 1:
+            self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
+        if isinstance(expected, PendingCall):
             return [ToServer(message.raw), ended(expected, "cancelled")]
         return [ToServer(message.raw)]
 
-    def _kept(self, id_: Id) -> Call | None:
+    def _kept(self, id_: Id) -> PendingCall | None:
         """The call of this id that we kept back, kept no longer."""
         for call in self._held:
             if call.id == id_:
@@ -250,17 +253,17 @@ class Session:
         if there is None:
             self._pending[id_] = what
             return self._overflow() if len(self._pending) > _MOST_PENDING else []
-        self._pending[id_] = Lost((there.answers if isinstance(there, Lost) else 1) + 1)
+        self._pending[id_] = AmbiguousAnswers((there.answers if isinstance(there, AmbiguousAnswers) else 1) + 1)
         told = f"The client used the id {str(id_)[:40]!r} again before it was answered: neither answer is judged."
-        lost = [ended(call, "lost") for call in (there, what) if isinstance(call, Call)]
-        return [Fault("duplicate_id", told), *lost]
+        lost = [ended(call, "lost") for call in (there, what) if isinstance(call, PendingCall)]
+        return [PolicyFault("duplicate_id", told), *lost]
 
     def _passed(self, id_: Id) -> list[Step]:
-        return self._expect(id_, Lost(1)) if id_ in self._pending else []
+        return self._expect(id_, AmbiguousAnswers(1)) if id_ in self._pending else []
 
     def _overflow(self) -> list[Step]:
         oldest = self._pending.pop(next(iter(self._pending)))
-        return [ended(oldest, "lost")] if isinstance(oldest, Call) else []
+        return [ended(oldest, "lost")] if isinstance(oldest, PendingCall) else []
 
     def _answered(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         expected = self._pending.pop(id_, None) if id_ is not None else None
@@ -268,16 +271,16 @@ class Session:
             if isinstance(id_, str) and self._was_asked(id_):
                 return self._own_answered(id_, message)
             return [ToClient(data)]
-        if isinstance(expected, Call):
+        if isinstance(expected, PendingCall):
             return self._call_answered(expected, message, data)
-        if isinstance(expected, Lost):
+        if isinstance(expected, AmbiguousAnswers):
             if expected.answers > 1 and id_ is not None:
-                self._pending[id_] = Lost(expected.answers - 1)
+                self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
         elif isinstance(message, Result):
             return self._opened(expected, message) if isinstance(expected, Opened) else self._page(expected, message)
         return [ToClient(data)]
 
-    def _call_answered(self, call: Call, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
+    def _call_answered(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         catalogue = self._catalogue
         if isinstance(message, Result):
             judged = judged_result(call, catalogue.tools.get(call.tool), message, catalogue.breaker)
@@ -312,7 +315,7 @@ class Session:
         method = settings.validate_method
         if method in catalogue.tools:
             told = f"The server has a tool '{method}': set validate_method to another name, or announce to off."
-            return [ToClient(message.raw), note, Fault("name_taken", told, method)]
+            return [ToClient(message.raw), note, PolicyFault("name_taken", told, method)]
         if settings.announce == "tool":
             return [ToClient(listed(message.raw, method), message.id), note]
         return [ToClient(message.raw), note]
@@ -322,25 +325,25 @@ class Session:
     def _is_ours(self, tool: str) -> bool:
         return self._catalogue.is_ours_announced and tool == self._policies.settings.validate_method
 
-    def _wanted(self, call: Call) -> tuple[str, ...]:
+    def _wanted(self, call: PendingCall) -> tuple[str, ...]:
         """The tools whose schemas this call needs."""
         if self._is_ours(call.tool):
             return (call.tool, *asked_about(call))
         return (call.tool,) if call.policy.arguments != "off" else ()
 
-    def _must_read(self, call: Call) -> bool:
+    def _must_read(self, call: PendingCall) -> bool:
         if self._catalogue.is_complete and self._is_ours(call.tool):
             return False
         # Of a tool that the list does not have, the list may have changed unsaid: it is read once more.
         return any(self._catalogue.lacks(tool) for tool in self._wanted(call))
 
-    def _hold(self, call: Call) -> list[Step]:
+    def _hold(self, call: PendingCall) -> list[Step]:
         """Keep the call until the tool list was read."""
         self._held.append(call)
         call.is_started = True
         steps: list[Step] = [CallStarted(call.number, call.id, call.tool, call.era, call.size)]
         if self._reading is None:
-            self._reading = Reading("", _carried(call), self._catalogue.generation)
+            self._reading = ListRequest("", _carried(call), self._catalogue.generation)
             steps += self._read()
         return steps
 
@@ -365,7 +368,7 @@ class Session:
         number = id_.removeprefix(self._prefix)
         return number != id_ and number.isdecimal() and len(number) < 16 and 0 < int(number) <= self._questions
 
-    def _ask_validator(self, call: Call, method: str) -> list[Step]:
+    def _ask_validator(self, call: PendingCall, method: str) -> list[Step]:
         """Ask the server's own validator, and keep the call meanwhile."""
         id_ = self._question()
         asked = ValidationRequest(calls=(ValidationCall(call.tool, call.arguments),))
@@ -389,24 +392,24 @@ class Session:
             return []
         reply = parse_reply(message.result) if isinstance(message, Result) else _reason(message)
         if isinstance(reply, str):
-            return [*self._send(call), Fault("server_validation_failed", reply, call.tool)]
+            return [*self._send(call), PolicyFault("server_validation_failed", reply, call.tool)]
         if reply.valid:
             return self._send(call)
         why = "; ".join(reply.errors) or "the server's validator refuses it"
         if call.policy.arguments == "audit":
             call.would_block, call.why = "server_validation", why
             return self._send(call)
-        return self._refused(call, Refusal("server_validation", why, refused_by_server(call, reply)))
+        return self._refused(call, CallRefusal("server_validation", why, refused_by_server(call, reply)))
 
-    def _own_page(self, reading: Reading, message: Result | ErrorReply | Noise | None) -> list[Step]:
+    def _own_page(self, reading: ListRequest, message: Result | ErrorReply | Noise | None) -> list[Step]:
         catalogue = self._catalogue
         if not isinstance(message, Result) or not is_array(tools := members(message.result).get("tools")):
             told = f"The tool list could not be read, so calls go unchecked: {_reason(message)}"
-            return [*self._release(), Fault("list_failed", told)]
+            return [*self._release(), PolicyFault("list_failed", told)]
         # It changed while it was read. One that changes without end is taken as it is.
         if reading.generation != catalogue.generation and reading.restarts < _MOST_RESTARTS:
             meta, restarts = reading.meta, reading.restarts + 1
-            self._reading = Reading("", meta, catalogue.generation, restarts=restarts)
+            self._reading = ListRequest("", meta, catalogue.generation, restarts=restarts)
             return self._read()
         following = catalogue.learn(reading.cursor, message.result)
         note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
@@ -428,7 +431,7 @@ class Session:
         return steps
 
 
-def _carried(call: Call) -> Mapping[str, object]:
+def _carried(call: PendingCall) -> Mapping[str, object]:
     """What a modern request must say of its client, taken from the call; never its progress token."""
     if call.era == "legacy":
         return {}

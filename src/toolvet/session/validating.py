@@ -21,7 +21,7 @@ from toolvet.checks.capability import (
 )
 from toolvet.schema import Repair
 from toolvet.schema.json_value import is_object, type_name
-from toolvet.session.call import Call
+from toolvet.session.call import PendingCall
 from toolvet.session.catalogue import Catalogue, KnownTool
 from toolvet.session.note import Era
 from toolvet.session.refusal import refusal, told
@@ -74,13 +74,13 @@ def definition(method: str) -> dict[str, object]:
     }
 
 
-def asked_about(call: Call) -> tuple[str, ...]:
+def asked_about(call: PendingCall) -> tuple[str, ...]:
     """The tools whose schemas the answer needs."""
     request = parse_request(call.arguments, max_batch_size=MOST_AT_ONCE)
     return () if isinstance(request, str) else tuple(bare_name(each.tool) for each in request.calls)
 
 
-def validated(call: Call, catalogue: Catalogue) -> bytes:
+def validated(call: PendingCall, catalogue: Catalogue) -> bytes:
     """The answer to a call of our `validate`; one that cannot be understood is an error that says how to ask."""
     request = parse_request(call.arguments, max_batch_size=MOST_AT_ONCE)
     if isinstance(request, str):

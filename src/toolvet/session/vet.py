@@ -9,7 +9,7 @@ from toolvet.schema import Repair
 from toolvet.schema.json_value import members
 from toolvet.schema.weight import depth
 from toolvet.session.breaker import Breaker
-from toolvet.session.call import Call
+from toolvet.session.call import PendingCall
 from toolvet.session.catalogue import KnownTool
 from toolvet.session.note import Reason
 from toolvet.session.refusal import bad_arguments, repeated_failure, too_large
@@ -19,7 +19,7 @@ _RANKS = {"high": 2, "medium": 1, "low": 0}
 _SHORT = 16
 
 
-class Refusal(NamedTuple):
+class CallRefusal(NamedTuple):
     """Why a call must not go out: the tool result that says so, and a line for the record."""
 
     reason: Reason
@@ -27,7 +27,7 @@ class Refusal(NamedTuple):
     result: dict[str, object]
 
 
-def vetted(call: Call, tool: KnownTool | None, breaker: Breaker) -> Refusal | None:
+def vetted(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> CallRefusal | None:
     """None for a call that may go out, perhaps repaired: then `call` holds the new bytes and arguments.
 
     What a policy on audit has against it is left in the call.
@@ -44,11 +44,11 @@ def vetted(call: Call, tool: KnownTool | None, breaker: Breaker) -> Refusal | No
     failures = breaker.blocks(call.tool, call.arguments, policy.break_after)
     if failures:
         why = f"the same call failed {failures} times"
-        return _on_audit(call, Refusal("repeated", why, repeated_failure(call, failures)))
+        return _on_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures)))
     return None
 
 
-def _against_schema(call: Call, tool: KnownTool, breaker: Breaker) -> Refusal | None:
+def _against_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallRefusal | None:
     if tool.schema.is_valid(call.arguments):
         return None
     report = check_arguments(tool.definition, call.arguments)
@@ -64,10 +64,10 @@ def _against_schema(call: Call, tool: KnownTool, breaker: Breaker) -> Refusal | 
         return None
     failures = breaker.failed(call.tool, call.arguments) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
-    return _on_audit(call, Refusal("arguments", report.summary, bad_arguments(report, repeated)))
+    return _on_audit(call, CallRefusal("arguments", report.summary, bad_arguments(report, repeated)))
 
 
-def _is_sure(repair: Repair | None, call: Call, tool: KnownTool) -> bool:
+def _is_sure(repair: Repair | None, call: PendingCall, tool: KnownTool) -> bool:
     """Whether the repair may be made: sure enough, and of nothing that an HTTP header repeats."""
     if repair is None or _RANKS[repair.confidence] < _RANKS[call.policy.repair_from]:
         return False
@@ -76,7 +76,7 @@ def _is_sure(repair: Repair | None, call: Call, tool: KnownTool) -> bool:
     return not any(call.arguments.get(name) != after.get(name) and tool.is_mirrored(name) for name in names)
 
 
-def _apply(call: Call, repair: Repair | None) -> None:
+def _apply(call: PendingCall, repair: Repair | None) -> None:
     """Put the corrected arguments into the message; everything else stays as it stands."""
     if repair is None:
         return
@@ -89,7 +89,7 @@ def _apply(call: Call, repair: Repair | None) -> None:
     call.arguments = members(repair.arguments)
 
 
-def beyond_limits(call: Call) -> Refusal | None:
+def beyond_limits(call: PendingCall) -> CallRefusal | None:
     """Larger or deeper than the policy admits."""
     policy = call.policy
     if call.size > policy.max_arguments_bytes:
@@ -98,10 +98,10 @@ def beyond_limits(call: Call) -> Refusal | None:
         what = f"nested too deeply: the limit is {policy.max_depth} levels"
     else:
         return None
-    return _on_audit(call, Refusal("limits", f"arguments {what}", too_large(call, what)))
+    return _on_audit(call, CallRefusal("limits", f"arguments {what}", too_large(call, what)))
 
 
-def _is_deeper(call: Call, limit: int) -> bool:
+def _is_deeper(call: PendingCall, limit: int) -> bool:
     """Measured only where there may be something to measure: most arguments are flat, or nearly so."""
     if limit > 1 and _is_shallow(call.arguments):
         return False
@@ -127,7 +127,7 @@ def _is_shallow(arguments: Mapping[str, object]) -> bool:
     return True
 
 
-def _on_audit(call: Call, refusal: Refusal) -> Refusal | None:
+def _on_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
     """The refusal, or None where the policy is to record only."""
     if call.policy.arguments != "audit":
         return refusal

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolvet.checks.envelope import Eviction
-from toolvet.checks.envelope.archive import check_limits, encoded_content, hash_of, named_hash, too_large, verified
+from toolvet.envelope import Eviction
+from toolvet.envelope.archive import check_limits, encoded_content, hash_of, named_hash, too_large, verified
 from toolvet.errors import ArchiveError, ContentMissingError
 
 _LOG = logging.getLogger("toolvet.store")

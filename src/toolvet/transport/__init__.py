@@ -10,24 +10,24 @@ if TYPE_CHECKING:
     from toolvet.transport.listing import Listing
     from toolvet.transport.opening import open_session
     from toolvet.transport.peer import Era, Peer
-    from toolvet.transport.reply import Answer, Lost, Malformed, Oddity, OddityKind, Refusal, Reply, TimedOut
-    from toolvet.transport.session import Session
+    from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Oddity, OddityKind, Reply, RpcError, TimedOut
+    from toolvet.transport.session import McpSession
     from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
 __all__ = [
     "Answer",
+    "ConnectionLost",
     "Era",
     "HttpTarget",
     "Listing",
-    "Lost",
     "Malformed",
+    "McpSession",
     "NamedTarget",
     "Oddity",
     "OddityKind",
     "Peer",
-    "Refusal",
     "Reply",
-    "Session",
+    "RpcError",
     "StdioTarget",
     "Target",
     "TimedOut",
@@ -46,8 +46,8 @@ if not TYPE_CHECKING:  # A type checker knows the names above, and should compla
             "listing": "Listing",
             "opening": "open_session",
             "peer": "Era Peer",
-            "reply": "Answer Lost Malformed Oddity OddityKind Refusal Reply TimedOut",
-            "session": "Session",
+            "reply": "Answer ConnectionLost Malformed Oddity OddityKind RpcError Reply TimedOut",
+            "session": "McpSession",
             "target": "HttpTarget StdioTarget Target",
         },
     )

@@ -4,7 +4,7 @@ from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
 from toolvet.transport.listing import in_words
 from toolvet.transport.peer import Peer
 from toolvet.transport.quote import last_lines, printable
-from toolvet.transport.reply import Lost, Malformed, Refusal, Reply, TimedOut
+from toolvet.transport.reply import ConnectionLost, Malformed, Reply, RpcError, TimedOut
 from toolvet.transport.target import HttpTarget, StdioTarget, Target, mask_url
 
 
@@ -25,7 +25,7 @@ def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float)
         end = _ending(reply, timeout)
         return f'{command} is no MCP server: it printed "{printed}", which is no JSON-RPC, and {end}{said}'
     match reply:
-        case Lost():
+        case ConnectionLost():
             return f"{command} {_ending(reply, timeout)} before it spoke MCP{said or '; it wrote nothing to stderr'}"
         case TimedOut():
             return f"{command} did not answer within {timeout:g} s; if it is slow to start, allow it more time{said}"
@@ -35,11 +35,11 @@ def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float)
 
 def _ending(reply: Reply, timeout: float) -> str:
     match reply:
-        case Lost(exit_code=None):
+        case ConnectionLost(exit_code=None):
             return reply.reason.removeprefix("the process ")
-        case Lost(exit_code=code) if code is not None and code < 0:
+        case ConnectionLost(exit_code=code) if code is not None and code < 0:
             return f"was ended by signal {-code}"
-        case Lost(exit_code=code):
+        case ConnectionLost(exit_code=code):
             return f"ended with exit code {code}"
         case TimedOut():
             return f"answered nothing within {timeout:g} s"
@@ -49,10 +49,10 @@ def _ending(reply: Reply, timeout: float) -> str:
 
 def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetError:
     url = mask_url(target.url)
-    if isinstance(reply, Malformed | Refusal) and reply.status in (401, 403):
+    if isinstance(reply, Malformed | RpcError) and reply.status in (401, 403):
         return AuthenticationError(_credentials_wanted(target, url, reply))
     match reply:
-        case Lost():
+        case ConnectionLost():
             return UnreachableError(
                 f"nothing answers at {url}: {reply.reason}; is the server running, at this address?"
             )
@@ -67,7 +67,7 @@ def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetErro
             return UnreachableError(f"{url} opens no MCP session: it {in_words(reply)}")
 
 
-def _credentials_wanted(target: HttpTarget, url: str, reply: Malformed | Refusal) -> str:
+def _credentials_wanted(target: HttpTarget, url: str, reply: Malformed | RpcError) -> str:
     challenge = printable(reply.challenge, 200) if isinstance(reply, Malformed) else ""
     asks = f" (it asks for {challenge})" if challenge else ""
     sent = any(name.lower() == "authorization" for name in target.headers or {})

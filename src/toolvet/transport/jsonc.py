@@ -41,7 +41,7 @@ class Document:
 
 def read_jsonc(text: str) -> Document:
     """Decode `text`. Raises JsoncError with the first thing that is wrong and its line."""
-    reader = _Reader(text.removeprefix("\ufeff"))
+    reader = _JsoncReader(text.removeprefix("\ufeff"))
     value = reader.value(())
     reader.skip()
     if reader.at < len(reader.text):
@@ -56,7 +56,7 @@ _WORD = re.compile(r"[^\s,\]}]{1,20}")
 _DEPTH = 100
 
 
-class _Reader:
+class _JsoncReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from toolvet.transport.quote import printable
-from toolvet.transport.reply import Answer, Lost, Malformed, Oddity, Refusal, Reply, TimedOut
+from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Oddity, Reply, RpcError, TimedOut
 from toolvet.transport.shape import fields
 
 MAX_PAGES = 1000
@@ -75,11 +75,11 @@ def in_words(reply: Reply) -> str:
     match reply:
         case Answer():
             return f"answered {printable(reply.raw, 200)}"
-        case Refusal():
+        case RpcError():
             return f'refused with {reply.code} "{printable(reply.message, 200)}"'
         case TimedOut():
             return f"no answer within {reply.duration:.3g} s"
-        case Lost():
+        case ConnectionLost():
             ending = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
             return f"{reply.reason}{ending}"
         case Malformed():

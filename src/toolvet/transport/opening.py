@@ -25,8 +25,8 @@ from toolvet.transport.introduction import (
 )
 from toolvet.transport.listing import in_words
 from toolvet.transport.peer import Peer
-from toolvet.transport.reply import Answer, Lost, Malformed, Refusal, Reply
-from toolvet.transport.session import Session
+from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError
+from toolvet.transport.session import McpSession
 from toolvet.transport.shape import fields, strings
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 from toolvet.wire.header import request_headers
@@ -48,7 +48,7 @@ async def open_session(
     roots: tuple[str, ...] | None = None,
     limit: int | None = MESSAGE_LIMIT,
     grace: float = 2.0,
-) -> AsyncGenerator[Session]:
+) -> AsyncGenerator[McpSession]:
     """Connect to `target` and open a session, for the length of the block.
 
     `capabilities` are those we announce; `roots` (URIs) announces the capability of that name as well. `timeout`
@@ -63,7 +63,7 @@ async def open_session(
     async with connect(target, roots=roots, limit=limit, grace=grace) as peer:
         outcome = await _Opening(peer, announced, timeout).open(era)
         if isinstance(outcome, Introduction):
-            yield Session(peer, outcome, announced)
+            yield McpSession(peer, outcome, announced)
             return
         failure = opening_error(target, peer, outcome, timeout)
         second = _second_attempt(target, era, outcome)
@@ -78,7 +78,7 @@ async def open_session(
         if not isinstance(outcome, Introduction):
             # For a URL the first failure says more: most servers never knew the older transport.
             raise failure if isinstance(second, HttpTarget) else opening_error(second, again, outcome, timeout)
-        yield Session(
+        yield McpSession(
             again,
             outcome,
             announced,
@@ -160,7 +160,7 @@ class _Opening:
     def _discovered(self, reply: Reply) -> _Outcome:
         if isinstance(reply, Answer) and (found := from_discover(reply.result)) is not None:
             return found if MODERN_VERSION in found.supported_versions else reply
-        if isinstance(reply, Refusal) and reply.code in MODERN_ERRORS:
+        if isinstance(reply, RpcError) and reply.code in MODERN_ERRORS:
             supported = strings(fields(reply.data).get("supported"))
             if not supported or MODERN_VERSION in supported:
                 self._peer.note("illegal_opening", f"server/discover: {in_words(reply)}")
@@ -180,8 +180,8 @@ class _Opening:
 
 def _hopeless(reply: Reply) -> bool:
     """Whether asking again on this channel is in vain."""
-    return (isinstance(reply, Lost) and reply.exit_code is not None) or _wants_credentials(reply)
+    return (isinstance(reply, ConnectionLost) and reply.exit_code is not None) or _wants_credentials(reply)
 
 
 def _wants_credentials(reply: Reply) -> bool:
-    return isinstance(reply, Malformed | Refusal) and reply.status in (401, 403)
+    return isinstance(reply, Malformed | RpcError) and reply.status in (401, 403)

@@ -11,18 +11,18 @@ from toolvet.transport.channel import Channel
 from toolvet.transport.quote import last_lines, printable
 from toolvet.transport.reply import (
     Answer,
-    Lost,
+    ConnectionLost,
     Malformed,
     Oddity,
     OddityKind,
-    Refusal,
     Reply,
+    RpcError,
     TimedOut,
 )
 from toolvet.wire import (
     ErrorReply,
-    Fault,
     Id,
+    InvalidJson,
     Message,
     Noise,
     Notification,
@@ -262,7 +262,7 @@ class Peer:
 
     def _notified(self, message: Notification) -> None:
         self.messages += 1
-        if isinstance(message.params, Fault):
+        if isinstance(message.params, InvalidJson):
             self.note("bad_notification", message.raw)
         self._kept_bytes += len(message.raw)
         while self.notifications and (
@@ -309,8 +309,8 @@ class Peer:
             self._waited += perf_counter() - self._waiting_since
         return pending
 
-    def _lost_reply(self, reason: str, started: float) -> Lost:
-        return Lost(
+    def _lost_reply(self, reason: str, started: float) -> ConnectionLost:
+        return ConnectionLost(
             reason=reason,
             exit_code=self._channel.exit_code,
             stderr_tail=last_lines(self._channel.stderr, 20),
@@ -339,14 +339,14 @@ def _reply(message: Message, status: int | None, arrived: float, started: float)
     took = arrived - started
     if isinstance(message, Result):
         result = message.result
-        if isinstance(result, Fault):
+        if isinstance(result, InvalidJson):
             return Malformed(reason=f"the result is no JSON: {result.reason}", raw=message.raw, duration=took)
         return Answer(result=result, raw=message.raw, duration=took)
     if isinstance(message, ErrorReply):
         data = message.data
-        if isinstance(data, Fault):
+        if isinstance(data, InvalidJson):
             return Malformed(reason=f"the error's data is no JSON: {data.reason}", raw=message.raw, duration=took)
-        return Refusal(
+        return RpcError(
             code=message.code, message=message.message, data=data, raw=message.raw, duration=took, status=status
         )
     return Malformed(reason="not an answer", raw=message.raw, duration=took, status=status)

@@ -13,7 +13,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     duration: float
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+class RpcError(msgspec.Struct, frozen=True, kw_only=True):
     """A JSON-RPC error. `data` is None when absent; `status` is the HTTP status it came with, None on stdio."""
 
     code: int
@@ -30,7 +30,7 @@ class TimedOut(msgspec.Struct, frozen=True, kw_only=True):
     duration: float
 
 
-class Lost(msgspec.Struct, frozen=True, kw_only=True):
+class ConnectionLost(msgspec.Struct, frozen=True, kw_only=True):
     """The channel is gone: the process ended or closed its stdout, the connection broke or was refused.
 
     `exit_code` is negative for a signal, None while the process lives and over HTTP. `stderr_tail` holds the last
@@ -57,7 +57,7 @@ class Malformed(msgspec.Struct, frozen=True, kw_only=True):
     challenge: str = ""
 
 
-Reply: TypeAlias = Answer | Refusal | TimedOut | Lost | Malformed
+Reply: TypeAlias = Answer | RpcError | TimedOut | ConnectionLost | Malformed
 
 OddityKind: TypeAlias = Literal[
     "noise",  # something on the channel that is no message

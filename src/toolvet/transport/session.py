@@ -13,14 +13,14 @@ from toolvet.transport.introduction import (
 )
 from toolvet.transport.listing import Listing, read_tools
 from toolvet.transport.peer import Era, Peer
-from toolvet.transport.reply import Answer, Malformed, Oddity, Refusal, Reply
+from toolvet.transport.reply import Answer, Malformed, Oddity, Reply, RpcError
 from toolvet.transport.shape import fields
 from toolvet.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
 _NO_HEADERS = ParameterHeaders()
 
 
-class Session:
+class McpSession:
     """Ask as an MCP client of the server's era; get the same `Reply` as from a Peer, and nothing interpreted.
 
     `peer` is the raw channel for what a session would never send. `input_required` results are returned as they are.
@@ -176,6 +176,6 @@ class Session:
 
 def _expired(reply: Reply) -> bool:
     """HTTP 404 means that the session is gone, unless the error says that it is the method that is unknown."""
-    if isinstance(reply, Refusal):
+    if isinstance(reply, RpcError):
         return reply.status == 404 and reply.code != -32601
     return isinstance(reply, Malformed) and reply.status == 404

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.read import Found, apart, counting, find, gravity
-from toolvet.text import MaskState
+from toolvet.prose import MaskState
 from toolvet.turn.check import AnswerCheck, CustomPatterns, checked_text
 from toolvet.turn.verdict import CLEAN, verdict
 

@@ -9,8 +9,8 @@ from toolvet.wire.encode import (
 from toolvet.wire.lines import LineFramer, Oversize
 from toolvet.wire.message import (
     ErrorReply,
-    Fault,
     Id,
+    InvalidJson,
     Message,
     Noise,
     NoiseKind,
@@ -24,8 +24,8 @@ from toolvet.wire.sse import SseEvent, SseFramer
 
 __all__ = [
     "ErrorReply",
-    "Fault",
     "Id",
+    "InvalidJson",
     "LineFramer",
     "Message",
     "Noise",

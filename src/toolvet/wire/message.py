@@ -33,7 +33,7 @@ NoiseKind: TypeAlias = Literal[
 ]
 
 
-class Fault(msgspec.Struct, frozen=True):
+class InvalidJson(msgspec.Struct, frozen=True):
     """Stands where a JSON value should be: the bytes are none, and `reason` says why. No JSON value is a Fault."""
 
     reason: str
@@ -139,7 +139,7 @@ class _Error(msgspec.Struct):
     data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Envelope(msgspec.Struct):
+class _JsonRpcEnvelope(msgspec.Struct):
     jsonrpc: Literal["2.0"]
     id: int | str | msgspec.UnsetType | None = msgspec.UNSET
     method: str | msgspec.UnsetType = msgspec.UNSET
@@ -148,7 +148,7 @@ class _Envelope(msgspec.Struct):
     error: _Error | msgspec.UnsetType = msgspec.UNSET
 
 
-_ENVELOPE = msgspec.json.Decoder(_Envelope)
+_ENVELOPE = msgspec.json.Decoder(_JsonRpcEnvelope)
 _ANY = msgspec.json.Decoder()
 
 
@@ -162,7 +162,7 @@ def _decode(body: msgspec.Raw | None) -> object:
     try:
         return cast("object", _ANY.decode(body))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        return Fault(_words(error))
+        return InvalidJson(_words(error))
 
 
 def _words(error: BaseException) -> str:

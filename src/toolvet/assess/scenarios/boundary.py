@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.choice import Choice
-from toolvet.assess.plan import Plan
+from toolvet.assess.choice import SeededChoice
+from toolvet.assess.plan import PlannedCall
 from toolvet.assess.values import Values
 from toolvet.schema import boundary_examples, compiled
 
@@ -13,13 +13,13 @@ CATEGORY: Final = "boundary"
 MOST = 24  # Calls per tool: a schema may declare hundreds of bounds.
 
 
-def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
+def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
     """A call per bound. Where there are more than `MOST`, the seed chooses which."""
     base = values.all_properties().arguments
     schema = compiled(values.tool.input_schema)
-    plans: list[Plan] = []
+    plans: list[PlannedCall] = []
     for example in boundary_examples(values.tool.input_schema):
         arguments = values.transplanted(example.instance, base)
         if arguments is not None and arguments != base and schema.is_valid(arguments):
-            plans.append(Plan(name=example.detail, category=CATEGORY, arguments=arguments, origin="generator"))
+            plans.append(PlannedCall(name=example.detail, category=CATEGORY, arguments=arguments, origin="generator"))
     yield from choose.some(plans, MOST)

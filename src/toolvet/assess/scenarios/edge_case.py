@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from toolvet.assess.choice import Choice
-from toolvet.assess.plan import Plan
+from toolvet.assess.choice import SeededChoice
+from toolvet.assess.plan import PlannedCall
 from toolvet.assess.values import Values
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
@@ -23,7 +23,7 @@ Change: TypeAlias = Callable[[object, Mapping[str, object]], object]  # An old v
 LONG = 256  # Characters of a string whose schema declares no maxLength: long for a field, short enough to show.
 
 
-def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
+def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
     """One call per kind, with every property that can take it; kinds that no property can take are left out."""
     sample = values.all_properties()
     special = choose.one(SPECIAL)
@@ -39,7 +39,7 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
     for name, change in kinds:
         arguments = _changed(values, sample.arguments, change)
         if arguments != sample.arguments:
-            yield Plan(name=name, category=CATEGORY, arguments=arguments, origin="generator")
+            yield PlannedCall(name=name, category=CATEGORY, arguments=arguments, origin="generator")
 
 
 def _changed(values: Values, arguments: Mapping[str, object], change: Change) -> dict[str, object]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.choice import Choice
-from toolvet.assess.plan import Plan
+from toolvet.assess.choice import SeededChoice
+from toolvet.assess.plan import PlannedCall
 from toolvet.assess.values import Values
-from toolvet.rules import Breach
+from toolvet.rules import IntendedViolation
 from toolvet.schema import InvalidExample, compiled, invalid_examples
 
 ORDER = 5
@@ -14,7 +14,7 @@ CATEGORY: Final = "error_case"
 UNKNOWN = "toolvet_unknown_argument"
 
 
-def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
+def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
     """One per keyword (the seed chooses the place), and an unknown argument even where the schema allows it."""
     schema = compiled(values.tool.input_schema)
     base = values.all_properties().arguments
@@ -27,21 +27,23 @@ def scenarios(values: Values, choose: Choice) -> Iterator[Plan]:
             groups.setdefault(example.keyword, []).append((example, arguments))
     for keyword, examples in groups.items():
         example, broken = choose.one(examples)  # The first is nearest to the root and says most.
-        yield Plan(
+        yield PlannedCall(
             name=f"{keyword}: {example.detail}",
             category=CATEGORY,
             arguments=broken,
             origin="generator",
-            breach=Breach(keyword=keyword, pointer=example.pointer, property=example.property, detail=example.detail),
+            breach=IntendedViolation(
+                keyword=keyword, pointer=example.pointer, property=example.property, detail=example.detail
+            ),
         )
     silent = {**values.required_only().arguments, UNKNOWN: "toolvet"}
     if not {"additionalProperties", "unevaluatedProperties"} & set(groups) and schema.is_valid(silent):
-        yield Plan(
+        yield PlannedCall(
             name=f"unknown argument: {UNKNOWN}",
             category=CATEGORY,
             arguments=silent,
             origin="generator",
-            breach=Breach(
+            breach=IntendedViolation(
                 keyword="additionalProperties", property=UNKNOWN, detail=f"unknown argument '{UNKNOWN}'", declared=False
             ),
         )

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.choice import Choice
-from toolvet.assess.plan import Plan
+from toolvet.assess.choice import SeededChoice
+from toolvet.assess.plan import PlannedCall
 from toolvet.assess.values import Values
 
 ORDER = 2
 CATEGORY: Final = "happy_path"
 
 
-def scenarios(values: Values, _choose: Choice) -> Iterator[Plan]:
+def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     """All properties."""
     sample = values.all_properties()
-    yield Plan(name="all properties", category=CATEGORY, arguments=sample.arguments, origin=sample.origin)
+    yield PlannedCall(name="all properties", category=CATEGORY, arguments=sample.arguments, origin=sample.origin)

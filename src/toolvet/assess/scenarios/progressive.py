@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.choice import Choice
-from toolvet.assess.plan import Plan
+from toolvet.assess.choice import SeededChoice
+from toolvet.assess.plan import PlannedCall
 from toolvet.assess.values import Values
 
 ORDER = 1
 CATEGORY: Final = "progressive"
 
 
-def scenarios(values: Values, _choose: Choice) -> Iterator[Plan]:
+def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     """Only what is required; then the plain optional ones as well."""
     minimal, simple = values.required_only(), values.simple()
-    yield Plan(name="minimal", category=CATEGORY, arguments=minimal.arguments, origin=minimal.origin)
-    yield Plan(name="simple", category=CATEGORY, arguments=simple.arguments, origin=simple.origin)
+    yield PlannedCall(name="minimal", category=CATEGORY, arguments=minimal.arguments, origin=minimal.origin)
+    yield PlannedCall(name="simple", category=CATEGORY, arguments=simple.arguments, origin=simple.origin)

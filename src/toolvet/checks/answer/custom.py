@@ -7,7 +7,7 @@ from typing import cast
 
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.errors import UsageError
-from toolvet.text import Pattern, PatternSet
+from toolvet.matching import Pattern, PatternSet
 
 _AROUND = 40  # Characters of context on either side of the evidence.
 

@@ -28,7 +28,7 @@ class EndingMarks(NamedTuple):
 def ending_marks() -> EndingMarks:
     """The table, read once."""
     content = data_file("toolvet.checks.answer", "ending.toml")
-    table = msgspec.toml.decode(content, type=_Table)
+    table = msgspec.toml.decode(content, type=_EndingTable)
     words = {language: words.split() for language, words in table.dangling.items()}
     return EndingMarks(
         sentence_ends=frozenset(table.sentence_ends),
@@ -43,7 +43,7 @@ def ending_marks() -> EndingMarks:
     )
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _EndingTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `ending.toml` says."""
 
     sentence_ends: str

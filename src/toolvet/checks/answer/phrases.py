@@ -3,7 +3,7 @@
 A file holds `[[phrase]]` entries and perhaps a `label` that all of them share; `signals/refusal/en.toml` is refusals in
 English, and a second file for the same language is called `en-<what>.toml`. Of an entry
 
-    match     a regular expression in the dialect of `toolvet.text`
+    match     a regular expression in the dialect of `toolvet.matching`
     hits      texts in which it must count (the tests run them all)
     misses    near misses: texts that share words with the hits, in which it must not count
     weight    what a hit costs, 0 to 1; the default of its type where it is not given
@@ -38,7 +38,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover import data_files
 from toolvet.discover.cache import compiled_from, is_built
-from toolvet.text import Pattern, PatternSet
+from toolvet.matching import Pattern, PatternSet
 
 _PACKAGE = "toolvet.checks.answer"
 _VERSION = "phrases"
@@ -53,7 +53,7 @@ ANY_LANGUAGE = "any"
 Place = Literal["opening", "closing", "edges"]
 
 
-class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+class SignalPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One entry of a signal file."""
 
     match: str
@@ -73,10 +73,10 @@ class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     cue: bool = False
 
 
-class Known(msgspec.Struct, frozen=True, gc=False):
+class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
     """A phrase with what its place says of it."""
 
-    phrase: Phrase
+    phrase: SignalPhrase
     type: SignalType
     language: str
     weight: float
@@ -96,15 +96,15 @@ class Known(msgspec.Struct, frozen=True, gc=False):
 
 
 class _SignalFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    phrase: list[Phrase] = []
+    phrase: list[SignalPhrase] = []
     label: str | None = None
     parts: dict[str, str] = {}
 
 
-class Phrases:
+class SignalPhrases:
     """All phrases of all languages, found in one pass."""
 
-    def __init__(self, known: dict[str, Known]) -> None:
+    def __init__(self, known: dict[str, KnownPhrase]) -> None:
         self.by_id = known
         self.languages = frozenset(each.language for each in known.values()) - {ANY_LANGUAGE}
         self._set = PatternSet(Pattern(identifier, each.phrase.match) for identifier, each in known.items())
@@ -122,10 +122,10 @@ class Phrases:
 
 
 @cache
-def phrases() -> Phrases:
+def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
     built = compiled_from(_PACKAGE, ".toml", _built, _VERSION, _SOURCES)
-    return Phrases(msgspec.msgpack.decode(built, type=dict[str, Known]))
+    return SignalPhrases(msgspec.msgpack.decode(built, type=dict[str, KnownPhrase]))
 
 
 def are_phrases_kept() -> bool:
@@ -148,13 +148,13 @@ def _compiled(unless: str) -> re.Pattern[str]:
     return re.compile(unless, re.IGNORECASE)
 
 
-def read_phrases() -> dict[str, Known]:
+def read_phrases() -> dict[str, KnownPhrase]:
     """The signal files with their proofs, parsed: an identifier such as `refusal/en:3` to the phrase."""
     return _parsed(data_files(_PACKAGE, ".toml"))
 
 
-def _parsed(files: Iterable[tuple[str, bytes]]) -> dict[str, Known]:
-    known: dict[str, Known] = {}
+def _parsed(files: Iterable[tuple[str, bytes]]) -> dict[str, KnownPhrase]:
+    known: dict[str, KnownPhrase] = {}
     shared: dict[str, dict[str, str]] = {}
     for path, content in files:
         folder, _, rest = path.partition("/")
@@ -182,7 +182,7 @@ def _filled_parts(own: dict[str, str], shared: dict[str, str]) -> dict[str, str]
     return parts
 
 
-def _with_parts(phrase: Phrase, parts: dict[str, str]) -> Phrase:
+def _with_parts(phrase: SignalPhrase, parts: dict[str, str]) -> SignalPhrase:
     given = [phrase.unless] if isinstance(phrase.unless, str) else phrase.unless
     unless = [_filled(each, parts) for each in given]
     needs = None if phrase.needs is None else _filled(phrase.needs, parts)
@@ -197,11 +197,11 @@ def _filled(pattern: str, parts: dict[str, str]) -> str:
     return _PART.sub(lambda match: parts[match.group(1)], pattern)
 
 
-def _known(phrase: Phrase, signal_type: SignalType, language: str, label: str | None) -> Known:
+def _known(phrase: SignalPhrase, signal_type: SignalType, language: str, label: str | None) -> KnownPhrase:
     mild = phrase.strength == "mild"
     if phrase.label is None and (mild or label is not None):
         phrase = msgspec.structs.replace(phrase, label="mild" if mild else label)
     weight = phrase.weight
     if weight is None:
         weight = _MILD if mild else signal_type.weight
-    return Known(phrase, signal_type, language, 0.0 if phrase.cue else weight)
+    return KnownPhrase(phrase, signal_type, language, 0.0 if phrase.cue else weight)

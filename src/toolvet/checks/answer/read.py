@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
-from toolvet.checks.answer.phrases import ANY_LANGUAGE, Known, phrases
+from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, phrases
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
-from toolvet.text import Hit, Masks
+from toolvet.matching import Hit
+from toolvet.prose import Masks
 
 _AROUND = 40  # Characters of context on either side of the evidence.
 _EDGE = 300
@@ -24,7 +25,7 @@ _DECIDING = 0.3
 class Found(NamedTuple):
     """A phrase that was found, its place in the whole text, and the signal that it gives where it counts."""
 
-    known: Known
+    known: KnownPhrase
     signal: FailureSignal
     start: int
     end: int
@@ -127,7 +128,7 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
 
 def _masks(text: str) -> Masks:
     # A clean answer has no masks to pay for.
-    from toolvet.text import masks  # noqa: PLC0415
+    from toolvet.prose import masks  # noqa: PLC0415
 
     return masks(text)
 
@@ -161,7 +162,7 @@ def around(text: str, start: int, end: int) -> str:
     return text[max(0, start - _AROUND) : end + _AROUND]
 
 
-def _is_void(text: str, hit: Hit, about: Known) -> bool:
+def _is_void(text: str, hit: Hit, about: KnownPhrase) -> bool:
     demand = about.demand()
     if not about.phrase.unless and demand is None:
         return False
@@ -171,7 +172,7 @@ def _is_void(text: str, hit: Hit, about: Known) -> bool:
     return any(pattern.search(sentence) for pattern in about.voids())
 
 
-def _cost(text: str, hit: Hit, about: Known) -> float | None:
+def _cost(text: str, hit: Hit, about: KnownPhrase) -> float | None:
     """What a hit costs; None where the answer goes on to help, and the phrase then says nothing."""
     remedy = about.remedy()
     if remedy is None or remedy.search(text[hit.end : hit.end + _SENTENCE].replace("\u2019", "'")) is None:
@@ -188,7 +189,7 @@ def sentence_around(text: str, start: int, end: int) -> str:
     return text[first : after.end() if after is not None else end + _SENTENCE]
 
 
-def _signal(text: str, hit: Hit, about: Known, cost: float, offset: int) -> FailureSignal:
+def _signal(text: str, hit: Hit, about: KnownPhrase, cost: float, offset: int) -> FailureSignal:
     return FailureSignal(
         type=about.type,
         evidence=text[hit.start : hit.end],

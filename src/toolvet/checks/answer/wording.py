@@ -12,7 +12,7 @@ _LONGEST_QUOTE = 60
 _MOST_SENTENCES = 3
 
 
-class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of one kind of signal."""
 
     name: str = ""
@@ -21,10 +21,10 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def wording() -> dict[str, Words]:
+def wording() -> dict[str, SignalWording]:
     """A signal type, or `type.label`, to what is said of it."""
     content = data_file("toolvet.checks.answer", "wording.toml")
-    return msgspec.toml.decode(content, type=dict[str, Words])
+    return msgspec.toml.decode(content, type=dict[str, SignalWording])
 
 
 def reason(signals: Sequence[FailureSignal], score: float, *, escalate: bool) -> str:

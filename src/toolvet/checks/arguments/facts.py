@@ -6,8 +6,8 @@ from itertools import islice
 from toolvet.checks.arguments.wording import as_json, cut, listed, sized, wording
 from toolvet.schema.json_value import elements, names, type_name
 from toolvet.schema.numbers import interval, plain
-from toolvet.schema.place import Dead, Demands, fixed_items
-from toolvet.schema.reference import Part
+from toolvet.schema.place import Demands, Unmeetable, fixed_items
+from toolvet.schema.reference import Subschema
 
 _DEEPEST = 4
 _MOST_FORMS = 8
@@ -40,14 +40,14 @@ _BY_KEYWORD = {
 class Facts:
     """All that the schemas of a place say, references followed and `allOf` joined; `forms` are its alternatives."""
 
-    def __init__(self, parts: Sequence[Part], depth: int = 0) -> None:
+    def __init__(self, parts: Sequence[Subschema], depth: int = 0) -> None:
         self.depth = depth
         demands = Demands()
         self.impossible = False
         try:
             for part in parts:
                 demands.add(part)
-        except (Dead, RecursionError):
+        except (Unmeetable, RecursionError):
             self.impossible = True
         self.demands = demands
         self.schemas: Sequence[Mapping[str, object]] = demands.plain()

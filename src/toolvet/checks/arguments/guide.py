@@ -15,8 +15,8 @@ from toolvet.schema.generator import Generator
 from toolvet.schema.json_value import Path, is_array, is_object, members, replaced, unique
 from toolvet.schema.judge import Judge
 from toolvet.schema.numbers import interval, plain
-from toolvet.schema.place import Dead
-from toolvet.schema.reference import Part, Scope
+from toolvet.schema.place import Unmeetable
+from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.search import Exhausted, Spot
 from toolvet.schema.walk import subschemas
 
@@ -77,7 +77,7 @@ def guide_of(ready: Schema) -> "Guide":
 Discriminators = Mapping[str, Sequence[Sequence[object] | None]]
 
 
-class Words(msgspec.Struct, frozen=True):
+class KeywordText(msgspec.Struct, frozen=True):
     """What is said of one keyword at one place of the schema, whatever the call was.
 
     `examples` holds none or one; `names` tells that a placeholder for the name of the place stands in the texts.
@@ -96,18 +96,18 @@ class Guide:
 
     def __init__(self, ready: Schema) -> None:
         self.ready = ready
-        self.root = Part(ready.usable, Scope(ready.usable, ready.dialect))
-        self.words: dict[tuple[str, ...], Words] = {}
+        self.root = Subschema(ready.usable, Scope(ready.usable, ready.dialect))
+        self.words: dict[tuple[str, ...], KeywordText] = {}
         self.discriminators: dict[str, Discriminators] = {}
         self.texts: dict[str, str] = {}
-        self._parts: dict[str, Part | None] = {}
+        self._parts: dict[str, Subschema | None] = {}
         self._facts: dict[str, Facts] = {}
-        self._resources: list[Part] | None = None
+        self._resources: list[Subschema] | None = None
         self._judge: Judge | None = None
         self._example: tuple[object, ...] | None = None
         self._help: SchemaHelp | None = None
 
-    def part(self, pointer: str) -> Part | None:
+    def part(self, pointer: str) -> Subschema | None:
         """The part of the schema at `pointer`, read in its own scope; None if there is none."""
         if pointer not in self._parts:
             self._parts[pointer] = self._found(pointer)
@@ -121,7 +121,7 @@ class Guide:
             known = self._facts[pointer] = Facts([part] if part is not None else [])
         return known
 
-    def _found(self, pointer: str) -> Part | None:
+    def _found(self, pointer: str) -> Subschema | None:
         steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
         found = _within(self.root, steps)
         if found is not None:
@@ -129,7 +129,7 @@ class Guide:
         # The validator counts from the schema resource: a part of the document with an `$id` of its own.
         if self._resources is None:
             inner = ((self.root.scope.inside(schema), schema) for _, schema in subschemas(self.ready.usable))
-            self._resources = [Part(schema, scope) for scope, schema in inner if scope is not self.root.scope]
+            self._resources = [Subschema(schema, scope) for scope, schema in inner if scope is not self.root.scope]
         return next((part for each in self._resources if (part := _within(each, steps)) is not None), None)
 
     @property
@@ -140,7 +140,7 @@ class Guide:
             self._judge = Judge(self.ready) if small else Judge()
         return self._judge
 
-    def sample(self, facts: Facts, parts: list[Part], path: Path) -> tuple[object, ...]:
+    def sample(self, facts: Facts, parts: list[Subschema], path: Path) -> tuple[object, ...]:
         """A value that is valid at a place, if one is found that is short enough to show: none or one."""
         whole = self.example
         candidates: list[object] = []
@@ -148,7 +148,7 @@ class Guide:
             found = _at_like(whole[0], path)
             candidates.extend(found)
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
-        with suppress(Dead, Exhausted, RecursionError):
+        with suppress(Unmeetable, Exhausted, RecursionError):
             candidates.append(Generator("required", steps=400).value(parts, Spot(name=name)))
         for value in candidates:
             fits = not facts.impossible and all(self.judge.accepts(part, value) for part in parts)
@@ -170,14 +170,14 @@ class Guide:
     def help(self) -> SchemaHelp:
         """The schema help, without the description of the tool."""
         if self._help is None:
-            walk = _Walk(self)
+            walk = _PropertyWalk(self)
             facts = self.facts("")
             walk.members(facts, "", (), 0, frozenset())
             self._help = SchemaHelp("", walk.properties, tuple(facts.demands.required()), self.example, walk.omitted)
         return self._help
 
 
-class _Walk:
+class _PropertyWalk:
     """Collects the properties of a schema, outer ones first, each reference followed once on the way down."""
 
     def __init__(self, guide: Guide) -> None:
@@ -234,7 +234,7 @@ class _Walk:
             if not within & trail:
                 self.members(item, f"{own}.*.", (*path, 0), depth + 1, trail | entered | within)
 
-    def _help(self, facts: Facts, parts: list[Part], path: Path) -> PropertyHelp:
+    def _help(self, facts: Facts, parts: list[Subschema], path: Path) -> PropertyHelp:
         return PropertyHelp(
             type_words(facts) or "any",
             _one_line(facts.demands.description()),
@@ -247,7 +247,7 @@ def _one_line(text: str) -> str:
     return cut(" ".join(text.split()), _LONGEST_DESCRIPTION)
 
 
-def _within(start: Part, steps: list[str]) -> Part | None:
+def _within(start: Subschema, steps: list[str]) -> Subschema | None:
     here, scope = start.schema, start.scope
     for step in steps:
         if is_array(here):
@@ -260,7 +260,7 @@ def _within(start: Part, steps: list[str]) -> Part | None:
             here = members(here)[step]
         if is_object(here):
             scope = scope.inside(here)
-    return Part(here, scope)
+    return Subschema(here, scope)
 
 
 def _at_like(value: object, path: Path) -> tuple[object, ...]:

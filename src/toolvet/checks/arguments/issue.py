@@ -2,7 +2,7 @@
 
 import msgspec
 
-from toolvet.checks.arguments.guide import Words
+from toolvet.checks.arguments.guide import KeywordText
 from toolvet.checks.arguments.received import MISSING, holds_secret, shown_name, shown_value
 from toolvet.checks.arguments.terms import NAME
 from toolvet.schema.json_value import pointer
@@ -60,7 +60,7 @@ NOTHING = Sent(MISSING)
 
 
 def issue_at(
-    place: str, keyword: str, words: Words, sent: Sent, *, fix: str = "", guesses: tuple[object, ...] = ()
+    place: str, keyword: str, words: KeywordText, sent: Sent, *, fix: str = "", guesses: tuple[object, ...] = ()
 ) -> Issue:
     """The issue at `place` (a JSON Pointer); `fix` instead of the one of the words, if it is given."""
     path = steps_of(place)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import msgspec
 
 from toolvet.checks.arguments.facts import provide
-from toolvet.checks.arguments.guide import Guide, Words
+from toolvet.checks.arguments.guide import Guide, KeywordText
 from toolvet.checks.arguments.issue import NOTHING, Issue, Sent, issue_at, steps_of
 from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.spelling import close
@@ -59,7 +59,7 @@ class _Teller:
         received: str = "",
         extra: str = "",
         values: tuple[object, ...] = (),
-    ) -> Words:
+    ) -> KeywordText:
         if not values:
             known = self.guide.words.get((row, violation.schema_pointer, member, received, extra))
             if known is not None:
@@ -80,11 +80,11 @@ class _Teller:
             ),
         )
 
-    def add(self, violation: Violation, words: Words, *, guesses: tuple[object, ...] = ()) -> None:
+    def add(self, violation: Violation, words: KeywordText, *, guesses: tuple[object, ...] = ()) -> None:
         sent = Sent(violation.instance)
         self.issues.append(issue_at(violation.pointer, violation.keyword, words, sent, guesses=guesses))
 
-    def add_member(self, violation: Violation, words: Words, name: str, sent: Sent) -> None:
+    def add_member(self, violation: Violation, words: KeywordText, name: str, sent: Sent) -> None:
         self.issues.append(issue_at(violation.pointer + pointer((name,)), violation.keyword, words, sent))
 
     def kind(self, violation: Violation) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from toolvet.checks.arguments.facts import Facts, bars, name_list, noun, provide, short, type_of_keyword
-from toolvet.checks.arguments.guide import Guide, Words
-from toolvet.checks.arguments.wording import Row, as_json, cut, listed, sized, wording
+from toolvet.checks.arguments.guide import Guide, KeywordText
+from toolvet.checks.arguments.wording import KeywordWording, as_json, cut, listed, sized, wording
 from toolvet.schema.json_value import count, elements, is_object, members, names, type_name
 from toolvet.schema.place import fixed_items
 
@@ -37,7 +37,7 @@ class Subject(msgspec.Struct, frozen=True):
 _MISSING = ("required", "dependentRequired", "dependencies")
 
 
-class Terms:
+class WordingPlaceholders:
     """Looks placeholders up by name, as `str.format_map` asks for them."""
 
     def __init__(self, guide: Guide, subject: Subject) -> None:
@@ -184,17 +184,17 @@ def required_of(guide: Guide, pointer: str) -> list[str]:
     return guide.facts(pointer).demands.required()
 
 
-def words_for(guide: Guide, subject: Subject) -> Words:
+def words_for(guide: Guide, subject: Subject) -> KeywordText:
     """The words for a subject: from the guide, where it was asked for before."""
     key = (subject.row, subject.schema_pointer, subject.member, subject.received, subject.extra)
     known = guide.words.get(key)
     if known is not None and not subject.values:
         return known
     row = wording().of(subject.row)
-    terms = Terms(guide, subject)
+    terms = WordingPlaceholders(guide, subject)
     problem = row.problem.format_map(terms) + condition(guide, subject.schema_pointer)
     expected, fix = cut(row.expected.format_map(terms), 2_000), cut(row.fix.format_map(terms), 4_000)
-    found = Words(row.kind, problem, expected, fix, _examples(terms, row), NAME in problem or NAME in fix)
+    found = KeywordText(row.kind, problem, expected, fix, _examples(terms, row), NAME in problem or NAME in fix)
     if not subject.values:
         if len(guide.words) >= _KEPT:
             guide.words.clear()
@@ -202,7 +202,7 @@ def words_for(guide: Guide, subject: Subject) -> Words:
     return found
 
 
-def _examples(terms: Terms, row: Row) -> tuple[object, ...]:
+def _examples(terms: WordingPlaceholders, row: KeywordWording) -> tuple[object, ...]:
     """A value that is valid at the place, where one helps: of the type that the keyword is about."""
     subject = terms.subject
     path = (*subject.path, *((subject.member,) if subject.member else ()))

@@ -1,23 +1,59 @@
 """The report as Markdown for a model, whole or within a number of characters."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from toolvet.checks.arguments.correction import shown_call
-from toolvet.checks.arguments.guide import Guide
+from toolvet.checks.arguments.guide import Guide, SchemaHelp
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.wording import as_json, cut, wording
 from toolvet.schema import Repair
 from toolvet.schema.json_value import is_object
 
-if TYPE_CHECKING:
-    from toolvet.checks.arguments.report import ArgumentReport
-
 _MOST_ISSUES = 50
 _LONGEST_CALL = 6_000
 
 
-def written(report: "ArgumentReport", guide: Guide | None, max_chars: int | None) -> str:
+class ReportParts(Protocol):
+    """The parts of an `ArgumentReport` that its text shows."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the call may go out."""
+        ...
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """Everything that is wrong."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        ...
+
+    @property
+    def unchecked(self) -> str | None:
+        """What could not be checked, and why."""
+        ...
+
+    @property
+    def schema(self) -> SchemaHelp:
+        """What the tool takes."""
+        ...
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """What to look at, by kind of mistake."""
+        ...
+
+    @property
+    def repair(self) -> Repair | None:
+        """The nearest valid call."""
+        ...
+
+
+def written(report: ReportParts, guide: Guide | None, max_chars: int | None) -> str:
     """The text of a report; at most `max_chars` long, if that is given."""
     head = f"❌ {report.summary}" if not report.valid else f"✅ {report.summary}"
     if report.valid or guide is None:
@@ -107,7 +143,7 @@ def _or(values: Iterable[object]) -> str:
     return " or ".join(map(as_json, values))
 
 
-def _schema(guide: Guide, report: "ArgumentReport") -> str:
+def _schema(guide: Guide, report: ReportParts) -> str:
     description = report.schema.description
     known = guide.texts.get("schema")
     if known is None:

@@ -10,7 +10,7 @@ import orjson
 from toolvet.discover import data_files
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KeywordWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One keyword: which suggestion belongs to it, and the templates."""
 
     kind: str
@@ -24,12 +24,12 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of `wording.toml`. `suggestion` is in the order in which suggestions are told."""
 
-    keyword: Mapping[str, Row]
+    keyword: Mapping[str, KeywordWording]
     suggestion: Mapping[str, str]
     text: Mapping[str, str]
     neutral: Mapping[str, str]
 
-    def of(self, keyword: str) -> Row:
+    def of(self, keyword: str) -> KeywordWording:
         """The row of `keyword`; the row `other` for one that has none."""
         return self.keyword.get(keyword) or self.keyword["other"]
 

@@ -139,7 +139,7 @@ def _plain(capabilities: object) -> object:
 
 
 def _read(options: Mapping[str, object]) -> Announcement:
-    reading = _Reading(options)
+    reading = _OptionsReader(options)
     return Announcement(
         method=reading.text("method", DEFAULT_METHOD),
         version=reading.text("version", PROTOCOL_VERSION),
@@ -155,7 +155,7 @@ def _read(options: Mapping[str, object]) -> Announcement:
     )
 
 
-class _Reading:
+class _OptionsReader:
     """The options one by one, and what is wrong with them."""
 
     def __init__(self, options: Mapping[str, object]) -> None:

@@ -22,7 +22,7 @@ _RECORD = ("id", "name", "title", "url", "created_at", "time")
 _SHORT = 200
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _BodyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     errors: tuple[str, ...]
     words: tuple[str, ...]
     flags: tuple[str, ...]
@@ -39,7 +39,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Shapes(msgspec.Struct, frozen=True):
     """The table, and what is derived from it."""
 
-    table: _Table
+    table: _BodyTable
     told_by: tuple[str, ...]
     companions: frozenset[str]
     telling: frozenset[str]
@@ -47,7 +47,7 @@ class _Shapes(msgspec.Struct, frozen=True):
 
 @cache
 def _shapes() -> _Shapes:
-    found = msgspec.convert(table("error_shapes.toml"), _Table)
+    found = msgspec.convert(table("error_shapes.toml"), _BodyTable)
     told_by = (*found.errors, *found.words)
     known = frozenset((*told_by, *found.flags, *found.codes))
     telling = known | found.wrappers | {"__type", "is_error", "iserror"}
@@ -94,7 +94,7 @@ def reports_error(value: object) -> bool:
     return others == 0 and told and _is_problem(body, shapes.table)
 
 
-def _says_failed(body: Mapping[str, object], known: _Table) -> bool:
+def _says_failed(body: Mapping[str, object], known: _BodyTable) -> bool:
     if any(body.get(flag) is False for flag in known.flags):
         return True
     if any(body.get(key) is True for key in ("error", "iserror", "is_error")):
@@ -105,12 +105,12 @@ def _says_failed(body: Mapping[str, object], known: _Table) -> bool:
     return status.lower() == "error" or not any(key in body for key in _RECORD)
 
 
-def _carries_payload(body: Mapping[str, object], known: _Table) -> bool:
+def _carries_payload(body: Mapping[str, object], known: _BodyTable) -> bool:
     """Something to read beside the error: then it is a part of an answer, such as GraphQL's partial results."""
     return any(key in body and _is_filled(body[key], known) for key in known.payloads)
 
 
-def _is_filled(value: object, known: _Table) -> bool:
+def _is_filled(value: object, known: _BodyTable) -> bool:
     members = object_of(value)
     if members is not None:
         return any(member is not None for member in members.values()) and not _speaks(members.get("error"), known)
@@ -121,12 +121,12 @@ def _is_filled(value: object, known: _Table) -> bool:
     return isinstance(value, str) and len(value) > _SHORT
 
 
-def _is_failed_item(item: object, known: _Table) -> bool:
+def _is_failed_item(item: object, known: _BodyTable) -> bool:
     members = object_of(item)
     return members is not None and _speaks(members.get("error"), known)
 
 
-def _speaks(value: object, known: _Table) -> bool:
+def _speaks(value: object, known: _BodyTable) -> bool:
     """An error that says something: no null, no empty list, no count."""
     if isinstance(value, str):
         return value.strip().lower() not in known.nothing
@@ -136,7 +136,7 @@ def _speaks(value: object, known: _Table) -> bool:
     return bool(object_of(value))
 
 
-def _is_problem(body: Mapping[str, object], known: _Table) -> bool:
+def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
     """Problem details, status objects and the like: an error by the keys that stand together."""
     code = next((body[key] for key in known.codes if body.get(key) is not None), None)
     if _is_error_number(code):
@@ -153,7 +153,7 @@ def _is_problem(body: Mapping[str, object], known: _Table) -> bool:
     return len(body) == 1 and "detail" in body
 
 
-def _names_error(code: str, known: _Table) -> bool:
+def _names_error(code: str, known: _BodyTable) -> bool:
     return any(word in code.lower() for word in known.code_words)
 
 

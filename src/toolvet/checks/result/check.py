@@ -6,12 +6,12 @@ from functools import lru_cache
 
 import msgspec
 
-from toolvet.checks.result.decision import Decision, Evidence, decide
+from toolvet.checks.result.decision import Decision, FirstHits, decide
 from toolvet.checks.result.leaks import leaks_in
 from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.plain import list_of, object_of
-from toolvet.checks.result.response import Content, Response, read_response
+from toolvet.checks.result.response import Content, ToolResponse, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
 from toolvet.checks.result.tool import name_traits
 from toolvet.checks.result.verdict import (
@@ -23,7 +23,7 @@ from toolvet.checks.result.verdict import (
     ResultVerdict,
     State,
 )
-from toolvet.text import Hit, Pattern, PatternSet, literal
+from toolvet.matching import Hit, Pattern, PatternSet, literal
 from toolvet.tool import ToolView, view_of
 
 OwnPatterns = tuple[str | re.Pattern[str], ...]
@@ -87,7 +87,7 @@ def extract_metadata(tool: object, result: object) -> ResultMetadata:
 def _flagged(
     view: ToolView,
     arguments: object,
-    response: Response,
+    response: ToolResponse,
     category: str | None,
     own: "_Own | None",
     *,
@@ -112,7 +112,7 @@ def _flagged(
 
 
 def _error_verdict(
-    response: Response, category: str | None, metadata: ResultMetadata, decision: Decision, leaks: tuple[Leak, ...]
+    response: ToolResponse, category: str | None, metadata: ResultMetadata, decision: Decision, leaks: tuple[Leak, ...]
 ) -> ResultVerdict:
     issues = response.malformed
     if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
@@ -136,7 +136,7 @@ def _error_verdict(
 
 
 def _unflagged(
-    view: ToolView, arguments: object, response: Response, category: str | None, own: "_Own | None"
+    view: ToolView, arguments: object, response: ToolResponse, category: str | None, own: "_Own | None"
 ) -> ResultVerdict:
     if response.unreadable:
         return _broken(response, response.unreadable)
@@ -171,14 +171,14 @@ def _unflagged(
     )
 
 
-def _broken(response: Response, issue: str) -> ResultVerdict:
+def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
     return ResultVerdict(
         is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0,
         issues=(issue, *response.malformed), metadata=_metadata(response, None),
     )  # fmt: skip
 
 
-def _success(response: Response, validation: OutputSchemaValidation | None) -> ResultVerdict:
+def _success(response: ToolResponse, validation: OutputSchemaValidation | None) -> ResultVerdict:
     issues = response.malformed
     evidence = _contents(response)
     whole = not issues
@@ -198,7 +198,7 @@ def _success(response: Response, validation: OutputSchemaValidation | None) -> R
     )  # fmt: skip
 
 
-def _contents(response: Response) -> tuple[str, ...]:
+def _contents(response: ToolResponse) -> tuple[str, ...]:
     found = ["Tool responded successfully with content"]
     counted = (
         (response.text_block_count, "text block"),
@@ -211,7 +211,7 @@ def _contents(response: Response) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _metadata(response: Response, validation: OutputSchemaValidation | None) -> ResultMetadata:
+def _metadata(response: ToolResponse, validation: OutputSchemaValidation | None) -> ResultMetadata:
     return ResultMetadata(
         content_types=response.content_types,
         text_block_count=response.text_block_count,
@@ -224,13 +224,13 @@ def _metadata(response: Response, validation: OutputSchemaValidation | None) -> 
 
 
 def _judge(
-    view: ToolView, arguments: object, response: Response, text: str, own: "_Own | None"
+    view: ToolView, arguments: object, response: ToolResponse, text: str, own: "_Own | None"
 ) -> tuple[Decision, tuple[Leak, ...]]:
     """Whose fault the error is, and what it leaks."""
     known = phrases()
     read = _readable(text[:_LONGEST_READ])
     hits = known.scan(read)
-    evidence = Evidence(read, hits, known)
+    evidence = FirstHits(read, hits, known)
     if own is not None:
         own.look(read, evidence)
     sent = _sent(arguments)
@@ -271,7 +271,7 @@ def _sent(arguments: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _structure(text: str, response: Response) -> str:
+def _structure(text: str, response: ToolResponse) -> str:
     """What shows that the error has a structure that a program can read; empty if it is prose."""
     if object_of(response.structured) is not None:
         return "structuredContent"
@@ -289,7 +289,7 @@ class _Own:
         self._extra = PatternSet(_pattern(f"extra:{number}", each) for number, each in enumerate(extra))
         self._strong = PatternSet(_pattern(f"strong:{number}", each) for number, each in enumerate(strong))
 
-    def look(self, text: str, evidence: Evidence) -> None:
+    def look(self, text: str, evidence: FirstHits) -> None:
         """Add what is found to the evidence."""
         evidence.own = _first(self._extra.scan(text))
         evidence.own_strong = _first(self._strong.scan(text))

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolvet.checks.result.phrases import Phrases, Strength, http_state
+from toolvet.checks.result.phrases import ResultPhrases, Strength, http_state
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.verdict import ErrorKind, Factor, State
-from toolvet.text import Hit
+from toolvet.matching import Hit
 
 # JSON-RPC codes by which a server says that it checked the request and refused it.
 _REFUSALS = frozenset(("-32600", "-32602", "-32700"))
@@ -43,12 +43,12 @@ class Decision(NamedTuple):
     factors: tuple[Factor, ...]
 
 
-class Evidence:
+class FirstHits:
     """The first hit of each strength in one text, and what the caller's own patterns found."""
 
     __slots__ = ("first", "overriding", "own", "own_strong", "rate", "status", "text", "veto")
 
-    def __init__(self, text: str, hits: Sequence[Hit], known: Phrases) -> None:
+    def __init__(self, text: str, hits: Sequence[Hit], known: ResultPhrases) -> None:
         self.text = text
         self.first: dict[Strength, Hit] = {}
         self.veto: Hit | None = None
@@ -91,7 +91,7 @@ class Evidence:
         return text[start : min(line_end if line_end >= 0 else len(text), hit.end + _MOST_QUOTED)].strip()
 
 
-def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, name_word: str) -> Decision:
+def decide(evidence: FirstHits, known: ResultPhrases, *, structured: str, sent: str, name_word: str) -> Decision:
     """Judge the error. `structured`, `sent` and `name_word` quote what makes these factors present, or are empty."""
     first = evidence.first
     code = "" if _CODE not in first else evidence.text[first[_CODE].end - 6 : first[_CODE].end]
@@ -136,7 +136,7 @@ def decide(evidence: Evidence, known: Phrases, *, structured: str, sent: str, na
 
 
 def _failure(
-    evidence: Evidence, known: Phrases, code: str, http: State | None, *, refused: bool
+    evidence: FirstHits, known: ResultPhrases, code: str, http: State | None, *, refused: bool
 ) -> tuple[State, str] | None:
     """What proves that the tool failed, unless the server or the caller's patterns say explicitly that it refused."""
     if evidence.overriding is not None:

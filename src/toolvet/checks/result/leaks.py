@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from toolvet.checks.result.phrases import Phrases, Strength
+from toolvet.checks.result.phrases import ResultPhrases, Strength
 from toolvet.checks.result.verdict import Leak, LeakKind
-from toolvet.text import Hit
+from toolvet.matching import Hit
 
 _MOST_LEAKS = 20
 _MOST_BEFORE = 100
@@ -14,7 +14,7 @@ _BEFORE_PATH = re.compile(r"^[\s\"'(=:\[,<`>]")
 _LINE = re.compile(r"[^\n]{0,160}")
 
 
-def leaks_in(text: str, hits: Sequence[Hit], known: Phrases, sent: Iterable[str]) -> tuple[Leak, ...]:
+def leaks_in(text: str, hits: Sequence[Hit], known: ResultPhrases, sent: Iterable[str]) -> tuple[Leak, ...]:
     """The leaks in an error's text, in order. A path that the caller `sent` is no leak."""
     leaky = [hit for hit in hits if hit.id in known.leaky]
     if not leaky:
@@ -37,7 +37,7 @@ def leaks_in(text: str, hits: Sequence[Hit], known: Phrases, sent: Iterable[str]
     return tuple(found)
 
 
-def _leak(text: str, hit: Hit, known: Phrases, told: Sequence[str]) -> Leak | None:
+def _leak(text: str, hit: Hit, known: ResultPhrases, told: Sequence[str]) -> Leak | None:
     phrase = known.by_id[hit.id]
     if phrase.strength is Strength.PATH:
         start = hit.start + (_BEFORE_PATH.match(text[hit.start : hit.start + 1]) is not None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from toolvet.checks.result.response import Response
+from toolvet.checks.result.response import ToolResponse
 from toolvet.checks.result.verdict import OutputSchemaValidation
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
 _MOST_TOLD = 3
 
 
-def output_schema_validation(schema: object, response: Response) -> OutputSchemaValidation | None:
+def output_schema_validation(schema: object, response: ToolResponse) -> OutputSchemaValidation | None:
     """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block."""
     if schema is None:
         return None

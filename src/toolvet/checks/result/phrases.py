@@ -1,10 +1,10 @@
 """The phrases of `patterns/*.toml` and what each of them is evidence for.
 
 One file per state. A phrase belongs to the file's `state` unless it names its own; `match` is a regular expression in
-the dialect of `toolvet.text`, `strength` says what it proves, and `hits` and `misses` are texts that it must and must
-not match (the tests run them all). Four marks: `reports` (in a short text it says that the call failed, even without
-`isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report that
-opens with it may be long).
+the dialect of `toolvet.matching`, `strength` says what it proves, and `hits` and `misses` are texts that it must and
+must not match (the tests run them all). Four marks: `reports` (in a short text it says that the call failed, even
+without `isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report
+that opens with it may be long).
 """
 
 import tomllib
@@ -16,7 +16,7 @@ import msgspec
 
 from toolvet.checks.result.verdict import State
 from toolvet.discover import data_files
-from toolvet.text import Hit, Pattern, PatternSet
+from toolvet.matching import Hit, Pattern, PatternSet
 
 
 class Strength(StrEnum):
@@ -51,7 +51,7 @@ _PACKAGE = "toolvet.checks.result"
 _PLACED = (Strength.PATH, Strength.TRACE)
 
 
-class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ResultPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One entry of a pattern file."""
 
     match: str
@@ -71,7 +71,7 @@ class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _PatternFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    phrase: list[Phrase]
+    phrase: list[ResultPhrase]
     state: State | None = None
 
 
@@ -86,10 +86,10 @@ class ToolNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs_programs: frozenset[str]
 
 
-class Phrases:
+class ResultPhrases:
     """All phrases, ready to be looked for in one pass."""
 
-    def __init__(self, phrases: Mapping[str, Phrase]) -> None:
+    def __init__(self, phrases: Mapping[str, ResultPhrase]) -> None:
         self.by_id = phrases
         self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.tells)
         self.scan = PatternSet(
@@ -97,15 +97,15 @@ class Phrases:
             for identifier, phrase in phrases.items()
         ).scan
 
-    def of(self, hit: Hit) -> Phrase:
+    def of(self, hit: Hit) -> ResultPhrase:
         """The phrase that was hit."""
         return self.by_id[hit.id]
 
 
 @cache
-def phrases() -> Phrases:
+def phrases() -> ResultPhrases:
     """Every phrase that toolvet ships; read at the first call."""
-    found: dict[str, Phrase] = {}
+    found: dict[str, ResultPhrase] = {}
     # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
     files = sorted(data_files(_PACKAGE, ".toml"), key=lambda file: file[0].endswith("/invalid_input.toml"))
     for path, content in files:
@@ -117,7 +117,7 @@ def phrases() -> Phrases:
             if phrase.state is None and file.state is not None:
                 phrase = msgspec.structs.replace(phrase, state=file.state)  # noqa: PLW2901 - the same phrase, completed.
             found[f"{name.removesuffix('.toml')}:{number}"] = phrase
-    return Phrases(found)
+    return ResultPhrases(found)
 
 
 @cache

@@ -21,7 +21,7 @@ class Content(Enum):
     OTHER = "other"
 
 
-class Response(msgspec.Struct, frozen=True, kw_only=True):
+class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a tool's answer. `structured` is None where it is absent.
 
     `texts` holds the text of every well-formed text block, and of a `content` that is a bare string. `malformed` says,
@@ -61,13 +61,13 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def read_response(result: object) -> Response:
+def read_response(result: object) -> ToolResponse:
     """Read a mapping, or an object of the official SDK or FastMCP; anything else has no parts."""
     try:
         parts = cast("Mapping[object, object]", result) if type(result) is dict else _parts(result)
-        return Response() if parts is None else _read(parts)
+        return ToolResponse() if parts is None else _read(parts)
     except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
-        return Response(unreadable=f"Response could not be read ({type(problem).__name__})")
+        return ToolResponse(unreadable=f"Response could not be read ({type(problem).__name__})")
 
 
 def _parts(result: object) -> Mapping[object, object] | None:
@@ -96,7 +96,7 @@ def _plain(block: object) -> object:
     return dump(by_alias=True, exclude_none=True) if callable(dump) else block
 
 
-def _read(parts: Mapping[object, object]) -> Response:
+def _read(parts: Mapping[object, object]) -> ToolResponse:
     get = parts.get
     content = get("content")
     structured = get("structuredContent")
@@ -114,7 +114,7 @@ def _read(parts: Mapping[object, object]) -> Response:
         flagged = isinstance(flag, str) and flag.strip().lower() == "true"
     text = _only_text(content)
     if text is not None and structured is None and not malformed:
-        return Response(
+        return ToolResponse(
             flagged=flagged,
             content=Content.BLOCKS,
             has_meta="_meta" in parts and get("_meta") is not None,
@@ -130,7 +130,7 @@ def _read(parts: Mapping[object, object]) -> Response:
             reading.add(block)
     elif isinstance(content, str):
         reading.texts.append(content)
-    return Response(
+    return ToolResponse(
         flagged=flagged,
         content=where,
         structured=structured,
@@ -195,7 +195,7 @@ class _Blocks:
         self.malformed.append(f"Malformed content block: {_shown(block)}")
 
 
-def _protocol_error(parts: Mapping[object, object]) -> Response | None:
+def _protocol_error(parts: Mapping[object, object]) -> ToolResponse | None:
     """A JSON-RPC error, whole or only its `error` object, is an error that says so."""
     error = parts.get("error") if "jsonrpc" in parts else parts
     if not isinstance(error, Mapping):
@@ -205,15 +205,15 @@ def _protocol_error(parts: Mapping[object, object]) -> Response | None:
     if isinstance(code, bool) or not isinstance(code, int) or not isinstance(message, str):
         return None
     prefix = "" if f"MCP error {code}" in message else f"MCP error {code}: "
-    return Response(flagged=True, content=Content.EMPTY, texts=(f"{prefix}{message}",))
+    return ToolResponse(flagged=True, content=Content.EMPTY, texts=(f"{prefix}{message}",))
 
 
-def _awaiting(parts: Mapping[object, object]) -> Response | None:
+def _awaiting(parts: Mapping[object, object]) -> ToolResponse | None:
     """A result that is no final answer: it waits for input of the user, or for a task (MCP 2025-11-25 and later)."""
     kind = parts.get("resultType")
     if kind in ("input_required", "task"):
-        return Response(awaits=str(kind))
-    return Response(awaits="task") if isinstance(parts.get("task"), Mapping) else None
+        return ToolResponse(awaits=str(kind))
+    return ToolResponse(awaits="task") if isinstance(parts.get("task"), Mapping) else None
 
 
 def _shown(value: object) -> str:

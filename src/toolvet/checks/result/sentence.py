@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][a-z]+)?")
 _CODE = re.compile(r"[(){}<>=\\|]|::|->|\w\.\w+\.\w|[a-z][A-Z]|\w_\w|0x[0-9a-f]|\n.*\n", re.DOTALL)
 
 
-class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _SentenceWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: tuple[str, ...]
 
 
@@ -64,5 +64,5 @@ def _message(text: str) -> str:
 
 @cache
 def _technical() -> re.Pattern[str]:
-    words = msgspec.convert(table("technical_words.toml"), _Words).words
+    words = msgspec.convert(table("technical_words.toml"), _SentenceWords).words
     return re.compile("|".join(re.escape(word).replace(r"\*", "[a-z]*") for word in words))

@@ -13,10 +13,10 @@ from typing import cast
 import msgspec
 
 from toolvet.checks.result.body import could_report, reports_error, wrapped_text
-from toolvet.checks.result.phrases import Phrases, Strength
+from toolvet.checks.result.phrases import ResultPhrases, Strength
 from toolvet.checks.result.plain import list_of, object_of
-from toolvet.checks.result.response import Response
-from toolvet.text import Hit
+from toolvet.checks.result.response import ToolResponse
+from toolvet.matching import Hit
 
 _HEAD = 400
 _SHORT = 200
@@ -34,7 +34,7 @@ _LOG_LINE = re.compile(
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def unflagged_error(response: Response, known: Phrases, *, runs_programs: bool) -> str | None:
+def unflagged_error(response: ToolResponse, known: ResultPhrases, *, runs_programs: bool) -> str | None:
     """The text that reports an error, or None. `runs_programs` says that a traceback is the outcome of the call."""
     structured = response.structured
     if structured is not None:
@@ -55,7 +55,7 @@ def unflagged_error(response: Response, known: Phrases, *, runs_programs: bool) 
     return None
 
 
-def _object_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
+def _object_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bool:
     """Whether a text that starts like a JSON object is an error; large members stay unread."""
     try:
         members = _MEMBERS.decode(text)
@@ -89,7 +89,7 @@ def _python_object_reports(text: str) -> bool:
         return False
 
 
-def _text_reports(text: str, known: Phrases, *, runs_programs: bool) -> bool:
+def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bool:
     if runs_programs and len(text) <= _LONGEST_PROGRAM_OUTPUT and "Traceback (most recent call last)" in text:
         return True
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
@@ -116,7 +116,7 @@ def _is_quoted(text: str, end: int) -> bool:
     return text[end : end + 1] in _CLOSING_QUOTES and end < len(text)
 
 
-def _opens_with_success(hits: Sequence[Hit], known: Phrases) -> bool:
+def _opens_with_success(hits: Sequence[Hit], known: ResultPhrases) -> bool:
     """`Status Code: 200` and whatever the page says, or `Errors: 0`."""
     return any(hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits)
 

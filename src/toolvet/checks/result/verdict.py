@@ -214,7 +214,7 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-class Judged(Protocol):
+class HasConfidence(Protocol):
     """What `overall_confidence` needs of a verdict."""
 
     @property
@@ -228,7 +228,7 @@ class Judged(Protocol):
         ...
 
 
-def overall_confidence(verdicts: Iterable[Judged]) -> float:
+def overall_confidence(verdicts: Iterable[HasConfidence]) -> float:
     """The mean confidence (0-100) of several verdicts, each weighted by its class; 0 without verdicts."""
     counted = [verdict.confidence * Classification(verdict.classification).weight for verdict in verdicts]
     return sum(counted) / len(counted) if counted else 0.0

@@ -1,1 +1,1 @@
-"""One command a file, light to import: `toolvet --help` reads them all, so each loads what it needs when it is run."""
+"""One command a folder, light to import: `toolvet --help` imports them all, and each loads its work when it is run."""

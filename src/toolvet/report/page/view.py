@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from toolvet.findings import Card, Finding
 from toolvet.report.document import Report, Scenario, Tool
-from toolvet.report.group import Group, grouped
+from toolvet.report.group import FindingGroup, grouped
 from toolvet.report.payload import pretty
 from toolvet.report.visible import shortened, visible
 
@@ -31,7 +31,7 @@ _KEY: Final = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(: ?)', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ResponsePart:
     """A piece of a response: `label` says what it is (text, structured content), `body` is escaped."""
 
     label: str
@@ -46,11 +46,11 @@ class CallView:
     scenario: Scenario
     mark: str
     request: Markup
-    response: tuple[Part, ...]
+    response: tuple[ResponsePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolView:
+class ToolPanel:
     """One tool. `strip` holds a mark per call, cut after the first ones."""
 
     anchor: str
@@ -78,7 +78,7 @@ class FindingView:
 class GroupView:
     """Findings of one check, with the card of the check when there is one."""
 
-    group: Group
+    group: FindingGroup
     title: str
     findings: tuple[FindingView, ...]
 
@@ -89,14 +89,14 @@ class ServerView:
 
     anchor: str
     report: Report
-    tools: tuple[ToolView, ...]
-    skipped: tuple[ToolView, ...]
+    tools: tuple[ToolPanel, ...]
+    skipped: tuple[ToolPanel, ...]
     groups: tuple[GroupView, ...]
     choices: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _Anchors:
     """Anchors by the name of the tool, and by tool and the command that makes the call again."""
 
     tools: Mapping[str, str]
@@ -116,7 +116,7 @@ def _server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) 
     anchors = [f"{anchor}-t{number}" for number in range(1, len(report.tools) + 1)]
     tools = [_tool(place, tool, report.findings, limit) for place, tool in zip(anchors, report.tools, strict=True)]
     # A server may list two tools of one name: findings then lead to the first.
-    places = _Places(
+    places = _Anchors(
         tools={view.tool.name: view.anchor for view in reversed(tools)},
         calls={
             (view.tool.name, call.scenario.reproduce): call.anchor
@@ -139,8 +139,8 @@ def _server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) 
     )
 
 
-def _tool(anchor: str, tool: Tool, findings: Sequence[Finding], limit: int) -> ToolView:
-    return ToolView(
+def _tool(anchor: str, tool: Tool, findings: Sequence[Finding], limit: int) -> ToolPanel:
+    return ToolPanel(
         anchor=anchor,
         tool=tool,
         counts=Counter(finding.severity.value for finding in findings if finding.tool == tool.name),
@@ -154,11 +154,11 @@ def _call(anchor: str, scenario: Scenario, limit: int) -> CallView:
     return CallView(anchor, scenario, mark, _json(scenario.arguments, limit), parts)
 
 
-def _parts(result: object, limit: int) -> Iterator[Part]:
+def _parts(result: object, limit: int) -> Iterator[ResponsePart]:
     """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
     members = _members(result)
     if members is None:
-        yield Part("response", _json(result, limit))
+        yield ResponsePart("response", _json(result, limit))
         return
     rest = dict(members)
     content = rest.get("content")
@@ -170,21 +170,21 @@ def _parts(result: object, limit: int) -> Iterator[Part]:
         for block in shown:
             yield _block(block, share)
         if len(blocks) > len(shown):
-            yield Part("content", Markup(f"… ({len(blocks) - len(shown):,} more blocks)"))  # noqa: S704 - our words
+            yield ResponsePart("content", Markup(f"… ({len(blocks) - len(shown):,} more blocks)"))  # noqa: S704 - our words
         limit = share
     # It is shown beside the heading.
     rest.pop("isError", None)
     if rest:
         if rest.keys() == {"structuredContent"}:
-            yield Part("structured content", _json(rest["structuredContent"], limit))
+            yield ResponsePart("structured content", _json(rest["structuredContent"], limit))
         else:
-            yield Part("error" if "code" in rest else "response", _json(rest, limit))
+            yield ResponsePart("error" if "code" in rest else "response", _json(rest, limit))
 
 
-def _block(block: object, limit: int) -> Part:
+def _block(block: object, limit: int) -> ResponsePart:
     members = _members(block)
     text = members.get("text") if members is not None and members.keys() == {"type", "text"} else None
-    return _text_block(text, limit) if isinstance(text, str) else Part("content", _json(block, limit))
+    return _text_block(text, limit) if isinstance(text, str) else ResponsePart("content", _json(block, limit))
 
 
 def _members(value: object) -> dict[object, object] | None:
@@ -192,14 +192,14 @@ def _members(value: object) -> dict[object, object] | None:
     return cast("dict[object, object]", value) if isinstance(value, dict) else None
 
 
-def _text_block(text: str, limit: int) -> Part:
+def _text_block(text: str, limit: int) -> ResponsePart:
     """Text that is a JSON object or array is indented: many servers send nothing else."""
     if text[:1] in ("{", "[") and len(text) < 10 * _LONGEST_PAYLOAD:
         try:
-            return Part("text, JSON", _json(orjson.loads(text), limit))
+            return ResponsePart("text, JSON", _json(orjson.loads(text), limit))
         except ValueError:
             pass
-    return Part("text", _escaped(shortened(visible(text), limit)))
+    return ResponsePart("text", _escaped(shortened(visible(text), limit)))
 
 
 def _json(value: object, limit: int) -> Markup:
@@ -215,7 +215,7 @@ def _escaped(text: str) -> Markup:
     return Markup(html.escape(text, quote=False))  # noqa: S704 - escaped here
 
 
-def _group(group: Group, cards: Mapping[str, Card], keys: Mapping[str, str], places: _Places) -> GroupView:
+def _group(group: FindingGroup, cards: Mapping[str, Card], keys: Mapping[str, str], places: _Anchors) -> GroupView:
     card = cards.get(group.id)
     return GroupView(
         group=group,

@@ -10,7 +10,7 @@ from typing import Final
 from toolvet.findings import Card, Severity
 from toolvet.report.document import Report
 from toolvet.report.format import Format
-from toolvet.report.group import Group, grouped
+from toolvet.report.group import FindingGroup, grouped
 from toolvet.report.visible import one_line, shortened, visible
 from toolvet.report.wording import STATUS, listed, number, others, tally, title
 
@@ -36,7 +36,7 @@ def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     yield _command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
 
 
-def _message(group: Group) -> str:
+def _message(group: FindingGroup) -> str:
     lines: list[str] = []
     for finding in group.findings[:_SHOWN_PER_GROUP]:
         lines.append(f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message)

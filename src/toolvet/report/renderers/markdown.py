@@ -8,7 +8,7 @@ from typing import Final
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Report, Status, Tool
 from toolvet.report.format import Format
-from toolvet.report.group import Group, grouped
+from toolvet.report.group import FindingGroup, grouped
 from toolvet.report.visible import one_line, shortened, visible
 from toolvet.report.wording import (
     NONE,
@@ -101,7 +101,7 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[
         yield "\n".join(rows) + "\n"
 
 
-def _group(group: Group, cards: Mapping[str, Card]) -> str:
+def _group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
     card = cards.get(group.id)
     headline = card.title if card is not None else group.findings[0].message
     word = "note" if group.severity is Severity.INFO else group.severity.value
@@ -117,7 +117,7 @@ def _group(group: Group, cards: Mapping[str, Card]) -> str:
     return _folded(summary, "\n\n".join(parts))
 
 
-def _finding(finding: Finding, group: Group) -> str:
+def _finding(finding: Finding, group: FindingGroup) -> str:
     line = _escaped(finding.message)
     if finding.tool is not None:
         line = f"{_code(finding.tool)}: {line}"

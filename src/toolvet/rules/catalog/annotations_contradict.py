@@ -10,9 +10,9 @@ from toolvet.discover import data_files
 from toolvet.findings import Card, Severity
 from toolvet.rules.destructive import said
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
-from toolvet.rules.subject import Call, ToolDefinition
+from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
     id="annotations-contradict",
@@ -35,11 +35,11 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """The annotations against each other, and against name and description."""
     read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
     if read_only is True and destructive is True:
-        yield Seen(
+        yield Observation(
             message="The annotations say both readOnlyHint: true and destructiveHint: true.",
             pointer="/annotations",
             evidence=_shown(tool),
@@ -49,14 +49,18 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     if read_only is True:
         for deed in [deed for deed in deeds if deed.changes][:1]:
             message = f"The annotations say readOnlyHint: true, and {deed.reason}."
-            yield Seen(message=message, pointer="/annotations/readOnlyHint", evidence=_shown(tool), confidence=80)
+            yield Observation(
+                message=message, pointer="/annotations/readOnlyHint", evidence=_shown(tool), confidence=80
+            )
     elif destructive is False:
         for deed in [deed for deed in deeds if deed.destroys][:1]:
             message = f"The annotations say destructiveHint: false, and {deed.reason}."
-            yield Seen(message=message, pointer="/annotations/destructiveHint", evidence=_shown(tool), confidence=75)
+            yield Observation(
+                message=message, pointer="/annotations/destructiveHint", evidence=_shown(tool), confidence=75
+            )
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
     """The annotations against what the tool's own answers report."""
     if tool.annotations.get("readOnlyHint") is not True:
         return
@@ -65,7 +69,9 @@ def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
         report = reported_change(words)
         if report:
             message = f'The annotations say readOnlyHint: true, and an answer reports a change: "{quoted(report, 100)}"'
-            yield Seen(message=message, pointer="/annotations/readOnlyHint", evidence=quoted(words, 240), confidence=65)
+            yield Observation(
+                message=message, pointer="/annotations/readOnlyHint", evidence=quoted(words, 240), confidence=65
+            )
             return
 
 

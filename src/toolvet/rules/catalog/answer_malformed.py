@@ -5,9 +5,9 @@ from typing import cast
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import answer_shown, quoted, shown
-from toolvet.rules.subject import Call, Outcome
+from toolvet.rules.subject import ObservedCall, Outcome
 from toolvet.schema.json_value import elements, members
 
 CARD = Card(
@@ -41,10 +41,10 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
 _RESULT_TYPES = frozenset({"complete", "input_required", "task"})
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """What official clients refuse to read."""
     if call.outcome is Outcome.INVALID_MESSAGE:
-        yield Seen(
+        yield Observation(
             message=f"The answer is no JSON-RPC response: {quoted(call.detail, 160) or 'nothing is known of it'}.",
             evidence=quoted(call.detail, 300),
         )
@@ -52,32 +52,36 @@ def check_call(call: Call) -> Iterator[Seen]:
     if call.outcome is not Outcome.RESULT or ending(call) is Ending.UNFINISHED:
         return
     if not isinstance(call.result, Mapping):
-        yield Seen(message="The result is no object.", evidence=answer_shown(call.result))
+        yield Observation(message="The result is no object.", evidence=answer_shown(call.result))
         return
     result = cast("Mapping[str, object]", call.result)
     if "content" not in result:
-        yield Seen(message="The result has no 'content'.", pointer="/content", evidence=shown(result, 200))
+        yield Observation(message="The result has no 'content'.", pointer="/content", evidence=shown(result, 200))
     elif not isinstance(result["content"], list):
-        yield Seen(message="'content' must be an array.", pointer="/content", evidence=shown(result["content"]))
+        yield Observation(message="'content' must be an array.", pointer="/content", evidence=shown(result["content"]))
     else:
         yield from _blocks(cast("object", result["content"]))
     if not isinstance(result.get("isError", False), bool):
-        yield Seen(message="'isError' must be true or false.", pointer="/isError", evidence=shown(result["isError"]))
+        yield Observation(
+            message="'isError' must be true or false.", pointer="/isError", evidence=shown(result["isError"])
+        )
     kind = result.get("resultType", "complete")
     if not isinstance(kind, str) or kind not in _RESULT_TYPES:
-        yield Seen(
+        yield Observation(
             message=f'\'resultType\' must be "complete" or "input_required", not {shown(kind)}.',
             pointer="/resultType",
             evidence=shown(kind),
         )
 
 
-def _blocks(content: object) -> Iterator[Seen]:
+def _blocks(content: object) -> Iterator[Observation]:
     """The first malformed block is told; the others are like it."""
     for index, block in enumerate(elements(content)):
         problem = _problem(block)
         if problem is not None:
-            yield Seen(message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=shown(block, 160))
+            yield Observation(
+                message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=shown(block, 160)
+            )
             return
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
     id="arguments-protocol-error",
@@ -29,12 +29,12 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """A refusal in the wrong form; for bad arguments and for such as only the server dislikes."""
     if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quoted(call.error.message, 120)
-        yield Seen(
+        yield Observation(
             message=f'{which} refused with error {call.error.code} instead of a result with isError: "{words}"',
             evidence=f"error {call.error.code}: {quoted(call.error.message, 300)}",
             confidence=100 if is_bad(call) else 80,

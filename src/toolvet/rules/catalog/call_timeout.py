@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
     id="call-timeout",
@@ -26,12 +26,12 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """No answer. Extreme but valid values may ask for much work: then it is a warning."""
     if ending(call) is Ending.TIMEOUT:
         asked_for_it = call.category in {"edge_case", "boundary"} or is_bad(call)
         waited = f" within {call.duration_ms / 1000:.3g} s" if call.duration_ms > 0 else ""
-        yield Seen(
+        yield Observation(
             message=f"No answer{waited}.",
             severity=Severity.WARNING if asked_for_it else None,
             confidence=80 if asked_for_it else 95,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from toolvet.checks.result import LeakKind
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, verdict_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
     id="crash-leaked",
@@ -31,7 +31,7 @@ _ERRORS = frozenset(
 _REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """A trace in any error, crash words in a refusal."""
     ended, verdict = ending(call), verdict_of(call)
     if ended not in _ERRORS or verdict is None:
@@ -39,12 +39,12 @@ def check_call(call: Call) -> Iterator[Seen]:
     traces = [leak for leak in verdict.leaks if leak.kind is LeakKind.STACK_TRACE]
     words = [leak for leak in verdict.leaks if leak.kind is LeakKind.CRASH_TEXT]
     if traces:
-        yield Seen(
+        yield Observation(
             message=f"The error shows a stack trace: {quoted(max((leak.text for leak in traces), key=len), 120)}",
             evidence=quoted("\n".join(leak.text for leak in traces), 400),
         )
     elif words and ended in _REFUSALS:
-        yield Seen(
+        yield Observation(
             message=f"The refusal shows the words of a crash: {quoted(words[0].text, 120)}",
             evidence=quoted(words[0].text),
             confidence=70,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.oddity import evidence_of
 from toolvet.rules.subject import ServerSeen
 
@@ -23,11 +23,11 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """One finding for all of them."""
     found = evidence_of(server, "duplicate_answer")
     if found:
-        yield Seen(
+        yield Observation(
             message="A request was answered twice."
             if len(found) == 1
             else f"{len(found)} requests were answered twice.",

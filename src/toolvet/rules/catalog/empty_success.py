@@ -5,9 +5,9 @@ from typing import cast
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import answer_shown, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
 
 CARD = Card(
@@ -31,7 +31,7 @@ CARD = Card(
 _NOTHING = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """Judged for valid calls; what a tool should have refused is `invalid-accepted`."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
         return
@@ -50,7 +50,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         )
         if any(str(members(block).get("text", "")).strip() for block in blocks):
             how = f"is nothing but {shown(members(blocks[0]).get('text'), 20)}"
-        yield Seen(
+        yield Observation(
             message=f"The call succeeded, and the result {how}.",
             evidence=answer_shown(call.result),
             confidence=90,

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.envelope import seen
-from toolvet.rules.judge import Seen
-from toolvet.rules.subject import Call, ToolDefinition
+from toolvet.rules.judge import Observation
+from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
     id="envelope-code-unclear",
@@ -26,7 +26,7 @@ CARD = Card(
 )
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
     """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
     del tool
     yield from seen(calls, CARD.id)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
     id="error-without-flag",
@@ -24,11 +24,11 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """Quotes the words that report the error."""
     if ending(call) is Ending.UNFLAGGED_ERROR:
         words = words_of(call)
-        yield Seen(
+        yield Observation(
             message=f'The result reports an error and does not say isError: "{quoted(words, 120)}"',
             evidence=quoted(words, 300),
             confidence=90,

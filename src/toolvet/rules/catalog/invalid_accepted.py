@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
 from toolvet.rules.fault import fault_of, meant
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements
 
 CARD = Card(
@@ -30,13 +30,13 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """Names the keyword, the place and the value; the gravity depends on how far the value is from a good one."""
     if ending(call) is not Ending.SUCCESS or not is_bad(call):
         return
     fault = fault_of(call)
     severity = Severity.INFO if _is_lenient(call) else None
-    yield Seen(
+    yield Observation(
         message=f"The tool accepted {_what(call)}, although its schema forbids it ({fault.keyword}).",
         severity=severity,
         pointer=fault.place,
@@ -45,7 +45,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     )
 
 
-def _what(call: Call) -> str:
+def _what(call: ObservedCall) -> str:
     fault = fault_of(call)
     violation = meant(call)
     if fault.keyword in {"required", "dependentRequired"}:
@@ -56,7 +56,7 @@ def _what(call: Call) -> str:
     return f"'{quoted(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
 
 
-def _words(call: Call) -> str:
+def _words(call: ObservedCall) -> str:
     violation = meant(call)
     said = (
         quoted(violation.message, 160)
@@ -66,7 +66,7 @@ def _words(call: Call) -> str:
     return f"{said}; arguments: {shown(call.arguments, 160)}"
 
 
-def _is_lenient(call: Call) -> bool:
+def _is_lenient(call: ObservedCall) -> bool:
     """`format` is no more than a note by default, and a value that reads as the right type is read as it."""
     violation = meant(call)
     if violation is None:

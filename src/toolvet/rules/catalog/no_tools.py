@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -23,7 +23,7 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """An empty list; a broken one is `tool-list-broken`."""
     if not server.tools and not server.listing_problems:
-        yield Seen(message="The server lists no tools.")
+        yield Observation(message="The server lists no tools.")

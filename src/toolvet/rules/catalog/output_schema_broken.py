@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
 
@@ -27,7 +27,7 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """Each place once, at most three of them."""
     result = members(call.result)
     if ending(call) is not Ending.SUCCESS or call.tool.result_schema is None or "structuredContent" not in result:
@@ -38,7 +38,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         return
     for violation in compiled(call.tool.result_schema).violations(content)[:_MOST]:
         place, words = quoted(violation.pointer or "the root", 80), quoted(violation.message, 120)
-        yield Seen(
+        yield Observation(
             message=f"The structured content breaks the outputSchema at {place}: {words}",
             pointer=f"/structuredContent{violation.pointer}",
             evidence=f"{quoted(violation.message, 160)}; structuredContent: {shown(content, 160)}",

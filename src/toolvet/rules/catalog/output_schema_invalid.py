@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.broken_schema import sentence
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted, shown
 from toolvet.rules.subject import ServerSeen, ToolDefinition
 from toolvet.schema import compiled
@@ -28,27 +28,27 @@ CARD = Card(
 _ANY_ROOT_SINCE = "2026-07-28"
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """What keeps the schema from compiling. A schema of the wrong JSON type is `tool-illegal`."""
     if tool.result_schema is None:
         return
     problem = compiled(tool.result_schema).problem
     if problem is not None and problem.kind != "remote_ref":
-        yield Seen(
+        yield Observation(
             message=f"The outputSchema cannot be used: {sentence(tool.result_schema, problem)}",
             pointer=f"/outputSchema{problem.pointer}",
             evidence=quoted(problem.message),
         )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """A root that is no object, where the protocol of the session wants one."""
     if not server.protocol_version or server.protocol_version >= _ANY_ROOT_SINCE:
         return
     for tool in server.tools:
         schema = tool.result_schema
         if schema is not None and (kind := schema.get("type")) != "object":
-            yield Seen(
+            yield Observation(
                 message=f'The outputSchema must have "type": "object" in protocol {server.protocol_version}.',
                 pointer="/outputSchema/type",
                 evidence=shown(kind) if "type" in schema else shown(schema, 160),

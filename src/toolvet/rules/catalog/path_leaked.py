@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from toolvet.checks.result import Leak, LeakKind
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, verdict_of, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
 CARD = Card(
@@ -43,7 +43,7 @@ _MEANT = re.compile(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """One finding for the worst path of an error; a stack trace has a finding of its own."""
     verdict = verdict_of(call)
     if (
@@ -56,7 +56,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     paths = [leak for leak in verdict.leaks if leak.kind is LeakKind.ABSOLUTE_PATH and not _is_meant(text, leak, call)]
     inside = [leak for leak in paths if _INSIDE.search(leak.text)]
     for leak in (inside or paths)[:1]:
-        yield Seen(
+        yield Observation(
             message=f"The error names a path of the server's machine: {quoted(leak.text, 120)}",
             severity=None if inside else Severity.INFO,
             evidence=quoted(text, 300),
@@ -64,7 +64,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         )
 
 
-def _is_meant(text: str, leak: Leak, call: Call) -> bool:
+def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
     before, found, _ = text.partition(leak.text)
     # What the caller sent often stands between the word and the path, and may be long.
     for sent in members(call.arguments).values():

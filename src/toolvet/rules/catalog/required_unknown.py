@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import listed, shown
 from toolvet.rules.subject import ToolDefinition
 
@@ -30,7 +30,7 @@ _OPEN = frozenset(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """Required names nowhere declared: an error where the schema forbids them too."""
     if tool.schema is None or not _OPEN.isdisjoint(tool.schema):
         return
@@ -40,7 +40,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
     unknown = [name for name in dict.fromkeys(tool.required) if name not in tool.properties]
     if unknown:
         forbidden = tool.closed
-        yield Seen(
+        yield Observation(
             message=f"The schema requires {listed(unknown)}, and {'forbids' if forbidden else 'does not declare'} it.",
             pointer="/inputSchema/required",
             severity=Severity.ERROR if forbidden else None,

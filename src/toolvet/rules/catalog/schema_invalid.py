@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.broken_schema import sentence
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema import compiled
@@ -29,20 +29,20 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """What keeps the schema from compiling; a remote reference is `remote-reference`, no schema `schema-not-object`."""
     if tool.schema is None:
         return
     schema = compiled(tool.schema)
     if schema.problem is not None and schema.problem.kind != "remote_ref":
-        yield Seen(
+        yield Observation(
             message=f"The inputSchema cannot be used: {sentence(tool.schema, schema.problem)}",
             pointer=f"/inputSchema{schema.problem.pointer}",
             evidence=quoted(schema.problem.message),
         )
     if schema.reading is not None:
         pointer, _, words = schema.reading.partition(": ")
-        yield Seen(
+        yield Observation(
             message=f"The inputSchema does not say its draft of JSON Schema: {words}.",
             pointer=f"/inputSchema{pointer}",
             severity=Severity.WARNING,
@@ -50,7 +50,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
         )
     for note in schema.notes:
         pointer, _, words = note.partition(": ")
-        yield Seen(
+        yield Observation(
             message=f"A part of the inputSchema cannot be used: {quoted(words or note)}.",
             pointer=f"/inputSchema{pointer}",
             severity=Severity.WARNING,

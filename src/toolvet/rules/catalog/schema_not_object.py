@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import shown
 from toolvet.rules.subject import ToolDefinition
 
@@ -23,18 +23,22 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """A missing schema, one that is no object, or a root of another type."""
     if not isinstance(tool.raw, dict):
         return
     if tool.input_schema is None:
-        yield Seen(message="The tool has no inputSchema.", pointer="/inputSchema")
+        yield Observation(message="The tool has no inputSchema.", pointer="/inputSchema")
     elif tool.schema is None:
-        yield Seen(message="The inputSchema is no object.", pointer="/inputSchema", evidence=shown(tool.input_schema))
+        yield Observation(
+            message="The inputSchema is no object.", pointer="/inputSchema", evidence=shown(tool.input_schema)
+        )
     elif (kind := tool.schema.get("type")) != "object":
         said = (
             f'has the type {shown(kind)}, not "object"'
             if "type" in tool.schema
             else 'has no "type": "object" at its root'
         )
-        yield Seen(message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=shown(tool.schema, 160))
+        yield Observation(
+            message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=shown(tool.schema, 160)
+        )

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
     id="server-died",
@@ -24,11 +24,11 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """The last words, when there are any."""
     if ending(call) is Ending.DIED:
         first, *_ = [*call.detail.strip().splitlines(), ""]
-        yield Seen(
+        yield Observation(
             message=f"The server ended while it worked on this call{f': {quoted(first, 160)}' if first else ''}.",
             evidence=quoted(call.detail, 400) or f"arguments: {shown(call.arguments, 160)}",
         )

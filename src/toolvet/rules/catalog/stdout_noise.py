@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.oddity import evidence_of
 from toolvet.rules.subject import ServerSeen
 
@@ -24,11 +24,11 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """One finding for all of it, with the first lines quoted."""
     found = evidence_of(server, "noise")
     if found:
-        yield Seen(
+        yield Observation(
             message="Something that is no message stands on stdout."
             if len(found) == 1
             else f"{len(found)} times something that is no message stood on stdout.",

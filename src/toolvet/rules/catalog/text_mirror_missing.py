@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import answer_shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
 
 CARD = Card(
@@ -25,7 +25,7 @@ CARD = Card(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """Any block counts as a mirror: media and links are content as well."""
     result = members(call.result)
     if (
@@ -33,7 +33,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         and result.get("structuredContent") is not None
         and not elements(result.get("content"))
     ):
-        yield Seen(
+        yield Observation(
             message="The result has structured content and no text for clients that read only text.",
             evidence=answer_shown(call.result),
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ServerSeen
 
@@ -23,13 +23,13 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """One finding for all problems, the first in its message."""
     problems = [problem.strip() for problem in server.listing_problems if problem.strip()]
     if problems:
         more = f" And {len(problems) - 1} more." if len(problems) > 1 else ""
         sentence = quoted(problems[0])
-        yield Seen(
+        yield Observation(
             message=f"tools/list: {sentence}{'' if sentence.endswith(('.', '…')) else '.'}{more}",
             evidence=quoted("; ".join(problems), 400),
         )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ServerSeen
 
@@ -24,10 +24,12 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """One finding for each name that is there more than once."""
     for name, count in Counter(tool.name for tool in server.tools if tool.name).items():
         if count > 1:
             places = ", ".join(str(tool.position + 1) for tool in server.tools if tool.name == name)
             message = f"{count} tools are named '{quoted(name, 80)}'."
-            yield Seen(message=message, evidence=f"entries {places} of the tool list", pointer="/name", tool=name)
+            yield Observation(
+                message=message, evidence=f"entries {places} of the tool list", pointer="/name", tool=name
+            )

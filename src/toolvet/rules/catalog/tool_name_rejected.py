@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ToolDefinition
 
@@ -33,13 +33,13 @@ _LONGEST = 128
 _LONGEST_FOR_MODELS = 64
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """A name that the specification advises against is an error, one that only model APIs refuse a warning."""
     name = tool.name
     if not name or _MODEL_APIS.match(name):
         return
     legal = _GUIDANCE.match(name) is not None
-    yield Seen(
+    yield Observation(
         message=f"The name '{quoted(name, 80)}' {' and '.join(_problems(name))}.",
         severity=None if legal else Severity.ERROR,
         pointer="/name",

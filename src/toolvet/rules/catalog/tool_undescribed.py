@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import members
@@ -26,11 +26,11 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Seen]:
+def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     """A missing or blank description; one of a wrong type is `tool-illegal`."""
     if not isinstance(tool.raw, dict):
         return
     description = members(cast("object", tool.raw)).get("description")
     if description is None or (isinstance(description, str) and not description.strip()):
         subject = f"'{quoted(tool.name, 80)}'" if tool.name else "The tool"
-        yield Seen(message=f"{subject} has no description.", pointer="/description")
+        yield Observation(message=f"{subject} has no description.", pointer="/description")

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.message import MessageScore, PartName, answered_errors, score_message
 from toolvet.rules.quote import quoted
-from toolvet.rules.subject import Call, ToolDefinition
+from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
     id="unhelpful-error",
@@ -39,7 +39,7 @@ _WANTED: dict[PartName, str] = {
 }
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
     """One finding a tool, with the worst refusal quoted. Crashes have findings of their own and do not count here."""
     del tool
     refusals = [call for call in answered_errors(calls) if ending(call) in _REFUSALS]
@@ -57,7 +57,9 @@ def check_calls(tool: ToolDefinition, calls: Sequence[Call]) -> Iterator[Seen]:
         if len(scored) > 1
         else f"The refusal scores {mean:.0f} of 100"
     )
-    yield Seen(message=f"{many}; {said}. Missing: {_missing(worst)}.", evidence=words or "(no text)", confidence=80)
+    yield Observation(
+        message=f"{many}; {said}. Missing: {_missing(worst)}.", evidence=words or "(no text)", confidence=80
+    )
 
 
 def _missing(score: MessageScore) -> str:

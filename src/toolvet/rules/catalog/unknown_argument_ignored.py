@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import listed, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
 CARD = Card(
@@ -42,18 +42,18 @@ _OPEN = frozenset(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """A success in spite of an argument that stands nowhere in the schema."""
     if ending(call) is Ending.SUCCESS and not is_bad(call):
         unknown = list(_unknown(call))
         if unknown:
-            yield Seen(
+            yield Observation(
                 message=f"The tool ignored the unknown argument {listed(unknown)}.",
                 evidence=f"arguments: {shown(call.arguments, 160)}",
             )
 
 
-def _unknown(call: Call) -> Iterator[str]:
+def _unknown(call: ObservedCall) -> Iterator[str]:
     if call.breach is not None:
         if call.breach.keyword == "additionalProperties" and call.breach.property is not None:
             yield call.breach.property

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.oddity import evidence_of
 from toolvet.rules.subject import ServerSeen
 
@@ -20,11 +20,11 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """One finding for all of them."""
     found = evidence_of(server, "unknown_id", "null_id")
     if found:
-        yield Seen(
+        yield Observation(
             message="An answer names a request that was never made."
             if len(found) == 1
             else f"{len(found)} answers name requests that were never made.",

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import answer_shown, quoted
-from toolvet.rules.subject import Call, Outcome, ServerSeen
+from toolvet.rules.subject import ObservedCall, Outcome, ServerSeen
 
 CARD = Card(
     id="unknown-tool-answer",
@@ -31,24 +31,24 @@ CARD = Card(
 _INVALID_PARAMS = -32602
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """Graded by how well a client can tell."""
     if server.unknown_tool is not None:
         yield from _judged(server.unknown_tool)
 
 
-def _judged(call: Call) -> Iterator[Seen]:
+def _judged(call: ObservedCall) -> Iterator[Observation]:
     asked = f"A call of the tool '{quoted(call.tool.name, 60)}', which does not exist,"
     words = quoted(words_of(call), 140)
     match ending(call):
         case Ending.SUCCESS | Ending.UNFLAGGED_ERROR | Ending.UNFINISHED if call.outcome is Outcome.RESULT:
-            yield Seen(
+            yield Observation(
                 message=f'{asked} was answered with a success: "{words}"',
                 severity=Severity.ERROR,
                 evidence=answer_shown(call.result, 200),
             )
         case Ending.REFUSAL | Ending.FAILURE | Ending.WORDLESS:
-            yield Seen(
+            yield Observation(
                 message=f'{asked} was answered with a result (isError) instead of error {_INVALID_PARAMS}: "{words}"',
                 severity=Severity.INFO,
                 evidence=words,
@@ -58,13 +58,13 @@ def _judged(call: Call) -> Iterator[Seen]:
                 ended.value, "was not answered with a legal message"
             )
             severity = Severity.ERROR if ended is Ending.DIED else None
-            yield Seen(
+            yield Observation(
                 message=f"{asked} {how}.",
                 severity=severity,
                 evidence=quoted(call.detail, 200),
             )
         case _ if call.error is not None and call.error.code != _INVALID_PARAMS:
-            yield Seen(
+            yield Observation(
                 message=f"{asked} was answered with error {call.error.code} instead of {_INVALID_PARAMS}.",
                 severity=Severity.INFO,
                 evidence=f"error {call.error.code}: {words}",

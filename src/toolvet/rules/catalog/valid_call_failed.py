@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from toolvet.checks.result import ResultVerdict, State
 from toolvet.findings import Card, Severity
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import answer_shown, quoted, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
 CARD = Card(
@@ -35,7 +35,7 @@ _ENVIRONMENT_REMEDY = (
 _FAILURES = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """A failure on valid arguments. One that nobody can classify is a warning: it may have been meant as a refusal."""
     ended = ending(call)
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
@@ -47,7 +47,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     said = f"an error without words, for {shown(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
     severity, confidence, remedy = _grade(ended, verdict)
-    yield Seen(
+    yield Observation(
         message=f"A call that the schema allows failed: {form}{said}",
         severity=severity,
         confidence=confidence,
@@ -56,7 +56,7 @@ def check_call(call: Call) -> Iterator[Seen]:
     )
 
 
-def _speaks_of_a_value(words: str, call: Call) -> bool:
+def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
     """Unclear words about what was sent ("Ref 'deadbeef' did not resolve") are more likely a refusal than a failure."""
     values = (value for value in members(call.arguments).values() if isinstance(value, str))
     return any(len(value.strip()) > _SHORTEST and value in words for value in values)

@@ -7,10 +7,10 @@ from toolvet.checks.result import State
 from toolvet.findings import Card, Severity
 from toolvet.rules.absence import speaks_of_absence
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.message import field_patterns
 from toolvet.rules.quote import quoted, shown
-from toolvet.rules.subject import Call
+from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
 CARD = Card(
@@ -37,7 +37,7 @@ _FREE_FORM = re.compile(
 )
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """A refusal that names an argument of a valid call."""
     verdict = verdict_of(call)
     if (
@@ -59,7 +59,7 @@ def check_call(call: Call) -> Iterator[Seen]:
             if named in arguments
             else f"a call without '{quoted(named, 60)}'"
         )
-        yield Seen(
+        yield Observation(
             message=f'The schema allows {given}, and the tool refuses it: "{quoted(words, 120)}"',
             pointer=f"/{named.replace('~', '~0').replace('/', '~1')}",
             evidence=quoted(words, 300),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted
 from toolvet.rules.subject import ServerSeen, ValidationSeen
 
@@ -29,20 +29,20 @@ CARD = Card(
 _PLACE = "/capabilities/experimental/toolValidation"
 
 
-def check_server(server: ServerSeen) -> Iterator[Seen]:
+def check_server(server: ServerSeen) -> Iterator[Observation]:
     """One finding for what is announced, one for how it works."""
     seen = server.validation
     if seen is None:
         return
     if seen.announcement_problems:
-        yield Seen(
+        yield Observation(
             message=f"The announcement is wrong: {quoted(' '.join(seen.announcement_problems), 300)}",
             severity=Severity.WARNING if seen.announced else None,
             pointer=_PLACE,
             evidence=quoted(" ".join(seen.announcement_problems), 400),
         )
     if seen.failures:
-        yield Seen(
+        yield Observation(
             message=f"Asked about a call, '{quoted(seen.method, 60)}' gave no verdict{_how_often(seen)}: "
             f"{quoted(seen.failures[0], 200)}",
             evidence=quoted("; ".join(dict.fromkeys(seen.failures)), 400),

@@ -7,9 +7,9 @@ from toolvet.checks.result import State
 from toolvet.findings import Card, Severity
 from toolvet.rules.absence import speaks_of_absence
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Seen
+from toolvet.rules.judge import Observation
 from toolvet.rules.quote import quoted, shown
-from toolvet.rules.subject import Call, Preview
+from toolvet.rules.subject import ObservedCall, Preview
 
 CARD = Card(
     id="validation-disagrees",
@@ -34,20 +34,20 @@ CARD = Card(
 _REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UNFLAGGED_ERROR})
 
 
-def check_call(call: Call) -> Iterator[Seen]:
+def check_call(call: ObservedCall) -> Iterator[Observation]:
     """Compares the two; how sure we are depends on what the schema says."""
     if call.preview is None:
         return
     said = call.preview.reply
     if said.valid and _refused_for_its_arguments(call, call.preview):
-        yield Seen(
+        yield Observation(
             message=f'The validator calls the arguments valid, and the tool refuses them: "{_words(call, 120)}"',
             pointer="/valid",
             evidence=f"{_words(call, 240)}; arguments: {shown(call.arguments, 160)}",
             confidence=95 if is_bad(call) else 70,
         )
     if not said.valid and call.accepted and not is_bad(call) and call.breach is None:
-        yield Seen(
+        yield Observation(
             message=f'The validator calls the arguments invalid, and the tool takes them: "{_reason(said)}"',
             pointer="/invalid",
             evidence=f"{_reason(said)}; arguments: {shown(call.arguments, 160)}",
@@ -55,7 +55,7 @@ def check_call(call: Call) -> Iterator[Seen]:
         )
 
 
-def _refused_for_its_arguments(call: Call, preview: Preview) -> bool:
+def _refused_for_its_arguments(call: ObservedCall, preview: Preview) -> bool:
     """Also where the schema allows them, if the validator looks at more than that and the words leave no doubt."""
     if ending(call) not in _REFUSED or not call.rejected:
         return False
@@ -71,7 +71,7 @@ def _refused_for_its_arguments(call: Call, preview: Preview) -> bool:
     )
 
 
-def _words(call: Call, limit: int) -> str:
+def _words(call: ObservedCall, limit: int) -> str:
     return quoted(words_of(call), limit) or "no reason given"
 
 

@@ -7,7 +7,7 @@ from toolvet.schema.repairs.confidence import Confidence
 from toolvet.schema.repairs.operation import Operation
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class PathPatch(msgspec.Struct, frozen=True, kw_only=True):
     """Operations that change nothing outside `path`, in their order."""
 
     path: Path

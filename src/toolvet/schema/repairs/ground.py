@@ -5,14 +5,14 @@ from functools import lru_cache
 from toolvet.schema.compilation import Schema
 from toolvet.schema.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
-from toolvet.schema.place import Dead, Demands, Option
-from toolvet.schema.reference import Part, Scope
+from toolvet.schema.place import Demands, Option, Unmeetable
+from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.repairs.nearest import bare
 from toolvet.schema.violation import Violation, unexplained, violations_of
 from toolvet.schema.walk import subschemas
 
 
-class Spent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
     """The repair has cost more than it may."""
 
 
@@ -26,14 +26,14 @@ class Ground:
         self.looks = looks
 
     def errors(self, base: str, value: object) -> tuple[Violation, ...]:
-        """What `value` breaks of the part of the schema at the pointer `base`. Raises `Spent`."""
+        """What `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
         # Larger values cost more; a few rounds are affordable for any.
         entries = _entries(value, _MOST_ENTRIES)
         if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_TOLD:
-            raise Spent
+            raise BudgetSpent
         self.validations -= 1 + min(entries // _LARGE, _DEAREST)
         if self.validations < 0:
-            raise Spent
+            raise BudgetSpent
         if not base:
             return self.ready.violations(value)
         validators = self.ready.parts()
@@ -51,15 +51,15 @@ class Ground:
             return base + schema_pointer
         return schema_pointer
 
-    def part(self, pointer: str) -> Part | None:
+    def part(self, pointer: str) -> Subschema | None:
         """The part of the schema at a pointer."""
         return self.scope.target(f"#{pointer}")
 
-    def accepts(self, parts: list[Part], value: object) -> bool:
-        """Whether `value` satisfies all parts. Raises `Spent`."""
+    def accepts(self, parts: list[Subschema], value: object) -> bool:
+        """Whether `value` satisfies all parts. Raises `BudgetSpent`."""
         self.looks -= 1
         if self.looks < 0:
-            raise Spent
+            raise BudgetSpent
         return all(self.judge.accepts(part, value) for part in parts)
 
 
@@ -116,7 +116,7 @@ class View:
             found = self._demands[path] = self._looked(path)
         return found
 
-    def parts(self, path: Path) -> list[Part]:
+    def parts(self, path: Path) -> list[Subschema]:
         """The schemas that the value at `path` has to satisfy."""
         return located(self.demands(path))
 
@@ -126,13 +126,13 @@ class View:
             return False
         return path[-1] not in self.demands(path[:-1]).required()
 
-    def of(self, parts: list[Part], value: object) -> Demands:
+    def of(self, parts: list[Subschema], value: object) -> Demands:
         """What the parts demand of a value together."""
         demands = Demands()
         for part in parts:
             try:
                 demands.add(part)
-            except (Dead, RecursionError):
+            except (Unmeetable, RecursionError):
                 continue
         for _ in range(_MOST_CHOICES):
             if not demands.choices:
@@ -140,13 +140,13 @@ class View:
             option = self._chosen(demands.choices.pop(0), value)
             try:
                 demands.take(option)
-            except (Dead, RecursionError):
+            except (Unmeetable, RecursionError):
                 continue
         return demands
 
     def _looked(self, path: Path) -> Demands:
         if not path:
-            start = self.ground.part(self.base) if self.base else Part(self.ground.ready.usable, self.ground.scope)
+            start = self.ground.part(self.base) if self.base else Subschema(self.ground.ready.usable, self.ground.scope)
             return self.of([] if start is None else [start], self.value)
         above = self.demands(path[:-1])
         step = path[-1]
@@ -167,7 +167,7 @@ class View:
         for part in option.parts:
             try:
                 demands.add(part)
-            except (Dead, RecursionError):
+            except (Unmeetable, RecursionError):
                 return (-1, 0, 0, 0)
         fits = type_name(value) in demands.types()
         told = shared = 0
@@ -184,9 +184,9 @@ class View:
 _MOST_CHOICES = 24
 
 
-def located(demands: Demands) -> list[Part]:
+def located(demands: Demands) -> list[Subschema]:
     """The schemas of the demands as parts."""
-    return [Part(found.schema, found.scope) for found in demands.schemas]
+    return [Subschema(found.schema, found.scope) for found in demands.schemas]
 
 
 def declared(demands: Demands) -> list[str]:

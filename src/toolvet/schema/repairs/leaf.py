@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from toolvet.schema.json_value import Path, elements, is_array, is_object, same, type_name, unique
-from toolvet.schema.reference import Part
-from toolvet.schema.repairs.answer import Answer
+from toolvet.schema.reference import Subschema
+from toolvet.schema.repairs.answer import PathPatch
 from toolvet.schema.repairs.confidence import Confidence, rank
 from toolvet.schema.repairs.conversion import converted
 from toolvet.schema.repairs.ground import View, wanted_types
@@ -18,7 +18,7 @@ from toolvet.schema.repairs.words import meant
 from toolvet.schema.violation import Violation
 
 
-def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Answer | None:
+def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
     """What answers the violations of the value at `path` itself, or None: bounds are never clamped."""
     value = view.at(path)
     parts = _parts(view, path, violations)
@@ -33,7 +33,7 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Answ
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     guess = _best(view, parts, _guesses(value, name, violations, schemas))
     if guess is not None:
-        return Answer(
+        return PathPatch(
             path=path,
             operations=(Operation(op="replace", path=path, value=guess.value, old=value),),
             confidence=guess.confidence,
@@ -44,11 +44,11 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Answ
     return None
 
 
-def _dropped(path: Path, why: str, confidence: Confidence) -> Answer:
-    return Answer(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
+def _dropped(path: Path, why: str, confidence: Confidence) -> PathPatch:
+    return PathPatch(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
 
 
-def _parts(view: View, path: Path, violations: Sequence[Violation]) -> list[Part]:
+def _parts(view: View, path: Path, violations: Sequence[Violation]) -> list[Subschema]:
     """All schemas at the place, with those that were broken: the way taken at a choice may be another."""
     parts = view.parts(path)
     for violation in violations:
@@ -119,7 +119,7 @@ def listed(value: object, options: Sequence[object]) -> Iterator[Guess]:
                     yield Guess(option, guess.confidence, 1)
 
 
-def _best(view: View, parts: list[Part], guesses: Iterator[Guess]) -> Guess | None:
+def _best(view: View, parts: list[Subschema], guesses: Iterator[Guess]) -> Guess | None:
     """The surest guess that fits; two that are equally sure refute each other."""
     fitting: list[Guess] = []
     opening: list[Guess] = []
@@ -143,6 +143,6 @@ def _best(view: View, parts: list[Part], guesses: Iterator[Guess]) -> Guess | No
     return first
 
 
-def _is_of_type(view: View, parts: list[Part], value: object) -> bool:
+def _is_of_type(view: View, parts: list[Subschema], value: object) -> bool:
     """Whether a container is of the right type, so that what is wrong inside can be answered next."""
     return type_name(value) in view.of(parts, value).types()

@@ -11,7 +11,7 @@ class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an er
     """The text is no value, or could be several."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
     """The value that stands at the start of a text, where it ends, and the liberties taken."""
 
     value: object
@@ -20,11 +20,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     confidence: Confidence
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> LenientValue:
     """The value at the start of `text`. Raises `Unreadable`."""
-    reader = _Reader(text)
+    reader = _LenientReader(text)
     value = reader.value(0)
-    return Reading(
+    return LenientValue(
         value=value, end=reader.at, steps=tuple(reader.liberties), confidence=least(reader.liberties.values())
     )
 
@@ -54,7 +54,7 @@ _DEEPEST = 150
 _LONGEST_NUMBER = 400
 
 
-class _Reader:
+class _LenientReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0

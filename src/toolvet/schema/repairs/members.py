@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from toolvet.redact import word_segments
 from toolvet.schema.json_value import Path, is_object, members, names
 from toolvet.schema.place import Demands
-from toolvet.schema.repairs.answer import Answer
+from toolvet.schema.repairs.answer import PathPatch
 from toolvet.schema.repairs.confidence import Confidence, least
 from toolvet.schema.repairs.conversion import converted
 from toolvet.schema.repairs.ground import View, declared, is_known, located, takes
@@ -28,7 +28,7 @@ OF_OBJECTS = frozenset(
 )
 
 
-class Lack:
+class MissingMembers:
     """An object, what is missing in it, and what is there that was not asked for."""
 
     def __init__(self, view: View, path: Path, violations: Sequence[Violation]) -> None:
@@ -48,17 +48,17 @@ class Lack:
         # More than these are no call any more.
         self.unknown = [name for name in self.value if name not in known][:_MOST]
 
-    def answer(self, confidence: Confidence, *operations: Operation, cost: int = 0) -> Answer:
+    def answer(self, confidence: Confidence, *operations: Operation, cost: int = 0) -> PathPatch:
         """The operations, told for the place of this object."""
-        return Answer(path=self.path, operations=operations, confidence=confidence, cost=cost)
+        return PathPatch(path=self.path, operations=operations, confidence=confidence, cost=cost)
 
 
 _MOST = 200
 
 
-def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> Answer | None:
+def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
     """What answers the violations of an object as a whole; one way at a time, the surest first."""
-    lack = Lack(view, path, violations)
+    lack = MissingMembers(view, path, violations)
     for way in _WAYS:
         found = way(lack)
         if found is not None:
@@ -66,7 +66,7 @@ def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> A
     return None
 
 
-def _renamed_alike(lack: Lack) -> Answer | None:
+def _renamed_alike(lack: MissingMembers) -> PathPatch | None:
     """Members whose name is right but for its case and separators."""
     pairs: dict[str, str] = {}
     by_form: dict[str, list[str]] = {}
@@ -79,18 +79,18 @@ def _renamed_alike(lack: Lack) -> Answer | None:
     return _renaming(lack, pairs, "high")
 
 
-def _renaming(lack: Lack, pairs: dict[str, str], confidence: Confidence) -> Answer | None:
+def _renaming(lack: MissingMembers, pairs: dict[str, str], confidence: Confidence) -> PathPatch | None:
     if not pairs:
         return None
     operations = [_moved((*lack.path, old), (*lack.path, new)) for old, new in pairs.items()]
     return lack.answer(confidence, *operations, cost=len(operations))
 
 
-def _unwrapped(lack: Lack) -> Answer | None:
+def _unwrapped(lack: MissingMembers) -> PathPatch | None:
     """The object inside a member that only wraps it."""
     if len(lack.value) > _MOST_BESIDE:
         return None
-    found: list[Answer] = []
+    found: list[PathPatch] = []
     for name in lack.unknown:
         read = _as_object(lack.value[name])
         if read is None:
@@ -117,7 +117,7 @@ def _unwrapped(lack: Lack) -> Answer | None:
 _MOST_BESIDE = 7
 
 
-def _is_envelope(name: str, lack: Lack, inner: Mapping[str, object]) -> bool:
+def _is_envelope(name: str, lack: MissingMembers, inner: Mapping[str, object]) -> bool:
     """Whether a member beside the wrapping names the call: it is no argument, or the wrapping holds that argument."""
     return meant(name, "envelope") is not None and (name not in lack.declared or name in inner)
 
@@ -137,7 +137,7 @@ def _shared(inner: Mapping[str, object], declared_names: Sequence[str]) -> int:
     return sum(bare(name) in forms for name in list(inner)[:_MOST])
 
 
-def _nested(lack: Lack) -> Answer | None:
+def _nested(lack: MissingMembers) -> PathPatch | None:
     """Members that belong into an object among the declared ones, and stand beside it."""
     moves: list[Operation] = []
     taken: set[str] = set()
@@ -164,7 +164,7 @@ def _completes(inner: Demands, held: Iterable[str]) -> bool:
     return set(inner.required()) <= set(held)
 
 
-def _hoisted(lack: Lack) -> Answer | None:
+def _hoisted(lack: MissingMembers) -> PathPatch | None:
     """Members that belong here, and stand in an object below; what only held them goes as well."""
     found: dict[str, Path] = {}
     emptied: list[Path] = []
@@ -190,7 +190,7 @@ def _hoisted(lack: Lack) -> Answer | None:
     return lack.answer("medium", *operations, cost=len(operations))
 
 
-def _raised(lack: Lack) -> Answer | None:
+def _raised(lack: MissingMembers) -> PathPatch | None:
     """Members that nothing allows here, and that an object further out declares and lacks."""
     for length in range(len(lack.path) - 1, -1, -1):
         outer = lack.path[:length]
@@ -206,11 +206,11 @@ def _raised(lack: Lack) -> Answer | None:
             and lack.view.ground.accepts(demands.member(wanted[bare(name)]), lack.value.get(name))
         ]
         if moves:
-            return Answer(path=outer, operations=tuple(moves), confidence="medium", cost=len(moves))
+            return PathPatch(path=outer, operations=tuple(moves), confidence="medium", cost=len(moves))
     return None
 
 
-def _deepened(lack: Lack) -> Answer | None:
+def _deepened(lack: MissingMembers) -> PathPatch | None:
     """The object inside a member of its own name: `{"user": {"user": {…}}}`."""
     if len(lack.value) != 1 or not lack.path:
         return None
@@ -220,7 +220,7 @@ def _deepened(lack: Lack) -> Answer | None:
     return lack.answer("high", _moved((*lack.path, name), lack.path))
 
 
-def _renamed_misspelt(lack: Lack) -> Answer | None:
+def _renamed_misspelt(lack: MissingMembers) -> PathPatch | None:
     """Members whose name is misspelt or shortened, and whose value fits where they go."""
     pairs: dict[str, str] = {}
     for name in lack.unknown:
@@ -234,7 +234,7 @@ def _renamed_misspelt(lack: Lack) -> Answer | None:
     return _renaming(lack, pairs, "medium")
 
 
-def _renamed_in_part(lack: Lack) -> Answer | None:
+def _renamed_in_part(lack: MissingMembers) -> PathPatch | None:
     """The one member whose name shares its words with the one that is missing: `file` for `file_path`."""
     pairs: dict[str, str] = {}
     for missing in lack.missing:
@@ -249,7 +249,7 @@ def _words(name: str) -> set[str]:
     return {word for word in word_segments(name) if len(word) > 1 and word not in ("id", "the")}
 
 
-def _fits(lack: Lack, name: str, other: str) -> bool:
+def _fits(lack: MissingMembers, name: str, other: str) -> bool:
     """Whether the value of one member could stand under another name, as it is or as another type."""
     parts = lack.demands.member(other)
     value = lack.value[name]
@@ -264,7 +264,7 @@ def _fits(lack: Lack, name: str, other: str) -> bool:
     return False
 
 
-def _completed(lack: Lack) -> Answer | None:
+def _completed(lack: MissingMembers) -> PathPatch | None:
     """What is missing, and can be known: the only value there is, or the schema's own default."""
     operations: list[Operation] = []
     sure: list[Confidence] = []
@@ -280,7 +280,7 @@ def _completed(lack: Lack) -> Answer | None:
     return lack.answer(least(sure), *operations, cost=len(operations)) if operations else None
 
 
-def _dropped(lack: Lack) -> Answer | None:
+def _dropped(lack: MissingMembers) -> PathPatch | None:
     """Without the members that nothing allows: the last way, for what they said is lost."""
     if lack.missing or not lack.forbidden:
         return None
@@ -291,7 +291,7 @@ def _dropped(lack: Lack) -> Answer | None:
     return lack.answer("high" if empty else few, *operations, cost=10 * len(operations)) if operations else None
 
 
-def _renamed_by_rule(lack: Lack) -> Answer | None:
+def _renamed_by_rule(lack: MissingMembers) -> PathPatch | None:
     """Member names that `propertyNames` refuses, in another case or without white space."""
     rules = [schema["propertyNames"] for schema in lack.demands.plain() if "propertyNames" in schema]
     if not rules:
@@ -320,7 +320,7 @@ def _added(path: Path, value: object, why: str) -> Operation:
     return Operation(op="add", path=path, value=value, why=why)
 
 
-_WAYS: tuple[Callable[[Lack], Answer | None], ...] = (
+_WAYS: tuple[Callable[[MissingMembers], PathPatch | None], ...] = (
     _renamed_alike,
     _deepened,
     _unwrapped,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from toolvet.schema.json_value import Path, at, elements, is_array, is_object, same
-from toolvet.schema.repairs.answer import Answer
+from toolvet.schema.repairs.answer import PathPatch
 from toolvet.schema.repairs.confidence import Confidence, least, rank
 from toolvet.schema.repairs.ground import Ground, View
 from toolvet.schema.repairs.leaf import leaf_answer
@@ -51,7 +51,7 @@ _MOST = 2_000
 _DEEPEST = 6
 
 
-def _answers(view: View, violations: Sequence[Violation], depth: int) -> Iterator[Answer]:
+def _answers(view: View, violations: Sequence[Violation], depth: int) -> Iterator[PathPatch]:
     """The answer for each place that has one; objects as a whole first, for they decide what stands where."""
     places: dict[str, list[Violation]] = {}
     for violation in violations:
@@ -76,7 +76,7 @@ def _answers(view: View, violations: Sequence[Violation], depth: int) -> Iterato
             yield answer
 
 
-def _apart(answers: Iterator[Answer]) -> Iterator[Answer]:
+def _apart(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
     """The answers whose places do not lie within one another; the first come first."""
     touched: set[Path] = set()
     above: set[Path] = set()
@@ -89,7 +89,7 @@ def _apart(answers: Iterator[Answer]) -> Iterator[Answer]:
         yield answer
 
 
-def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> Answer | None:
+def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
     """What makes one of the alternatives true: the surest and cheapest; two equally near refute each other."""
     union = next((violation for violation in violations if violation.keyword in ("anyOf", "oneOf")), None)
     if union is None or depth >= _DEEPEST or elements(union.params.get("matched")):
@@ -110,7 +110,7 @@ def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth
     if rivals:
         return None
     doubted = any(other.confidence != "low" and not same(other.value, first.value) for other in found[1:])
-    return Answer(
+    return PathPatch(
         path=path,
         operations=tuple(operation.below(path) for operation in first.operations),
         confidence="medium" if doubted and first.confidence == "high" else first.confidence,

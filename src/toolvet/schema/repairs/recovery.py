@@ -10,7 +10,7 @@ import msgspec
 
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.repairs.confidence import Confidence, least
-from toolvet.schema.repairs.lenient import Reading, Unreadable, read
+from toolvet.schema.repairs.lenient import LenientValue, Unreadable, read
 
 
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ def _places(text: str) -> Iterator[tuple[str, str, Confidence]]:
             yield text[start:], _AROUND, "medium"
 
 
-def _recovered(reading: Reading, text: str, step: str, confidence: Confidence) -> Recovered | None:
+def _recovered(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
     """What was read, unless what follows it makes it doubtful."""
     steps = ((step,) if step else ()) + reading.steps
     sure = least((confidence, reading.confidence))
@@ -106,7 +106,7 @@ def _recovered(reading: Reading, text: str, step: str, confidence: Confidence) -
     return _decoded(reading.value, steps, sure)
 
 
-def _read(text: str) -> Reading | None:
+def _read(text: str) -> LenientValue | None:
     try:
         return read(text)
     except Unreadable:

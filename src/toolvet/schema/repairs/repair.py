@@ -7,7 +7,7 @@ import msgspec
 from toolvet.schema.compilation import compiled
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.repairs.confidence import Confidence
-from toolvet.schema.repairs.ground import Ground, Spent
+from toolvet.schema.repairs.ground import BudgetSpent, Ground
 from toolvet.schema.repairs.mend import mended
 from toolvet.schema.repairs.telling import told
 
@@ -40,7 +40,7 @@ def repair(schema: object, value: object) -> Repair | None:
         if found is None or not found.operations:
             return None
         arguments = _copied(found.value)
-    except (Spent, RecursionError):
+    except (BudgetSpent, RecursionError):
         return None
     if not ready.is_valid(arguments):
         return None

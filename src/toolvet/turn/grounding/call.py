@@ -47,7 +47,7 @@ def read_calls(calls: Sequence[object]) -> list[ToolCall]:
     OpenAI, Anthropic or Gemini APIs; there, results find their calls by id. Calls without a result have `UNKNOWN` for
     one if none of the others has one either, else None: then they never returned.
     """
-    reading = _Reading()
+    reading = _CallsReader()
     for item in calls[:_MOST_CALLS]:
         try:
             reading.read(item, 0)
@@ -56,7 +56,7 @@ def read_calls(calls: Sequence[object]) -> list[ToolCall]:
     return reading.finished()
 
 
-class _Reading:
+class _CallsReader:
     """The calls so far, and those of them that wait for their result."""
 
     def __init__(self) -> None:

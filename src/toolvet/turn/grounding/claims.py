@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from toolvet.checks.answer import FailureSignal, SignalType
-from toolvet.text import Hit
-from toolvet.turn.grounding.outcome import Ability, Outcome, ability, names
+from toolvet.matching import Hit
+from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names
 from toolvet.turn.grounding.phrases import ADMITS, ASKS, Claim, families, phrases
 from toolvet.turn.grounding.prose import spoken
 
@@ -76,7 +76,7 @@ def _stands(prose: str, hit: Hit, unless: re.Pattern[str]) -> bool:
 
 
 def unfounded(
-    text: str, found: Said, outcomes: Sequence[Outcome], says: Callable[[frozenset[str]], bool], *, told: bool
+    text: str, found: Said, outcomes: Sequence[CallOutcome], says: Callable[[frozenset[str]], bool], *, told: bool
 ) -> list[FailureSignal]:
     """The claims that no call bears out.
 
@@ -95,18 +95,18 @@ def unfounded(
     return signals
 
 
-class _Verdict(msgspec.Struct, frozen=True):
+class _ClaimVerdict(msgspec.Struct, frozen=True):
     label: str
     weight: float
     against: str
 
 
 def _against(
-    claim: Claim, outcomes: Sequence[Outcome], says: Callable[[frozenset[str]], bool], *, told: bool
-) -> _Verdict | None:
+    claim: Claim, outcomes: Sequence[CallOutcome], says: Callable[[frozenset[str]], bool], *, told: bool
+) -> _ClaimVerdict | None:
     """What speaks against a claim, or None."""
     if not outcomes:
-        return None if claim.text_work else _Verdict(WITHOUT_CALL, _weight(claim), "no tool was called")
+        return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, _weight(claim), "no tool was called")
     if claim.family == "search":
         return None
     abilities = [(outcome, ability(outcome.call.name, claim.family)) for outcome in outcomes]
@@ -120,7 +120,7 @@ def _against(
         if told and (claim.text_work or claim.passive):
             return None
         weight = _WEIGHT_ADMITTED if told else _WEIGHT_AFTER_FAILURE
-        return _Verdict(AFTER_FAILURE, weight, failed.quoted())
+        return _ClaimVerdict(AFTER_FAILURE, weight, failed.quoted())
     if claim.text_work:
         return None
     other = any(able is Ability.OTHER and not outcome.failed for outcome, able in abilities)
@@ -128,10 +128,10 @@ def _against(
         return None
     # What was read may have told of the state in words that nobody listed.
     weight = _WEIGHT_OTHER if other else _WEIGHT_READ if claim.passive else _WEIGHT_WITHOUT_CALL
-    return _Verdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
+    return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
 
-def _failed(abilities: Sequence[tuple[Outcome, Ability]]) -> Outcome | None:
+def _failed(abilities: Sequence[tuple[CallOutcome, Ability]]) -> CallOutcome | None:
     """The failed call that the claim is about: of its kind, else one that changes things, else any if all failed."""
     for wanted in (Ability.THIS, Ability.ANYTHING):
         found = [outcome for outcome, able in abilities if able is wanted and outcome.failed]
@@ -144,7 +144,7 @@ def _weight(claim: Claim) -> float:
     return _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
 
 
-def _signal(text: str, hit: Hit, verdict: _Verdict) -> FailureSignal:
+def _signal(text: str, hit: Hit, verdict: _ClaimVerdict) -> FailureSignal:
     evidence = text[hit.start : hit.end]
     rest = None if evidence[-1:] in ".,!:" else _REST.match(text, hit.end)
     end = hit.end if rest is None else rest.end()

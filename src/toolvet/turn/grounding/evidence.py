@@ -11,7 +11,7 @@ from toolvet.schema.json_value import elements, is_array, is_object, number
 from toolvet.turn.grounding.dates import Date, dates_in, neighbours, times_in
 from toolvet.turn.grounding.figures import Figures
 from toolvet.turn.grounding.numerals import numerals_in
-from toolvet.turn.grounding.outcome import Outcome, as_response, texts_of
+from toolvet.turn.grounding.outcome import CallOutcome, as_response, texts_of
 from toolvet.turn.grounding.prose import ascii_digits
 
 _MOST_READ = 8_000_000
@@ -26,7 +26,7 @@ _LONGEST_NUMBER = 40
 class Evidence:
     """The other side of an answer: every result, every argument, and the question."""
 
-    def __init__(self, outcomes: Sequence[Outcome], question: str) -> None:
+    def __init__(self, outcomes: Sequence[CallOutcome], question: str) -> None:
         self.outcomes = outcomes
         self._question = question
 
@@ -151,8 +151,8 @@ def _written(value: object) -> str:
         return ""
 
 
-def _figures(outcomes: Sequence[Outcome], question: str) -> Figures:
-    walk = _Walk()
+def _figures(outcomes: Sequence[CallOutcome], question: str) -> Figures:
+    walk = _EvidenceWalk()
     for outcome in outcomes:
         for text in _texts(outcome.call.result):
             walk.text(text, "")
@@ -165,7 +165,7 @@ def _figures(outcomes: Sequence[Outcome], question: str) -> Figures:
     return Figures(walk.numbers, walk.columns, walk.counts, "\n".join(walk.strings))
 
 
-class _Walk:
+class _EvidenceWalk:
     """Goes through JSON values and texts, and keeps what is found."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.schema.naming import words_of
-from toolvet.turn.grounding.outcome import Outcome, names
+from toolvet.turn.grounding.outcome import CallOutcome, names
 from toolvet.turn.grounding.phrases import families
 
 UNMENTIONED = "unmentioned_failure"
@@ -24,7 +24,7 @@ def tells_of_failure(admits: bool, signals: Sequence[FailureSignal]) -> bool:  #
     return admits or any(signal.type in _TELLS for signal in signals)
 
 
-def unmentioned(text: str, outcomes: Sequence[Outcome], *, told: bool, asks: bool) -> list[FailureSignal]:
+def unmentioned(text: str, outcomes: Sequence[CallOutcome], *, told: bool, asks: bool) -> list[FailureSignal]:
     """At most one signal: calls failed, none of their kind succeeded later, and `text` says nothing of it.
 
     A question to the person counts as saying so after a call that was rejected, not after one that crashed.
@@ -56,7 +56,7 @@ def unmentioned(text: str, outcomes: Sequence[Outcome], *, told: bool, asks: boo
     ]
 
 
-def _settled(place: int, outcomes: Sequence[Outcome]) -> bool:
+def _settled(place: int, outcomes: Sequence[CallOutcome]) -> bool:
     """Whether it no longer matters: its like succeeded later, or anything did after one that only reads."""
     failed = outcomes[place]
     kind = _kind(failed.call.name)
@@ -77,7 +77,7 @@ def _kind(name: str) -> frozenset[str]:
     return frozenset(kind for kind, family in known.family.items() if words and words[0] in family.tools)
 
 
-def _echoed(text: str, outcome: Outcome) -> bool:
+def _echoed(text: str, outcome: CallOutcome) -> bool:
     """Whether the answer uses words or figures of the error."""
     words = {word.lower() for word in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS]}
     lower = text.lower()

@@ -8,7 +8,7 @@ from functools import cache
 import msgspec
 
 from toolvet.turn.grounding.dates import Date, cjk_dates, numeric_date, worded_date
-from toolvet.turn.grounding.numbers import Reading, about_words, known_words, readings, surroundings
+from toolvet.turn.grounding.numbers import NumeralReading, about_words, known_words, readings, surroundings
 from toolvet.turn.grounding.phrases import table
 from toolvet.turn.grounding.prose import QUOTATION, ascii_digits, without_code
 
@@ -39,7 +39,7 @@ class Mention(msgspec.Struct, frozen=True):
     end: int
     token: str
     dates: tuple[Date, ...] = ()
-    numbers: tuple[Reading, ...] = ()
+    numbers: tuple[NumeralReading, ...] = ()
     minutes: tuple[int, ...] = ()
     unit: str = ""
     money: bool = False
@@ -216,7 +216,7 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
     lead = before[1].lower() if before else ""
     scale = tables.scale.get(word, 0.0) if word else 0.0
     if scale and (unit or len(word) > 2 or not word.isascii()):
-        every = tuple(Reading(each.value * scale, each.place * scale, whole=False) for each in every)
+        every = tuple(NumeralReading(each.value * scale, each.place * scale, whole=False) for each in every)
     money = lead in tables.currency.words or word in tables.currency.words
     about = lead in tables.about.words or _roughly(text, start)
     mention = Mention(Kind.NUMBER, start, end, text[start:end], numbers=every, unit=word, money=money, about=about)
@@ -264,23 +264,23 @@ def before_is_name(text: str, start: int) -> bool:
     return found is not None
 
 
-class _Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _MentionFrame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     match: str
     hits: list[str]
     misses: list[str]
 
 
-class Frames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MentionFrames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What stands before words that are somebody's, and before somebody's name."""
 
-    quotes: _Frame
-    names: _Frame
+    quotes: _MentionFrame
+    names: _MentionFrame
 
 
 @cache
-def frames() -> Frames:
+def frames() -> MentionFrames:
     """The frames of `frames.toml`."""
-    return msgspec.convert(table("frames.toml"), Frames)
+    return msgspec.convert(table("frames.toml"), MentionFrames)
 
 
 @cache

@@ -11,7 +11,7 @@ _LONGEST = 40
 _SEPARATORS = re.compile(r"[^\d]")
 
 
-class Reading(msgspec.Struct, frozen=True):
+class NumeralReading(msgspec.Struct, frozen=True):
     """One way to read a numeral: its value, and what one unit in its last written place is worth."""
 
     value: float
@@ -19,7 +19,7 @@ class Reading(msgspec.Struct, frozen=True):
     whole: bool
 
 
-def readings(numeral: str) -> tuple[Reading, ...]:
+def readings(numeral: str) -> tuple[NumeralReading, ...]:
     """Every way to read a numeral of digits with points, commas, apostrophes or spaces; empty for what is none.
 
     `1,234` is twelve hundred or one and a bit; `1.234,5` and `1,234.5` are the same; `1.2.3` is no number.
@@ -28,7 +28,7 @@ def readings(numeral: str) -> tuple[Reading, ...]:
         return ()
     marks = set(_SEPARATORS.findall(numeral))
     if not marks:
-        return (Reading(float(numeral), 1.0, whole=True),) if numeral else ()
+        return (NumeralReading(float(numeral), 1.0, whole=True),) if numeral else ()
     if marks - {".", ",", "'", "\u2019", " ", "\u00a0", "\u202f"}:
         return ()
     for space in marks - {".", ","}:
@@ -42,7 +42,7 @@ def readings(numeral: str) -> tuple[Reading, ...]:
         return (_decimal(numeral.replace(other, ""), decimal),)
     mark = "." if points else ","
     if not points and not commas:
-        return (Reading(float(numeral), 1.0, whole=True),)
+        return (NumeralReading(float(numeral), 1.0, whole=True),)
     if points + commas > 1:
         return (_whole(numeral, mark),) if _grouped(numeral, mark) else ()
     head, tail = numeral.split(mark)
@@ -59,18 +59,18 @@ def _grouped(numeral: str, mark: str) -> bool:
     )
 
 
-def _whole(numeral: str, mark: str) -> Reading:
-    return Reading(float(numeral.replace(mark, "")), 1.0, whole=True)
+def _whole(numeral: str, mark: str) -> NumeralReading:
+    return NumeralReading(float(numeral.replace(mark, "")), 1.0, whole=True)
 
 
-def _decimal(numeral: str, mark: str) -> Reading:
+def _decimal(numeral: str, mark: str) -> NumeralReading:
     head, _, tail = numeral.partition(mark)
     if not tail:
-        return Reading(float(head or "0"), 1.0, whole=True)
-    return Reading(float(f"{head or '0'}.{tail}"), 10.0 ** -len(tail), whole=False)
+        return NumeralReading(float(head or "0"), 1.0, whole=True)
+    return NumeralReading(float(f"{head or '0'}.{tail}"), 10.0 ** -len(tail), whole=False)
 
 
-class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WordList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A list of words."""
 
     words: frozenset[str]
@@ -84,7 +84,7 @@ class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before: frozenset[str]
 
 
-class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KnownCodes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Words of letters and digits that identify nothing."""
 
     match: str
@@ -97,11 +97,11 @@ class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     scale: dict[str, float]
     unit: dict[str, list[float]]
-    about: Words
-    currency: Words
+    about: WordList
+    currency: WordList
     habit: Habit
-    label: Words
-    known: Known
+    label: WordList
+    known: KnownCodes
 
 
 @cache

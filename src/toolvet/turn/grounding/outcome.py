@@ -17,7 +17,7 @@ _LONGEST_NAME = 120
 _LONGEST_SCALAR = 10_000
 
 
-class Ending(Enum):
+class CallStatus(Enum):
     """How a call ended."""
 
     DONE = "done"
@@ -27,11 +27,11 @@ class Ending(Enum):
     UNKNOWN = "unknown"
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class CallOutcome(msgspec.Struct, frozen=True):
     """A call, how it ended, and in what words; `words` are empty for a call that did what it was asked."""
 
     call: ToolCall
-    ending: Ending
+    ending: CallStatus
     words: str
     rejected: bool = False
     """Whether the tool works and refused the call."""
@@ -39,29 +39,29 @@ class Outcome(msgspec.Struct, frozen=True):
     @property
     def failed(self) -> bool:
         """Whether what was asked did not happen, as far as the result tells."""
-        return self.ending in (Ending.FAILED, Ending.SILENT)
+        return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
 
     def quoted(self) -> str:
         """The call and what it brought, for a reader."""
         name = self.call.name[:_LONGEST_NAME] or "a call"
-        if self.ending is Ending.SILENT:
+        if self.ending is CallStatus.SILENT:
             return f"{name} never returned"
         return f"{name}: {self.words or 'failed'}"
 
 
-def outcome_of(call: ToolCall) -> Outcome:
+def outcome_of(call: ToolCall) -> CallOutcome:
     """Judge one call; what the caller says of it goes before what the result says."""
     if call.failed is False or (call.failed is None and isinstance(call.result, Unknown)):
-        return Outcome(call, Ending.UNKNOWN if isinstance(call.result, Unknown) else Ending.DONE, "")
+        return CallOutcome(call, CallStatus.UNKNOWN if isinstance(call.result, Unknown) else CallStatus.DONE, "")
     if call.failed:
         silent = call.result is None or isinstance(call.result, Unknown)
-        return Outcome(call, Ending.FAILED, "" if silent else _words(call.result))
+        return CallOutcome(call, CallStatus.FAILED, "" if silent else _words(call.result))
     if call.result is None:
-        return Outcome(call, Ending.SILENT, "")
+        return CallOutcome(call, CallStatus.SILENT, "")
     verdict = check_result({"name": call.name}, call.arguments, as_response(call.result))
     if verdict.is_error or verdict.error_without_flag:
-        return Outcome(call, Ending.FAILED, _words(call.result), verdict.error_kind is ErrorKind.BUSINESS)
-    return Outcome(call, Ending.DONE, "")
+        return CallOutcome(call, CallStatus.FAILED, _words(call.result), verdict.error_kind is ErrorKind.BUSINESS)
+    return CallOutcome(call, CallStatus.DONE, "")
 
 
 def as_response(result: object) -> object:
@@ -144,7 +144,7 @@ def ability(name: str, family: str) -> Ability:
     return Ability.READS if any(word in known.reads for word in words) else Ability.ANYTHING
 
 
-def names(outcomes: Sequence[Outcome]) -> str:
+def names(outcomes: Sequence[CallOutcome]) -> str:
     """The tools of these calls, for a reader: the first five, each once."""
     found = list(dict.fromkeys(outcome.call.name[:_LONGEST_NAME] or "an unnamed tool" for outcome in outcomes))
     return ", ".join(found[:5]) + (" and others" if len(found) > 5 else "")

@@ -14,7 +14,7 @@ from functools import cache
 import msgspec
 
 from toolvet.discover import data_files
-from toolvet.text import Pattern, PatternSet
+from toolvet.matching import Pattern, PatternSet
 
 _PACKAGE = "toolvet.turn.grounding"
 ADMITS = "admits"
@@ -32,7 +32,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text_work: bool = False
 
 
-class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One kind of action: words of the tools that do it, and words of results that say it happened."""
 
     tools: frozenset[str]
@@ -52,10 +52,10 @@ class Families(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     reads: frozenset[str]
     changes: frozenset[str]
-    family: dict[str, Family]
+    family: dict[str, ActionFamily]
 
 
-class Phrases:
+class ClaimPhrases:
     """All phrases of all languages; `claims` by the identifier of a hit, which begins with the language."""
 
     def __init__(self, languages: dict[str, "_Language"]) -> None:
@@ -82,14 +82,14 @@ def _filled(match: str, frames: dict[str, str]) -> str:
 
 
 @cache
-def phrases() -> Phrases:
+def phrases() -> ClaimPhrases:
     """Every phrase that toolvet ships; read at the first call."""
     found: dict[str, _Language] = {}
     for path, content in data_files(_PACKAGE, ".toml"):
         folder, _, name = path.rpartition("/")
         if folder == "claims":
             found[name.removesuffix(".toml")] = msgspec.convert(tomllib.loads(content.decode("utf-8")), _Language)
-    return Phrases(found)
+    return ClaimPhrases(found)
 
 
 @cache

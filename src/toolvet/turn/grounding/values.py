@@ -6,7 +6,7 @@ from collections.abc import Callable
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.mentions import Kind, Mention, mentions_in
-from toolvet.turn.grounding.numbers import Reading, surroundings
+from toolvet.turn.grounding.numbers import NumeralReading, surroundings
 from toolvet.turn.grounding.outcome import names
 
 _AROUND = 40
@@ -96,7 +96,7 @@ def _unsupported_numbers(mentions: list[Mention], evidence: Evidence) -> list[Me
     return found
 
 
-def _number_stands(reading: Reading, mention: Mention, evidence: Evidence, beside: list[float]) -> bool:
+def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence, beside: list[float]) -> bool:
     figures = evidence.figures
     value = reading.value
     if (figures.equals(value) if reading.whole else figures.has(value, reading.place)) or (

@@ -4,6 +4,6 @@ The model knows nothing that a text's beginning and end do not show, and nothing
 (`weights.bin`, described by `CARD.md`), and `training` makes them anew from labelled texts.
 """
 
-from toolvet.checks.answer.model.judgement import Judgement, judge
+from toolvet.checks.answer.model.judgement import ModelJudgement, judge
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["ModelJudgement", "judge"]

@@ -26,7 +26,7 @@ _TYPES: dict[Label, SignalType] = {
 }
 
 
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+class ModelJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """What the model holds against a text.
 
     `probability` (0 to 1) is calibrated on texts from sources that the model had not seen; `weight` is what the signal
@@ -42,7 +42,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     position: int
 
 
-def judge(text: str, *, model: Model | None = None) -> tuple[Judgement, ...]:
+def judge(text: str, *, model: Model | None = None) -> tuple[ModelJudgement, ...]:
     """Every label whose probability reaches its threshold, the most probable first, or nothing.
 
     Total and pure; only the first and last few hundred characters count. `model` is the shipped one unless another is
@@ -69,10 +69,10 @@ def shipped() -> Model:
     raise ConfigError("is missing; install toolvet again", file=f"{_PACKAGE}/weights.bin")
 
 
-def _judgement(text: str, place: int, probability: float, model: Model) -> Judgement:
+def _judgement(text: str, place: int, probability: float, model: Model) -> ModelJudgement:
     label = LABELS[place]
     evidence = _evidence(text, place, model)
-    return Judgement(
+    return ModelJudgement(
         type=_TYPES[label],
         label=label,
         probability=round(probability, 4),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from toolvet.checks.answer.model.features import SLOTS, features
-from toolvet.checks.answer.model.weights import LABELS, Head, Label, Model
+from toolvet.checks.answer.model.weights import LABELS, Label, LabelHead, Model
 from toolvet.errors import UsageError
 
 try:
@@ -39,7 +39,7 @@ class LabelledText(msgspec.Struct, frozen=True, kw_only=True):
     unsure: frozenset[Label] = frozenset()
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to train.
 
     `penalty` (L2) keeps weights small, `steps` are steps of gradient descent over all texts. A label is reported from
@@ -86,7 +86,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def train(
-    rows: Iterable[LabelledText], settings: Settings | None = None, *, left_open: Callable[[str], bool] = bool
+    rows: Iterable[LabelledText], settings: TrainingSettings | None = None, *, left_open: Callable[[str], bool] = bool
 ) -> Trained:
     """A model of these texts; the same texts in the same order give the same model.
 
@@ -95,9 +95,9 @@ def train(
     leave open are the odd ones, and no sample of what a new source will leave.
     Raises `UsageError` where there are not two sources, so that one can be left out and the other learned from.
     """
-    settings = settings or Settings()
+    settings = settings or TrainingSettings()
     texts = [row for row in rows if features(row.text)]
-    table = Table(texts)
+    table = FeatureTable(texts)
     asked = np.array([left_open(row.text) for row in texts])
     sources = sorted(set(table.sources) - settings.unmeasured)
     if len(sources) < 2:
@@ -107,7 +107,7 @@ def train(
         inside = table.of(source)
         left_out[:, inside] = table.scores(*table.fit(~inside, settings))[:, inside]
     weights, biases = table.fit(np.ones(len(table.sources), dtype=bool), settings)
-    heads: list[Head] = []
+    heads: list[LabelHead] = []
     planes: list[bytes] = []
     measured: list[Measured] = []
     for place, label in enumerate(LABELS):
@@ -119,7 +119,9 @@ def train(
         plane, scale = _quantised(table.spread(weights[place]))
         planes.append(plane)
         heads.append(
-            Head(label=label, bias=float(biases[place]), scale=scale, slope=slope, offset=offset, threshold=threshold)
+            LabelHead(
+                label=label, bias=float(biases[place]), scale=scale, slope=slope, offset=offset, threshold=threshold
+            )
         )
         for source in sources:
             part = table.of(source) & told
@@ -137,7 +139,7 @@ def train(
     return Trained(model=Model(heads, planes), measured=tuple(measured))
 
 
-class Table:
+class FeatureTable:
     """The texts as a sparse matrix (a row a text, a column a feature that two share), and what is known of them."""
 
     def __init__(self, rows: Sequence[LabelledText]) -> None:
@@ -168,7 +170,7 @@ class Table:
             ]
         )
 
-    def fit(self, used: Flags, settings: Settings) -> tuple[Floats, Floats]:
+    def fit(self, used: Flags, settings: TrainingSettings) -> tuple[Floats, Floats]:
         """Weights and biases for each label, by logistic regression on the texts that are `used` (Adam, full batch)."""
         size = len(self.columns)
         weights, biases = np.zeros((len(LABELS), size)), np.zeros(len(LABELS))
@@ -240,7 +242,7 @@ def _calibration(scores: Floats, truth: Flags) -> tuple[float, float]:
     return slope, offset
 
 
-def _threshold(probable: Floats, truth: Flags, settings: Settings) -> float:
+def _threshold(probable: Floats, truth: Flags, settings: TrainingSettings) -> float:
     """The lowest probability from which on precision and false alarms are as wished; `NEVER` where there is none."""
     order = np.argsort(-probable, kind="stable")
     right = np.cumsum(truth[order])

@@ -25,7 +25,7 @@ _ZERO = 128  # The byte that stands for a weight of nothing.
 _BLOCK = 256  # So many bytes add up within the 16 bits that a label has in a packed sum.
 
 
-class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LabelHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What turns the sum of a label's weights into a probability.
 
     The score is `bias + scale * sum / sqrt(features)`; the probability is the logistic of `slope * score + offset`,
@@ -44,13 +44,13 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: str
     slots: int
     checksum: int
-    heads: tuple[Head, ...]
+    heads: tuple[LabelHead, ...]
 
 
 class Model:
     """Scores for features; immutable once built, and safe to share between threads."""
 
-    def __init__(self, heads: Sequence[Head], planes: Sequence[bytes]) -> None:
+    def __init__(self, heads: Sequence[LabelHead], planes: Sequence[bytes]) -> None:
         """Of one plane of bytes for each head."""
         if tuple(head.label for head in heads) != LABELS or any(len(plane) != SLOTS for plane in planes):
             raise ValueError("an answer model needs one plane of weights for each label")

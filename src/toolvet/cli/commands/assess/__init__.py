@@ -1,0 +1,32 @@
+"""`toolvet assess`: whether an MCP server really works, and what a model sees when it errs."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolvet.cli.commands.assess.flags import AssessFlags
+
+
+def command(
+    *target: Annotated[
+        str,
+        Parameter(
+            allow_leading_hyphen=False,
+            help="`-- COMMAND ARGS…` starts a server and speaks stdio; a URL reaches one over HTTP.",
+        ),
+    ],
+    flags: AssessFlags | None = None,
+) -> int:
+    """Call every tool of an MCP server and say what works, what does not, and what a model sees when it errs.
+
+    toolvet assess -- uvx mcp-server-time
+
+    toolvet assess http://127.0.0.1:8000/mcp --header "Authorization: Bearer …"
+
+    toolvet assess --config mcp.json --report html=report.html
+
+    Tools that say or sound destructive are not called without `--include-destructive`.
+    """
+    from toolvet.cli.commands.assess.run import assess_and_report  # noqa: PLC0415 - the heavy half, for this command only
+
+    return assess_and_report(target, flags or AssessFlags())

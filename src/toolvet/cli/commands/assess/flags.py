@@ -1,0 +1,113 @@
+"""The options of `toolvet assess`, as the command line knows them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+WHICH = Group("Which server", sort_key=1)
+CALLS = Group("Which calls", sort_key=2)
+LIMITS = Group("How long, how many", sort_key=3)
+OUTPUT = Group("What comes out", sort_key=4)
+
+
+@Parameter(name="*", negative="", show_default=False)
+@dataclass(frozen=True, kw_only=True)
+class AssessFlags:
+    """The options. None means: not given, so that toolvet.toml or the default decides."""
+
+    config: Annotated[
+        Path | None,
+        Parameter(
+            group=WHICH, help="An `mcp.json` as desktop clients write it; its servers are assessed side by side."
+        ),
+    ] = None
+    server: Annotated[
+        list[str] | None, Parameter(group=WHICH, help="Only this server of `--config`; may be repeated.")
+    ] = None
+    header: Annotated[
+        list[str] | None, Parameter(group=WHICH, help="An HTTP header, `Name: value`; may be repeated.")
+    ] = None
+    env: Annotated[
+        list[str] | None,
+        Parameter(
+            group=WHICH,
+            help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
+        ),
+    ] = None
+    cwd: Annotated[Path | None, Parameter(group=WHICH, help="The folder in which the server is started.")] = None
+    era: Annotated[
+        Literal["auto", "legacy", "modern"] | None,
+        Parameter(group=WHICH, help="Protocol: `modern` is 2026-07-28, `legacy` all before it. [default: auto]"),
+    ] = None
+
+    tool: Annotated[
+        list[str] | None, Parameter(group=CALLS, help="Only tools of this name or pattern (`get_*`); may be repeated.")
+    ] = None
+    exclude: Annotated[
+        list[str] | None, Parameter(group=CALLS, help="No tools of this name or pattern; may be repeated.")
+    ] = None
+    include_destructive: Annotated[
+        bool | None,
+        Parameter(group=CALLS, help="Also call tools that say or sound as if they change or send something."),
+    ] = None
+    arguments: Annotated[
+        str | None,
+        Parameter(group=CALLS, help="Call the one `--tool` once, with these arguments (JSON), and nothing else."),
+    ] = None
+    plan_only: Annotated[
+        bool, Parameter(group=CALLS, help="Judge the definitions and show what would be called; call nothing.")
+    ] = False
+    seed: Annotated[
+        int | None, Parameter(group=CALLS, help="Another seed looks at other values and places. [default: 0]")
+    ] = None
+
+    timeout: Annotated[float | None, Parameter(group=LIMITS, help="Seconds for one call. [default: 30]")] = None
+    deadline: Annotated[
+        float | None,
+        Parameter(
+            group=LIMITS, help="Seconds for the whole run; the report is then marked incomplete. [default: none]"
+        ),
+    ] = None
+    concurrency: Annotated[
+        int | None, Parameter(group=LIMITS, help="So many tools are called at once. [default: 1]")
+    ] = None
+
+    report: Annotated[
+        list[str] | None,
+        Parameter(
+            group=OUTPUT,
+            help="`FORMAT=FILE` (`-` is stdout): html, json, markdown, junit, sarif, github; may be repeated.",
+        ),
+    ] = None
+    json: Annotated[bool, Parameter(group=OUTPUT, help="The JSON report on stdout instead of the one for people.")] = (
+        False
+    )
+    baseline: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT,
+            help="An earlier JSON report: its findings are kept out; entries that no longer match are reported.",
+        ),
+    ] = None
+    fail_on: Annotated[
+        Literal["error", "warning", "info", "never"] | None,
+        Parameter(group=OUTPUT, help="Exit with 1 for findings of this severity or above. [default: error]"),
+    ] = None
+    fail_under: Annotated[float | None, Parameter(group=OUTPUT, help="Exit with 1 for a score below this.")] = None
+    settings: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT,
+            help="Options and fixtures as TOML. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
+        ),
+    ] = None
+    quiet: Annotated[
+        bool,
+        Parameter(
+            name=["--quiet", "-q"],
+            group=OUTPUT,
+            help="No progress and no report for people; files and the exit code only.",
+        ),
+    ] = False

@@ -1,0 +1,39 @@
+"""`toolvet check answer`: whether an answer can be shown."""
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+
+def command(
+    *files: Annotated[str, Parameter(help="Text, JSON or JSONL; `-` is stdin.")],
+    json: Annotated[bool, Parameter(negative="", help="Verdicts as JSONL on stdout.")] = False,
+    fail_on: Annotated[
+        Literal["escalate", "signal", "never"],
+        Parameter(help="Exit with 1 for an answer that should be escalated, or that has any signal."),
+    ] = "escalate",
+    strict: Annotated[bool, Parameter(negative="", help="Escalate below a score of 0.75 instead of 0.7.")] = False,
+    min_length: Annotated[int, Parameter(help="How many characters an answer should at least have.")] = 20,
+    languages: Annotated[
+        str | None, Parameter(help="Look for the phrases of these languages only, as in `en,de`.")
+    ] = None,
+    advice: Annotated[bool, Parameter(negative="", help="Say what to tell the model before its next attempt.")] = False,
+    lines: Annotated[bool, Parameter(negative="", help="Every line of a text is an answer of its own.")] = False,
+) -> int:
+    """Say whether answers are refusals, shrugs, cut off, tool errors in disguise or claims without support.
+
+    A file of text is one answer. An object has it under `answer` (or `text`, `response`, `content`), and may have
+    `question`, `calls` (the tool calls of the turn, with their results), `finish_reason` and `id`. Exits with 1 when an
+    answer should be escalated.
+    """
+    from toolvet.cli.commands.check.answer.run import Output, check_files  # noqa: PLC0415 - the heavy half, for this command
+
+    chosen = None if languages is None else [each.strip() for each in languages.split(",") if each.strip()]
+    return check_files(
+        files or ("-",),
+        fail_on,
+        min_length=min_length,
+        strict=strict,
+        languages=chosen,
+        output=Output(json=json, advice=advice, lines=lines),
+    )

@@ -1,0 +1,177 @@
+"""The heavy half of `toolvet check answer`: answers in, verdicts out, as they come."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import orjson
+from rich.cells import cell_len
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from toolvet.checks.answer import AnswerQuality, FailureSignal
+from toolvet.checks.answer.phrases import are_phrases_kept
+from toolvet.cli.commands.check.answer.records import AnswerRecord, answers
+from toolvet.report.visible import visible
+from toolvet.turn import AnswerCheck, regeneration_advice
+
+_MOST_SIGNALS = 5  # Shown for one answer; --json has them all.
+_MOST_EVIDENCE = 120
+_EVERY = 500  # Answers between two looks at the progress line.
+
+
+@dataclass(frozen=True)
+class Output:
+    """How the verdicts are told, and how the input is cut."""
+
+    json: bool = False
+    advice: bool = False
+    lines: bool = False
+
+
+def check_files(
+    files: Sequence[str],
+    fail_on: str,
+    *,
+    min_length: int,
+    strict: bool,
+    languages: Sequence[str] | None,
+    output: Output,
+) -> int:
+    """Check every answer of every file; 1 when one is as bad as `fail_on`."""
+    _tell_of_first_time()
+    check = AnswerCheck(min_length=min_length, strict=strict, languages=languages)
+    console = Console(highlight=False, soft_wrap=True)
+    totals = _Totals()
+    failed = False
+    with _progress() as progress:
+        for number, record in enumerate(_all(files, output), start=1):
+            quality = check(
+                record.text, calls=record.calls, question=record.question, finish_reason=record.finish_reason
+            )
+            totals.add(quality)
+            failed |= _fails(quality, fail_on)
+            _tell(console, record, quality, output)
+            if progress is not None and number % _EVERY == 0:
+                progress.update(f"{number:,} answers")
+    if not output.json:
+        console.print(totals.line())
+    return int(failed)
+
+
+def _all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:
+    for file in files:
+        yield from answers(file, lines=output.lines)
+
+
+def _fails(quality: AnswerQuality, fail_on: str) -> bool:
+    if fail_on == "never":
+        return False
+    return quality.should_escalate or (fail_on == "signal" and bool(quality.signals))
+
+
+def _tell(console: Console, record: AnswerRecord, quality: AnswerQuality, output: Output) -> None:
+    advice = regeneration_advice(quality, question=record.question, calls=record.calls) if output.advice else None
+    if output.json:
+        document = {**record.identity, **quality.to_dict()}
+        if advice is not None:
+            document["advice"] = advice
+        sys.stdout.buffer.write(_encoded(document) + b"\n")
+        sys.stdout.buffer.flush()
+        return
+    verdict, style = ("escalate", "red") if quality.should_escalate else ("show", "green")
+    line = Text.assemble(
+        (f"{verdict:9}", f"bold {style}"),
+        f"{quality.score:<6g}",
+        visible(record.name),
+        ("  " + _kinds(quality), "dim"),
+    )
+    console.print(line)
+    for signal in quality.signals[:_MOST_SIGNALS]:
+        for shown in _shown(signal, underlines=not console.is_terminal):
+            console.print(shown)
+    if len(quality.signals) > _MOST_SIGNALS:
+        console.print(Text(f"    … {len(quality.signals) - _MOST_SIGNALS} more signals", style="dim"))
+    if advice is not None:
+        console.print(Text(f"    next time: {visible(advice)}", style="italic"))
+
+
+def _kinds(quality: AnswerQuality) -> str:
+    return ", ".join(dict.fromkeys(_kind(signal) for signal in quality.signals))
+
+
+def _kind(signal: FailureSignal) -> str:
+    kind = signal.type.value
+    return kind if signal.label in (None, kind) else f"{kind} ({signal.label})"
+
+
+def _shown(signal: FailureSignal, *, underlines: bool) -> Iterable[Text]:
+    """The evidence underlined in what stands around it; with a line of its own where there is no terminal."""
+    evidence = _line(signal.evidence[:_MOST_EVIDENCE])
+    before, after = "", ""
+    if signal.context and signal.evidence in signal.context:
+        before, after = map(_line, signal.context.split(signal.evidence, 1))
+    margin = f"    {signal.weight:<6g}"
+    yield Text.assemble((margin, "dim"), (before, "dim"), (evidence, "bold underline yellow"), (after, "dim"))
+    if underlines and evidence:
+        yield Text(" " * cell_len(margin + before) + "~" * cell_len(evidence))
+    if signal.against:
+        yield Text(f"          against: {_line(signal.against[:_MOST_EVIDENCE])}", style="cyan")
+
+
+def _line(text: str) -> str:
+    return visible(text).replace("\n", " ").replace("\t", " ")
+
+
+class _Totals:
+    """The figures of all answers; nothing else is kept of one, so that a stream may be endless."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._escalated = 0
+        self._score = 0.0
+        self._issues: Counter[str] = Counter()
+
+    def add(self, quality: AnswerQuality) -> None:
+        self._count += 1
+        self._escalated += quality.should_escalate
+        self._score += quality.score
+        self._issues.update(signal.type.value for signal in quality.signals)
+
+    def line(self) -> Text:
+        count = self._count or 1
+        issues = ", ".join(f"{kind} {number}" for kind, number in self._issues.most_common())
+        figures = (
+            f"{self._count:,} answer{'' if self._count == 1 else 's'}, {self._escalated:,} to escalate "
+            f"({self._escalated / count:.0%}), mean score {self._score / count:.2f}"
+        )
+        return Text(figures + (f"; {issues}" if issues else ""), style="bold")
+
+
+def _encoded(document: dict[str, object]) -> bytes:
+    try:
+        return orjson.dumps(document)
+    except orjson.JSONEncodeError:
+        # A lone surrogate of a text is no character; only the standard library writes it, as an escape.
+        return json.dumps(document).encode("ascii")
+
+
+def _tell_of_first_time() -> None:
+    """Who waits at a terminal is told for what."""
+    if sys.stderr.isatty() and not are_phrases_kept():
+        sys.stderr.write("toolvet: preparing the phrases of all languages; this takes some seconds, and is kept\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def _progress() -> Generator[Status | None]:
+    """A line on stderr where that is a terminal and the verdicts go elsewhere."""
+    if not sys.stderr.isatty() or sys.stdout.isatty():
+        yield None
+        return
+    with Status("reading", console=Console(stderr=True)) as status:
+        yield status

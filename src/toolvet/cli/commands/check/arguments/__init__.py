@@ -1,0 +1,26 @@
+"""`toolvet check arguments`: whether a call would be valid, and if not, which one would."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def command(
+    file: Annotated[str, Parameter(help="JSON or JSONL; `-` is stdin.")] = "-",
+    /,
+    *,
+    tool: Annotated[Path, Parameter(help="The tool's definition as JSON, or a whole `tools/list` result.")],
+    name: Annotated[str | None, Parameter(help="Which tool of a list; not needed when there is one.")] = None,
+    json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
+    max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to so many characters.")] = None,
+) -> int:
+    """Check the arguments of calls against a tool's inputSchema, and say how to mend them.
+
+    Each input object is the arguments of one call, or has them under `arguments` beside the tool's `name` (or `tool`)
+    and perhaps an `id`. Text that is no JSON is checked as what a model wrote: the report says what is malformed, and
+    offers what was meant where that is clear. Exits with 1 when a call is not valid.
+    """
+    from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
+
+    return check_calls(file, tool, name, as_json=json, max_chars=max_chars)

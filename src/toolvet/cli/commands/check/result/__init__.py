@@ -1,0 +1,25 @@
+"""`toolvet check result`: what a tool's result really says."""
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+
+def command(
+    file: Annotated[str, Parameter(help="JSON or JSONL; `-` is stdin.")] = "-",
+    /,
+    *,
+    json: Annotated[bool, Parameter(negative="", help="Verdicts as JSONL on stdout.")] = False,
+    fail_on: Annotated[
+        Literal["partially_working", "connectivity_only", "error", "broken", "never"],
+        Parameter(help="Exit with 1 for a result classified as this or worse."),
+    ] = "error",
+) -> int:
+    """Say whether results are fully working, partially working, errors or broken, and why.
+
+    Each input object has a `result` (what tools/call returned) and may have `tool` (its definition, or its name),
+    `arguments` and an `id`. An object with `content` but no `result` is taken as a result itself.
+    """
+    from toolvet.cli.commands.check.result.run import check_results  # noqa: PLC0415 - the heavy half, for this command only
+
+    return check_results(file, fail_on, as_json=json)

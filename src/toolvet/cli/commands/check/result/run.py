@@ -1,0 +1,62 @@
+"""The heavy half of `toolvet check result`: records in, verdicts out, one line each."""
+
+import sys
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from toolvet.checks.result import ResultVerdict, check_result
+from toolvet.cli.commands.check.records import records
+from toolvet.schema.json_value import members
+
+# From good to bad, as `--fail-on` counts.
+_LADDER = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
+_STYLE = {
+    "fully_working": "green",
+    "partially_working": "yellow",
+    "connectivity_only": "yellow",
+    "error": "red",
+    "broken": "red",
+}
+
+
+def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
+    """Judge every record; 1 when one is as bad as `fail_on`."""
+    worst = 0
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("#", "tool", "classification", "state", "why"):
+        table.add_column(heading, overflow="fold")
+    for number, record in enumerate((record.members() for record in records(file)), start=1):
+        result = record.get("result", record if "content" in record or "structuredContent" in record else None)
+        tool = record.get("tool")
+        verdict = check_result(
+            members(tool) or {"name": tool if isinstance(tool, str) else "tool"},
+            members(record.get("arguments")),
+            result,
+        )
+        worst = max(worst, _LADDER.index(verdict.classification))
+        if as_json:
+            identity = {"id": record["id"]} if "id" in record else {}
+            sys.stdout.buffer.write(orjson.dumps({**identity, **verdict.to_dict()}) + b"\n")
+        else:
+            table.add_row(
+                str(number),
+                _tool_name(tool),
+                Text(verdict.classification, style=_STYLE[verdict.classification]),
+                verdict.state or "",
+                Text(_why(verdict)),
+            )
+    if not as_json:
+        Console().print(table)
+    return int(fail_on != "never" and worst >= _LADDER.index(fail_on))
+
+
+def _tool_name(tool: object) -> Text:
+    name = members(tool).get("name", tool)
+    return Text(name if isinstance(name, str) else "")
+
+
+def _why(verdict: ResultVerdict) -> str:
+    return "; ".join(verdict.issues or verdict.evidence)

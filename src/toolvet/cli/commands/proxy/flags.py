@@ -1,0 +1,112 @@
+"""The options of `toolvet proxy`, as the command line knows them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+SERVER = Group("Which server", sort_key=1)
+POLICY = Group("What is done with calls (toolvet.toml says more, tool by tool)", sort_key=2)
+HTTP = Group("Over HTTP", sort_key=3)
+RECORD = Group("What is kept", sort_key=4)
+
+
+@Parameter(name="*", negative="", show_default=False)
+@dataclass(frozen=True, kw_only=True)
+class ProxyFlags:
+    """The options. None means: not given, so that toolvet.toml or the default decides."""
+
+    name: Annotated[
+        str | None, Parameter(group=SERVER, help="What the server is called in the record. [default: its command]")
+    ] = None
+    env: Annotated[
+        list[str] | None,
+        Parameter(group=SERVER, help="`NAME=VALUE` for the server, beside our whole environment; may be repeated."),
+    ] = None
+    cwd: Annotated[Path | None, Parameter(group=SERVER, help="The folder in which the server is started.")] = None
+    header: Annotated[
+        list[str] | None,
+        Parameter(
+            group=SERVER,
+            help="A header for the server at a URL, `Name: value`, where `${NAME}` is an environment variable of ours;"
+            " may be repeated.",
+        ),
+    ] = None
+    header_env: Annotated[
+        list[str] | None,
+        Parameter(
+            group=SERVER,
+            help="`NAME=VARIABLE`: a header whose whole value is that environment variable; may be repeated.",
+        ),
+    ] = None
+
+    settings: Annotated[
+        Path | None,
+        Parameter(group=POLICY, help="Policies as TOML. [default: toolvet.toml, or tool.toolvet in pyproject.toml]"),
+    ] = None
+    arguments: Annotated[
+        Literal["off", "audit", "enforce"] | None,
+        Parameter(group=POLICY, help="Check arguments against the tool's schema. [default: enforce]"),
+    ] = None
+    repair: Annotated[
+        Literal["off", "suggest", "apply"] | None,
+        Parameter(group=POLICY, help="Offer the nearest valid call, or make it. [default: suggest]"),
+    ] = None
+    results: Annotated[
+        Literal["off", "annotate", "enforce"] | None,
+        Parameter(group=POLICY, help="Judge results, or also flag errors that the server did not. [default: annotate]"),
+    ] = None
+    output_schema: Annotated[
+        Literal["off", "warn", "enforce"] | None,
+        Parameter(group=POLICY, help="Check structured content against its schema. [default: warn]"),
+    ] = None
+    explain: Annotated[
+        bool, Parameter(group=POLICY, help="Ask the server for its tools, print the policy of each, and end.")
+    ] = False
+    json: Annotated[bool, Parameter(group=POLICY, help="With `--explain`: as JSON.")] = False
+
+    listen: Annotated[
+        str | None,
+        Parameter(group=HTTP, help="`HOST:PORT` to serve Streamable HTTP on, instead of stdin and stdout."),
+    ] = None
+    token: Annotated[
+        str | None,
+        Parameter(
+            group=HTTP,
+            env_var="TOOLVET_PROXY_TOKEN",
+            help="What clients must send as a bearer token. Needed for hosts other than the loopback; better given as"
+            " TOOLVET_PROXY_TOKEN, because command lines can be read by others.",
+        ),
+    ] = None
+
+    host: Annotated[
+        list[str] | None,
+        Parameter(group=HTTP, help="A further name that clients may reach us by, as a reverse proxy has; repeatable."),
+    ] = None
+    origin: Annotated[
+        list[str] | None,
+        Parameter(group=HTTP, help="An origin whose web pages may call us, `https://app.example`; may be repeated."),
+    ] = None
+
+    record: Annotated[
+        Path | None,
+        Parameter(
+            group=RECORD,
+            help="Keep verdicts, durations and findings in this file: lines of JSON if it ends in .jsonl, else SQLite.",
+        ),
+    ] = None
+    metrics: Annotated[
+        str | None,
+        Parameter(
+            group=RECORD,
+            help="`HOST:PORT` to answer /metrics (Prometheus) and /healthz on. With `--listen` they are there already.",
+        ),
+    ] = None
+    otel: Annotated[
+        bool,
+        Parameter(
+            group=RECORD,
+            help="Send spans and evaluation events by OpenTelemetry (toolvet[otel]; set up by the OTEL_… variables).",
+        ),
+    ] = False

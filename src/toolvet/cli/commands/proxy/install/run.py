@@ -1,0 +1,92 @@
+"""The heavy half of `toolvet proxy install` and `uninstall`."""
+
+import difflib
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from toolvet.errors import UsageError
+from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
+from toolvet.proxy.install.file import backup_of, install, planned, uninstall
+
+_WORDS = {
+    "wrapped": "now runs through toolvet",
+    "unwrapped": "runs without toolvet again",
+    "untouched": "left as it is",
+    "remote": "left as it is: it is at a URL, and speaks the transport of 2024-11-05 or has an entry of unknown form",
+    "sign_in": "left as it is: it is at a URL without credentials, so the client may have to sign in, which it cannot"
+    " do for a command; `--server` with its name puts it behind toolvet all the same",
+    "secret": "left as it is: its URL holds a secret or a variable, which would stand on a command line",
+    "unreadable": "left as it is: it has no command and arguments that could be put behind another",
+}
+_ALREADY = {"install": "runs through toolvet already", "uninstall": "does not run through toolvet"}
+
+
+def install_proxy(
+    config: Path,
+    servers: Sequence[str],
+    *,
+    settings: Path | None,
+    record: Path | None,
+    write: Literal["always", "never"],
+) -> int:
+    """Rewrite the file and say what was done to each server; the exit code."""
+    wrapper = Wrapper(_ourselves(), _options(settings, record))
+    if write == "never":
+        old, plan = planned(config, wrapper, servers)
+        sys.stdout.writelines(
+            difflib.unified_diff(
+                old.splitlines(keepends=True), plan.text.splitlines(keepends=True), str(config), str(config)
+            )
+        )
+        return 0
+    plan = install(config, wrapper, servers)
+    _tell(plan, "install")
+    if any(change.done == "wrapped" for change in plan.changes):
+        sys.stderr.write(f"the file as it was: {backup_of(config)}\nrestart the client to use it\n")
+    return 0
+
+
+def uninstall_proxy(config: Path, servers: Sequence[str]) -> int:
+    """Undo it and say what was done to each server; the exit code."""
+    plan = uninstall(config, servers)
+    _tell(plan, "uninstall")
+    kept = backup_of(config)
+    if kept.exists() and not any(change.done == "untouched" for change in plan.changes):
+        sys.stderr.write(f"the file was edited since `install`; as it was before, it is kept as {kept}\n")
+    return 0
+
+
+def _tell(plan: InstallPlan, command: Literal["install", "uninstall"]) -> None:
+    for change in plan.changes:
+        sys.stderr.write(f"{change.server}: {_said(change, command)}\n")
+
+
+def _said(change: Change, command: Literal["install", "uninstall"]) -> str:
+    return _ALREADY[command] if change.done == "already" else _WORDS[change.done]
+
+
+def _ourselves() -> tuple[str, ...]:
+    """How a client starts us, whatever its PATH is: desktop programs have a short one."""
+    program = Path(sys.argv[0])
+    if program.stem == "toolvet":
+        found = shutil.which(str(program))
+        if found is not None:
+            return (str(Path(found).absolute()),)
+    return (sys.executable, "-m", "toolvet")
+
+
+def _options(settings: Path | None, record: Path | None) -> tuple[str, ...]:
+    """Absolute, because clients start servers in folders of their own choice."""
+    options: list[str] = []
+    if settings is not None:
+        if not settings.is_file():
+            raise UsageError(f"--settings {settings}: no such file")
+        options += ["--settings", str(settings.absolute())]
+    if record is not None:
+        if not record.absolute().parent.is_dir():
+            raise UsageError(f"--record {record}: there is no folder {record.absolute().parent}")
+        options += ["--record", str(record.absolute())]
+    return tuple(options)

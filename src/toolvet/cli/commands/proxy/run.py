@@ -1,0 +1,165 @@
+"""The heavy half of `toolvet proxy`: flags and settings → policies, a record, and a driver between two sides."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Final, Literal
+
+import msgspec
+
+from toolvet.cli.commands.proxy.flags import ProxyFlags
+from toolvet.cli.settings import load_settings
+from toolvet.errors import UsageError
+from toolvet.proxy.record.recorder import Recorder
+from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.session import Policies
+
+# `${NAME}` in a header: a secret on a command line can be read by everybody on the machine.
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
+    """Serve until one side ends; the exit code, which is the server's own where we started one."""
+    policies = _policies(flags)
+    environment = _environment(flags.env or ())
+    remote = bool(words) and words[0].startswith(("http://", "https://"))
+    _check(words, flags, at="url" if remote else "command")
+    if flags.explain:
+        from toolvet.cli.commands.proxy.explain import explain_policies  # noqa: PLC0415 - loads the transports
+
+        form: Literal["json", "text"] = "json" if flags.json else "text"
+        return explain_policies(words, environment, flags.cwd, _headers(flags), policies, form=form)
+    with ExitStack() as until_the_end:
+        recorder = until_the_end.enter_context(recorder_of(_recording(flags)))
+        if flags.metrics is not None:
+            from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
+
+            host, port = _address("--metrics", flags.metrics)
+            until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
+        if flags.listen is not None:
+            return _listen(words, flags, flags.listen, environment, policies, recorder)
+        if remote:
+            from toolvet.proxy.remote.run import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
+
+            return run_stdio_to_http(words[0], _headers(flags), policies, recorder)
+        if os.name != "posix":
+            # Its process groups and its poll() on pipes are POSIX.
+            raise UsageError("toolvet proxy runs a command on Linux and macOS only; in WSL it does too")
+        from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
+
+        return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)
+
+
+def _listen(  # noqa: PLR0917 - what `proxy` knows
+    words: Sequence[str],
+    flags: ProxyFlags,
+    listen: str,
+    environment: Mapping[str, str] | None,
+    policies: Policies,
+    recorder: Recorder,
+) -> int:
+    """Over HTTP, to a URL or to a command."""
+    try:
+        from toolvet.proxy.bridge.run import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.http.run import run_http  # noqa: PLC0415 - as above
+    except ImportError as error:
+        raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
+    hosts, origins = flags.host or (), flags.origin or ()
+    if words[0].startswith(("http://", "https://")):
+        headers = _headers(flags)
+        return run_http(
+            words[0], listen, policies, recorder, flags.token, hosts=hosts, origins=origins, headers=headers
+        )
+    cwd = str(flags.cwd) if flags.cwd else None
+    return run_bridge(words, environment, cwd, listen, policies, recorder, flags.token, hosts=hosts, origins=origins)
+
+
+def _check(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
+    """What does not go together is said before anything starts."""
+    if not words:
+        raise UsageError("which server? Give a command (toolvet proxy -- uvx mcp-server-time), or a URL")
+    if flags.json and not flags.explain:
+        raise UsageError("--json is the form of --explain, which is missing")
+    if at == "url":
+        if len(words) > 1:
+            raise UsageError(f"one URL at a time; unexpected: {' '.join(words[1:])}")
+        if flags.env or flags.cwd:
+            raise UsageError("--env and --cwd are for a command: a server at a URL was started by somebody else")
+    elif flags.header or flags.header_env:
+        raise UsageError(
+            "--header is for a URL, and so is --header-env; a command gets its secrets through --env NAME=VALUE"
+        )
+    if flags.listen is None and (flags.host or flags.origin):
+        raise UsageError("--host and --origin are for --listen: nobody else can reach a server over stdin and stdout")
+    if flags.listen is not None and flags.metrics is not None:
+        raise UsageError("with --listen, /metrics and /healthz are at that address; leave --metrics away")
+
+
+def _policies(flags: ProxyFlags) -> Policies:
+    """Flags win over the file for all tools; what the file says of single tools stays."""
+    settings = load_settings(flags.settings).proxy
+    given = {
+        "arguments": flags.arguments,
+        "repair": flags.repair,
+        "results": flags.results,
+        "output_schema": flags.output_schema,
+    }
+    return Policies(msgspec.structs.replace(settings, **{key: value for key, value in given.items() if value}))
+
+
+def _environment(variables: Sequence[str]) -> Mapping[str, str] | None:
+    """None hands our own environment on, whole: the server gets what it would have got without us."""
+    if not variables:
+        return None
+    given: dict[str, str] = {}
+    for text in variables:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--env {name}: write it as NAME=VALUE; our own variables reach the server anyway")
+        given[name] = value
+    return {**os.environ, **given}
+
+
+def _headers(flags: ProxyFlags) -> dict[str, str]:
+    """What goes to the server at a URL with every request."""
+    headers = dict(_header(text) for text in flags.header or ())
+    for text in flags.header_env or ():
+        name, equals, variable = text.partition("=")
+        if not equals or not name or not variable:
+            raise UsageError(f"--header-env {text}: write it as NAME=VARIABLE")
+        headers[name] = _variable("--header-env", variable)
+    return headers
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip() or any(letter in text for letter in "\r\n"):
+        raise UsageError(f"--header {name.strip()!r}: write it as 'Name: value'")
+    return name.strip(), _VARIABLE.sub(lambda found: _variable("--header", found[1]), value.strip())
+
+
+def _variable(option: str, name: str) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise UsageError(f"{option}: the environment variable {name} is not set")
+    return value
+
+
+def _address(option: str, text: str) -> tuple[str, int]:
+    """`127.0.0.1:8080`, `[::1]:8080`, `localhost:0`; port 0 takes any that is free."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"{option} {text}: write it as HOST:PORT, such as 127.0.0.1:8080")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _recording(flags: ProxyFlags) -> Recording:
+    if flags.record is not None and not flags.record.absolute().parent.is_dir():
+        raise UsageError(f"--record {flags.record}: there is no folder {flags.record.absolute().parent}")
+    return Recording(
+        file=flags.record,
+        name=flags.name,
+        metrics="off" if flags.metrics is None and flags.listen is None else "on",
+        telemetry="on" if flags.otel else "off",
+    )

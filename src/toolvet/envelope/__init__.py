@@ -1,0 +1,91 @@
+"""One shape for every response of a tool: build it, check it, translate it.
+
+The contract is response-v2: `success`, `data`, `error`, `meta`, and nothing else. `contract.py` says what may stand
+where, `vocabulary.py` which codes, types and levels there are; the builders, the checks and the published JSON Schema
+are made from these two.
+"""
+
+from toolvet.envelope.archive import Archive, ContentArchive, Eviction
+from toolvet.envelope.archive_retrieval import retrieve_content
+from toolvet.envelope.build import error_response, success_response
+from toolvet.envelope.check import check_envelope
+from toolvet.envelope.field_error import FieldError
+from toolvet.envelope.fit import fit_response
+from toolvet.envelope.formats import (
+    from_jsonapi,
+    from_problem_details,
+    from_rpc_status,
+    to_jsonapi,
+    to_problem_details,
+    to_rpc_status,
+)
+from toolvet.envelope.helpers import (
+    conflict_error,
+    feature_disabled_error,
+    forbidden_error,
+    internal_error,
+    missing_required_error,
+    not_found_error,
+    rate_limit_error,
+    unauthorized_error,
+    unavailable_error,
+    validation_error,
+)
+from toolvet.envelope.metadata import WarningDetail
+from toolvet.envelope.published import envelope_schema, output_schema
+from toolvet.envelope.raised import ResponseError
+from toolvet.envelope.request import current_contract, current_request_id, request_id, response_contract
+from toolvet.envelope.response import Envelope
+from toolvet.envelope.vocabulary import (
+    ContentFidelity,
+    ErrorCode,
+    ErrorType,
+    ResponseContract,
+    RetryAdvice,
+    WarningCode,
+    WarningSeverity,
+)
+
+__all__ = [
+    "Archive",
+    "ContentArchive",
+    "ContentFidelity",
+    "Envelope",
+    "ErrorCode",
+    "ErrorType",
+    "Eviction",
+    "FieldError",
+    "ResponseContract",
+    "ResponseError",
+    "RetryAdvice",
+    "WarningCode",
+    "WarningDetail",
+    "WarningSeverity",
+    "check_envelope",
+    "conflict_error",
+    "current_contract",
+    "current_request_id",
+    "envelope_schema",
+    "error_response",
+    "feature_disabled_error",
+    "fit_response",
+    "forbidden_error",
+    "from_jsonapi",
+    "from_problem_details",
+    "from_rpc_status",
+    "internal_error",
+    "missing_required_error",
+    "not_found_error",
+    "output_schema",
+    "rate_limit_error",
+    "request_id",
+    "response_contract",
+    "retrieve_content",
+    "success_response",
+    "to_jsonapi",
+    "to_problem_details",
+    "to_rpc_status",
+    "unauthorized_error",
+    "unavailable_error",
+    "validation_error",
+]

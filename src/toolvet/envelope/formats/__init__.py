@@ -1,0 +1,14 @@
+"""Envelopes of failures to and from the error formats of others; what each can hold stands in docs/envelope.md."""
+
+from toolvet.envelope.formats.jsonapi import from_jsonapi, to_jsonapi
+from toolvet.envelope.formats.problem_details import from_problem_details, to_problem_details
+from toolvet.envelope.formats.rpc_status import from_rpc_status, to_rpc_status
+
+__all__ = [
+    "from_jsonapi",
+    "from_problem_details",
+    "from_rpc_status",
+    "to_jsonapi",
+    "to_problem_details",
+    "to_rpc_status",
+]

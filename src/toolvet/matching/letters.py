@@ -1,0 +1,118 @@
+"""Letters: which stand for each other, and where a word ends (`letters.toml`)."""
+
+import re
+from enum import StrEnum
+from functools import cache
+
+import msgspec
+
+from toolvet.discover import data_files
+
+
+class Script(StrEnum):
+    r"""What a character is to `\b`: a border stands between two of different kinds, and beside every unspaced one."""
+
+    SPACED = "spaced"
+    """Letters, digits and `_` of scripts with spaces between words; marks too."""
+    HANGUL = "hangul"
+    UNSPACED = "unspaced"
+    """Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan."""
+    NONE = "none"
+    """Space, punctuation, and the ends of the text."""
+
+
+EVERY_SCRIPT = frozenset(Script)
+
+
+class _LetterWords(msgspec.Struct, frozen=True):
+    unspaced: str
+    hangul: str
+    marks: str
+
+
+class Letters(msgspec.Struct, frozen=True):
+    """The content of `letters.toml`."""
+
+    variants: dict[str, tuple[str, ...]]
+    cjk_variants: dict[str, tuple[str, ...]]
+    words: _LetterWords
+    families: dict[str, tuple[tuple[int, int], ...]]
+
+
+@cache
+def letters() -> Letters:
+    """What `letters.toml` says."""
+    import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
+
+    [(_path, content)] = data_files("toolvet.matching", "letters.toml")
+    return msgspec.convert(tomllib.loads(content.decode()), Letters)
+
+
+@cache
+def script_of(character: str) -> Script:
+    r"""What `character` is to `\b`."""
+    unspaced, hangul, marks = _classes()
+    if character.isascii():
+        return Script.SPACED if character.isalnum() or character == "_" else Script.NONE
+    if unspaced.match(character):
+        return Script.UNSPACED
+    if hangul.match(character):
+        return Script.HANGUL
+    return Script.SPACED if character.isalnum() or marks.match(character) else Script.NONE
+
+
+@cache
+def family_of(character: str) -> str:
+    """The family of scripts that the character is of; empty for Latin and what all scripts share."""
+    code = ord(character)
+    for family, ranges in letters().families.items():
+        if any(low <= code <= high for low, high in ranges):
+            return family
+    return ""
+
+
+@cache
+def forms_of(character: str) -> tuple[str, ...]:
+    """The character in upper and lower case and its variants, itself first; a form may be longer than one letter."""
+    forms: list[str] = []
+    for variant in (character, *letters().variants.get(character.lower(), ())):
+        forms += [form for form in (variant, variant.lower(), variant.upper(), variant.title()) if len(form) == 1]
+        if len(variant) > 1:
+            forms.append(variant)
+    return tuple(dict.fromkeys(forms))
+
+
+@cache
+def word_tokens() -> dict[str, str]:
+    r"""What the marks that `dialect` writes for words stand for in `re`, in a text that is not ASCII.
+
+    A border is: the two sides are not both of spaced scripts, not both Hangul, and not both nothing.
+    """
+    words = letters().words
+    other = f"[{words.hangul}{words.unspaced}]"
+    word = rf"(?u:[\w{words.marks}])"
+    after_spaced, before_spaced = rf"(?<={word})(?<!{other})", rf"(?={word})(?!{other})"
+    same = (
+        rf"(?:{after_spaced}{before_spaced}|(?<=[{words.hangul}])(?=[{words.hangul}])|(?<!{word})(?!{word})"
+        rf"(?<!{other})(?!{other}))"
+    )
+    return {
+        "\0b": rf"(?!{same})",
+        "\0B": same,
+        "\0<": rf"(?!{after_spaced})",
+        "\0>": rf"(?!{before_spaced})",
+        "\0[": rf"(?<![{words.hangul}])",
+        "\0]": rf"(?![{words.hangul}])",
+        "\0m": words.marks,
+    }
+
+
+ASCII_TOKENS = {"\0b": r"\b", "\0B": r"\B", "\0<": r"\b", "\0>": r"\b", "\0[": "", "\0]": "", "\0m": ""}
+r"""The same in a text that is ASCII, where `\b` of `re` says it faster."""
+
+
+@cache
+def _classes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    words = letters().words
+    unspaced, hangul, marks = (re.compile(f"[{each}]") for each in (words.unspaced, words.hangul, words.marks))
+    return unspaced, hangul, marks

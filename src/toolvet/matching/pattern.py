@@ -1,0 +1,39 @@
+"""`Pattern` and `Hit`: what is looked for, and what was found."""
+
+import re
+
+import msgspec
+
+from toolvet.matching.unsafe import UnsafePattern
+
+
+class Pattern(msgspec.Struct, frozen=True):
+    """A phrase to look for: `id` comes back with every hit, `regex` is in the dialect of this package.
+
+    `flags` may hold `re.IGNORECASE`, `re.MULTILINE` and `re.DOTALL`. Without `spans` the pattern is found at most once
+    per text, and its hit starts and ends where a match ends: cheaper, and enough to know that a phrase is there.
+    """
+
+    id: str
+    regex: str
+    flags: re.RegexFlag = re.IGNORECASE
+    spans: bool = True
+
+
+class Hit(msgspec.Struct, frozen=True, gc=False):
+    """The pattern `id` matched the characters from `start` up to `end` of the text."""
+
+    id: str
+    start: int
+    end: int
+
+
+def literal(identifier: str, phrase: str) -> Pattern:
+    """A pattern for these very words, at word boundaries, in upper or lower case."""
+    words = phrase.strip()
+    body = re.escape(words)
+    if not body:
+        raise UnsafePattern(phrase, "it has no words")
+    before = r"\b" if re.match(r"\w", words) else ""
+    after = r"\b" if re.search(r"\w\Z", words) else ""
+    return Pattern(identifier, f"{before}{body}{after}")

@@ -1,0 +1,224 @@
+"""A text in, its masks out: code, quotations, logs, drafts, fiction; whole, or chunk by chunk as it is written.
+
+    masks('He said "I cannot help".').kind_at(9, 22)     # MaskKind.QUOTATION
+    masks('"I cannot help."').kind_at(1, 14)             # None: these quotation marks are packaging
+
+What is masked: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, where one closes
+within its paragraph or is none; Markdown block quotes; lines of logs, stack traces and consoles; drafts, poems and
+stories from their lead-in to where the author speaks again; dialogues and `*actions*` (`frames/`). Indented text is
+not masked: it is as often a list's paragraph as it is code. Tables are not: their cells are the author's.
+
+A text that is as a whole one quotation, one fence, one block quote or one log is not masked by it.
+"""
+
+import re
+from copy import copy
+from functools import cache
+
+from toolvet.prose.frame import FrameState
+from toolvet.prose.inline import inline_masks
+from toolvet.prose.mask import Mask, MaskKind, Masks
+
+# A longer line is read in pieces, and so is a longer paragraph: it bounds what one more chunk can cost.
+_LONGEST = 8_000
+_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
+_BLOCK_QUOTE = re.compile(r"[ \t]{0,3}>(?!>> )")
+_BREAKS_PARAGRAPH = re.compile(r"\s*(?:[-*+\u2022\u00b7\u2013\u2014]|\(?\d{1,3}[.)\u3001]|\#{1,6})\s|\s*\|")
+_WORD = re.compile(r"[^\W_]")
+_PACKAGING = frozenset({MaskKind.CODE, MaskKind.QUOTATION, MaskKind.BLOCK_QUOTE, MaskKind.LOG})
+
+
+def masks(text: str) -> Masks:
+    """The masked parts of `text`, in time that grows linearly with it."""
+    state = MaskState()
+    state.feed(text)
+    return state.masks()
+
+
+class MaskState:
+    """The masks of a text that is still being written: `feed` chunks, read `masks()` as if the text ended here.
+
+    The chunks may be cut anywhere: after the same text the masks are the same. A chunk costs what is in it, plus at
+    most the paragraph that it continues. `masks()` reads only the paragraph that is open; what it returns holds until
+    the next `feed`.
+    """
+
+    def __init__(self) -> None:
+        self._unread = ""
+        self._reading = _MaskReader()
+
+    def feed(self, chunk: str) -> None:
+        """Read on."""
+        text = self._unread + chunk
+        at = 0
+        while True:
+            newline = text.find("\n", at, at + _LONGEST)
+            if newline < 0 and len(text) - at < _LONGEST:
+                break
+            end = newline + 1 if newline >= 0 else at + _LONGEST
+            self._reading.read(text[at:end])
+            at = end
+        self._unread = text[at:]
+
+    def masks(self) -> Masks:
+        """The masks so far, with all that is open closed here."""
+        return self._reading.ended(self._unread)
+
+
+class _MaskReader:
+    """Reads line after line; what is settled stays settled."""
+
+    def __init__(self) -> None:
+        self._at = 0
+        self._mid_line = False
+        self._blocks: list[Mask] = []
+        self._inline: list[Mask] = []
+        self._frames = FrameState()
+        self._fence: tuple[str, int] | None = None
+        # Lines of a block quote or a log that follow each other are one mask.
+        self._run: Mask | None = None
+        self._paragraph = ""
+        self._paragraph_at = 0
+        # For the question whether one mask covers everything: where the first and the last letters are.
+        self._first_word = -1
+        self._last_word = -1
+        self._first_paragraph = ""
+        self._first_paragraph_at = 0
+
+    def ended(self, unread: str) -> Masks:
+        """The masks if `unread` is all that is left."""
+        rest = copy(self)
+        # What is settled stays here: only what is open is read to its end.
+        settled = [self._blocks, self._inline, self._frames.settled]
+        return Masks(*rest.layers_at_end(unread, settled))
+
+    def layers_at_end(self, unread: str, settled: list[list[Mask]]) -> list[list[Mask]]:
+        """Reads a copy to its end: what was settled before, and what is settled by the end."""
+        self._blocks, self._inline, self._frames = [], [], self._frames.continued()
+        if unread:
+            self.read(unread)
+        self._end_paragraph()
+        self._end_run()
+        if self._fence is not None:
+            self._blocks.append(Mask(self._fence[1], self._at, MaskKind.CODE))
+        frames = self._frames.ended(self._at)
+        blocks, inline, framed = settled
+        return self._unpacked([blocks, self._blocks, inline, self._inline, framed, frames])
+
+    def read(self, piece: str) -> None:
+        """One line with its end, or a piece of a long one."""
+        start, continues = self._at, self._mid_line
+        self._at += len(piece)
+        self._mid_line = not piece.endswith("\n")
+        self._note_words(piece, start)
+        if self._fence is not None:
+            if not continues:
+                self._maybe_close_fence(piece, *self._fence)
+        elif continues:
+            self._add(piece, start)
+        else:
+            self._begin_line(piece, start)
+
+    def _maybe_close_fence(self, line: str, marker: str, start: int) -> None:
+        closing = line.strip()
+        if closing.startswith(marker) and not closing.strip(marker[0]):
+            self._blocks.append(Mask(start, self._at, MaskKind.CODE))
+            self._fence = None
+
+    def _begin_line(self, line: str, start: int) -> None:
+        fence = _FENCE.match(line)
+        if fence is not None:
+            self._end_paragraph()
+            self._end_run()
+            self._fence = (fence.group(1), start)
+            self._frames.fence()
+            return
+        self._frames.line(line, start)
+        kind = MaskKind.BLOCK_QUOTE if _BLOCK_QUOTE.match(line) else MaskKind.LOG if _log().match(line) else None
+        if kind is not None:
+            self._end_paragraph()
+            if self._run is not None and self._run.kind is kind:
+                self._run = Mask(self._run.start, self._at, kind)
+            else:
+                self._end_run()
+                self._run = Mask(start, self._at, kind)
+            return
+        self._end_run()
+        if line.isspace():
+            self._end_paragraph()
+            return
+        if _BREAKS_PARAGRAPH.match(line):
+            self._end_paragraph()
+        self._add(line, start)
+
+    def _add(self, piece: str, start: int) -> None:
+        if len(self._paragraph) + len(piece) > _LONGEST:
+            self._end_paragraph()
+        if not self._paragraph:
+            self._paragraph_at = start
+        self._paragraph += piece
+
+    def _end_run(self) -> None:
+        if self._run is not None:
+            self._blocks.append(self._run)
+            self._run = None
+
+    def _end_paragraph(self) -> None:
+        paragraph, at = self._paragraph, self._paragraph_at
+        if not paragraph:
+            return
+        self._paragraph = ""
+        if not self._first_paragraph:
+            self._first_paragraph, self._first_paragraph_at = paragraph, at
+        self._inline += [Mask(start + at, end + at, kind) for start, end, kind in inline_masks(paragraph)]
+
+    def _note_words(self, piece: str, start: int) -> None:
+        if self._first_word < 0:
+            first = _WORD.search(piece)
+            if first is None:
+                return
+            self._first_word = start + first.start()
+        for place in range(len(piece) - 1, -1, -1):
+            if piece[place].isalnum():
+                self._last_word = start + place
+                return
+
+    def _unpacked(self, layers: list[list[Mask]]) -> list[list[Mask]]:
+        """The layers without the one mask that covers every word, if there is one."""
+        for number, layer in enumerate(layers):
+            if not layer or layer[0].kind not in _PACKAGING:
+                continue
+            start, end, kind = layer[0]
+            if start <= self._first_word and self._last_word < end:
+                inner: list[Mask] = []
+                if kind is MaskKind.QUOTATION:
+                    at = start + 1
+                    inside = self._first_paragraph[at - self._first_paragraph_at : end - 1 - self._first_paragraph_at]
+                    inner = [
+                        Mask(first + at, last + at, inner_kind) for first, last, inner_kind in inline_masks(inside)
+                    ]
+                return [*layers[:number], inner, *layers[number + 1 :]]
+        return layers
+
+
+@cache
+def _log() -> re.Pattern[str]:
+    """A line of a log, a stack trace or a console; compiled when the first text is masked."""
+    return re.compile(
+        r"""\s*(?:
+            \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?\S*\s      # 2024-05-01T12:00:01.123Z …
+          | \[?\d\d:\d\d:\d\d[.,\]\ ]                           # 12:00:01 …
+          | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ {1,2}\d{1,2}\ \d\d:\d\d:\d\d\ # syslog
+          | \[(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]\s
+          | (?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:       # logging.basicConfig()
+          | at\ [\w.$<>\[\]\ ]{1,200}\([^()\n]{0,300}:\d+(?::\d+)?\)  # a frame of JavaScript, Java, Kotlin
+          | at\ (?:async\ )?(?:file://|node:|/)\S{1,300}:\d+
+          | File\ "[^"\n]{1,300}",\ line\ \d+
+          | Traceback\ \(most\ recent\ call\ last\)
+          | Caused\ by:\ [\w.$]+(?:Exception|Error)
+          | goroutine\ \d+\ \[
+          | (?:\$|>>>|PS>|C:\\[^>\n]{0,100}>)\ \S
+          | [\w.-]{1,40}@[\w.-]{1,60}:[^\s$\#]{0,100}[$\#]\ \S  # user@host:~$ …
+        )""",
+        re.VERBOSE,
+    )

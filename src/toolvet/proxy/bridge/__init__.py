@@ -1,0 +1,1 @@
+"""`toolvet proxy --listen ADDRESS -- COMMAND`: a server on pipes, offered over Streamable HTTP."""

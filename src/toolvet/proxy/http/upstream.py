@@ -1,0 +1,362 @@
+"""The side of HTTP that asks: requests to one origin over connections that are kept, answers as they arrive."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from time import monotonic
+from typing import Final, Protocol, cast
+from urllib.parse import urlsplit
+
+import httptools
+import msgspec
+
+from toolvet.errors import UsageError
+from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.transport.target import mask_url
+from toolvet.wire.http_head import Field, RequestHead, ResponseHead, written_request
+
+# Servers close idle connections, uvicorn and Node after five seconds. A request that meets such an end is lost, and a
+# call must not be sent twice, so we are done with a connection first.
+_IDLE_SECONDS: Final = 4.0
+_MOST_IDLE: Final = 64
+_CONNECT_SECONDS: Final = 10.0
+_SAFE_METHODS: Final = frozenset({b"GET", b"HEAD", b"OPTIONS"})
+
+
+class UpstreamError(Exception):
+    """The server did not answer; the message says why. `sent` when it may have got the request all the same."""
+
+    def __init__(self, why: str, *, sent: bool) -> None:
+        self.sent = sent
+        super().__init__(why)
+
+
+class UpstreamResponse(msgspec.Struct):
+    """An answer: its head, and its body as it arrives. `close` when no more of it is wanted."""
+
+    head: ResponseHead
+    body: Body
+    close: Callable[[], None]
+
+
+class Upstream(Protocol):
+    """Where requests go: a server at a URL, or one on pipes behind a bridge."""
+
+    @property
+    def name(self) -> str:
+        """What it is, safe to print."""
+        ...
+
+    async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
+        """Ask. The fields of the head are ready to be sent. Raises UpstreamError."""
+        ...
+
+    async def close(self) -> None:
+        """Nothing more will be asked."""
+        ...
+
+
+class HttpUpstream:
+    """A server at a URL. Raises UsageError for a URL that is none."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as error:
+            raise UsageError(f"{mask_url(url)} is no URL: {error}") from error
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise UsageError(f"{mask_url(url)} is no URL of an MCP server: it needs http:// or https:// and a host")
+        if parts.username is not None:
+            raise UsageError(f"{mask_url(url)} names a user: let the client send credentials, the proxy passes them on")
+        if not url.isascii() or not url.isprintable() or " " in url:
+            raise UsageError(f"{mask_url(url)} has characters that no URL may have")
+        self.name = mask_url(url)
+        self._is_tls = parts.scheme == "https"
+        self._host = parts.hostname
+        self._port = port if port is not None else 443 if self._is_tls else 80
+        self._authority = parts.netloc.encode()
+        self.path = (parts.path or "/").encode()
+        self.target = self.path + (b"?" + parts.query.encode() if parts.query else b"")
+        self.origin = f"{parts.scheme}://{parts.netloc}".encode()
+        self._ssl: ssl.SSLContext | None = None
+        self._idle: list[ServerConnection] = []
+        self._busy: set[ServerConnection] = set()
+
+    async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
+        """Ask. A request that is sure not to have been read is sent again, over a new connection."""
+        while True:
+            connection = self._take()
+            is_fresh = connection is None
+            if connection is None:
+                connection = await self._connect()
+            self._busy.add(connection)
+            try:
+                return await connection.ask(head, self._authority, body)
+            except BrokenBodyError as error:
+                connection.abort()
+                if is_fresh or head.method not in _SAFE_METHODS or body.received:
+                    raise UpstreamError(str(error), sent=True) from error
+            except BaseException:
+                connection.abort()
+                raise
+
+    async def close(self) -> None:
+        """Close what is open."""
+        for connection in (*self._idle, *self._busy):
+            connection.abort()
+
+    def release(self, connection: "ServerConnection") -> None:
+        """It may be used again."""
+        self._busy.discard(connection)
+        if len(self._idle) < _MOST_IDLE:
+            connection.idle_until = monotonic() + min(_IDLE_SECONDS, connection.patience)
+            self._idle.append(connection)
+        else:
+            connection.abort()
+
+    def lost(self, connection: "ServerConnection") -> None:
+        """It was closed."""
+        self._busy.discard(connection)
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+    def _take(self) -> "ServerConnection | None":
+        now = monotonic()
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open and now < connection.idle_until:
+                return connection
+            connection.abort()
+        return None
+
+    async def _connect(self) -> "ServerConnection":
+        if self._is_tls and self._ssl is None:
+            # 18 ms for all root certificates: once, and only where they are needed.
+            self._ssl = ssl.create_default_context()
+            self._ssl.set_alpn_protocols(["http/1.1"])
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                _, connection = await loop.create_connection(
+                    lambda: ServerConnection(self), self._host, self._port, ssl=self._ssl
+                )
+        except TimeoutError as error:
+            raise UpstreamError("no connection could be made in time", sent=False) from error
+        except OSError as error:
+            raise UpstreamError(_in_words(error), sent=False) from error
+        return connection
+
+
+class ServerConnection(asyncio.Protocol):
+    """One connection to the server, one request at a time."""
+
+    def __init__(self, owner: HttpUpstream) -> None:
+        self._owner = owner
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._fields: list[Field] = []
+        self._reason = b""
+        self._answer: asyncio.Future[UpstreamResponse] | None = None
+        self._body: Body | None = None
+        self._method = b""
+        self._until_eof = False
+        self._in_head = True
+        self._keep = False
+        self._upload: asyncio.Task[None] | None = None
+        self._drained: asyncio.Future[None] | None = None
+        self._paused_writing = False
+        self.is_open = False
+        self.idle_until = 0.0
+        self.patience = _IDLE_SECONDS
+
+    async def ask(self, head: RequestHead, authority: bytes, body: Body) -> UpstreamResponse:
+        """Send a request and wait for the head of its answer. Raises BrokenBodyError when the connection ends first."""
+        self._method = head.method
+        answer: asyncio.Future[UpstreamResponse] = self._loop.create_future()
+        self._answer = answer
+        if body.done:
+            # A body that failed meanwhile raises here, and nothing of it is sent.
+            data = await body.read()
+            length = len(data) if data or head.method == b"POST" else -1
+            self._write(written_request(head, authority, length) + data)
+        else:
+            self._upload = self._loop.create_task(self._send_body(head, authority, body))
+        return await answer
+
+    async def _send_body(self, head: RequestHead, authority: bytes, body: Body) -> None:
+        told = head.length
+        self._write(written_request(head, authority, told))
+        try:
+            while data := await body.read():
+                self._write(data if told is not None else b"%x\r\n%b\r\n" % (len(data), data))
+                if self._paused_writing and self.is_open:
+                    self._drained = self._loop.create_future()
+                    await self._drained
+        except BrokenBodyError:
+            # Half a request must not look like a whole one.
+            self.abort()
+            return
+        if told is None:
+            self._write(b"0\r\n\r\n")
+
+    def abort(self) -> None:
+        """Close it at once."""
+        self.is_open = False
+        if self._upload is not None:
+            self._upload.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is not None and self.is_open:
+            self._transport.write(data)
+
+    # asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It stands."""
+        self._transport = cast("asyncio.Transport", transport)
+        self.is_open = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone: what was to come, will not."""
+        self.is_open = False
+        self._owner.lost(self)
+        why = "the server closed the connection" if exc is None else _in_words(exc)
+        if self._upload is not None:
+            self._upload.cancel()
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+        if self._body is not None:
+            if self._until_eof and exc is None:
+                self._body.finish()
+            else:
+                self._body.fail(f"{why} in the middle of its answer")
+        elif self._answer is not None and not self._answer.done():
+            self._answer.set_exception(BrokenBodyError(f"{why} before it answered"))
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes of the server."""
+        if self._answer is None:
+            # Words that nobody asked for: the connection cannot be trusted any more.
+            self.abort()
+            return
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._broke("what it sent is not HTTP/1.1")
+
+    def pause_writing(self) -> None:
+        """The server is slower than the client."""
+        self._paused_writing = True
+
+    def resume_writing(self) -> None:
+        """It caught up."""
+        self._paused_writing = False
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    # httptools
+
+    def on_message_begin(self) -> None:
+        """An answer begins."""
+        self._fields, self._reason, self._in_head = [], b"", True
+
+    def on_status(self, reason: bytes) -> None:
+        """A part of the reason phrase."""
+        self._reason += reason
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header field; trailers are dropped."""
+        if self._in_head:
+            self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._in_head = False
+        status = self._parser.get_status_code()
+        answer = self._answer
+        if status < 200 or answer is None or answer.done():
+            return
+        head = ResponseHead(status, self._reason, self._fields)
+        length = head.get(b"content-length")
+        chunked = b"chunked" in (head.get(b"transfer-encoding") or b"").lower()
+        bodiless = self._method == b"HEAD" or status in {204, 304}
+        if length is not None and not chunked:
+            head.length = int(length)
+        self._until_eof = length is None and not chunked and not bodiless
+        self._keep = self._parser.should_keep_alive() and not self._until_eof
+        self.patience = _patience(head.get(b"keep-alive"))
+        self._body = Body(self._pause, self._resume)
+        answer.set_result(UpstreamResponse(head, self._body, self._close_response))
+        if self._method == b"HEAD":
+            # The parser waits for a body that its length announces.
+            self._keep = False
+            self._finish()
+
+    def on_body(self, data: bytes) -> None:
+        """A part of the body."""
+        if self._body is not None:
+            self._body.feed(data)
+
+    def on_message_complete(self) -> None:
+        """The answer is whole, if it was one: 100 Continue is none."""
+        if self._body is not None and not self._until_eof:
+            self._finish()
+
+    def _finish(self) -> None:
+        body, self._body = self._body, None
+        self._answer = None
+        uploading = self._upload is not None and not self._upload.done()
+        self._upload = None if not uploading else self._upload
+        if self._keep and self.is_open and not uploading:
+            self._owner.release(self)
+        else:
+            self.abort()
+        if body is not None:
+            body.finish()
+
+    def _close_response(self) -> None:
+        """Nobody reads on: with the rest of the answer under way, the connection is of no use."""
+        if self._body is not None:
+            self.abort()
+
+    def _broke(self, why: str) -> None:
+        if self._body is not None:
+            self._body.fail(why)
+        elif self._answer is not None and not self._answer.done():
+            self._answer.set_exception(BrokenBodyError(why))
+        self.abort()
+
+    def _pause(self) -> None:
+        if self._transport is not None and self.is_open:
+            self._transport.pause_reading()
+
+    def _resume(self) -> None:
+        if self._transport is not None and self.is_open:
+            self._transport.resume_reading()
+
+
+def _patience(value: bytes | None) -> float:
+    """How long the server keeps an idle connection, less a second, by its own `Keep-Alive: timeout=…` (seconds)."""
+    for part in (value or b"").split(b","):
+        name, _, seconds = part.strip().partition(b"=")
+        if name.lower() == b"timeout" and seconds.isdigit() and len(seconds) < 9:
+            return max(0.0, float(seconds) - 1.0)
+    return _IDLE_SECONDS
+
+
+def _in_words(error: BaseException) -> str:
+    match error:
+        case ConnectionRefusedError():
+            return "the connection was refused"
+        case ConnectionResetError() | BrokenPipeError():
+            return "the connection was reset"
+        case ssl.SSLCertVerificationError():
+            return f"its TLS certificate is not trusted ({error.verify_message})"
+        case ssl.SSLError():
+            return "TLS failed; does it speak https?"
+        case _:
+            return f"it cannot be reached ({type(error).__name__})"

@@ -1,0 +1,1 @@
+"""A client's configuration file ↔ the same file with its servers behind `toolvet proxy`."""

@@ -1,0 +1,221 @@
+"""A client's configuration file ↔ the same file with its servers behind `toolvet proxy`.
+
+    plan = installed(text, before, wrapper)      text → text, and what was done to each server
+    plan = uninstalled(text, before)             the way back
+
+Only the members of an entry that must change are written anew (`command` and `args`), so comments, order, indentation
+and everything else stay as their author left them. `before` is the text as it was without toolvet, kept in a backup
+beside the file: what is taken back is cut out of it, letter by letter, so that a file nobody edited in between comes
+back byte for byte, and in an edited one only our entries change.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from toolvet.errors import ConfigError
+from toolvet.proxy.install.edit import Backup, Edit, Path, edited, indent, marked, without, written
+from toolvet.proxy.install.remote import Where, inner_remote, is_remote, obstacle, unwrapped, wrapped
+from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
+
+# Where clients keep their servers: Claude, Cursor, Windsurf, Gemini, Cline and others | VS Code's mcp.json | Zed.
+_TABLES = ("mcpServers", "servers", "context_servers")
+# VS Code's settings.json keeps its mcp.json under this key.
+_NESTED = "mcp"
+
+Done: TypeAlias = Literal["wrapped", "unwrapped", "already", "untouched", "remote", "sign_in", "secret", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What was done to one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
+
+    `already`: it is behind toolvet, or not, as wanted. `remote`, `sign_in`, `secret`: it is at a URL, see
+    `install_remote.obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another
+    server was asked for.
+    """
+
+    server: str
+    done: Done
+
+
+@dataclass(frozen=True)
+class InstallPlan:
+    """The text to write, the text without toolvet at all (what the backup should hold), and what was done."""
+
+    text: str
+    before: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """How to start toolvet: the words before those of the server, such as ("/usr/bin/toolvet",), and its options."""
+
+    command: Sequence[str]
+    options: Sequence[str] = ()
+
+    def words(self, server: str, command: str, args: Sequence[object]) -> tuple[str, list[object]]:
+        """`command` and `args` of the entry that starts this server through toolvet."""
+        first, before = self.before(server)
+        return first, [*before, "--", command, *args]
+
+    def before(self, server: str) -> tuple[str, list[object]]:
+        """The same without the server: what stands before it."""
+        first, *rest = self.command
+        return first, [*rest, "proxy", "--name", server, *self.options]
+
+
+def installed(text: str, before: str | None, wrapper: Wrapper, servers: Sequence[str] = ()) -> InstallPlan:
+    """Put these servers (all, when none is named) behind toolvet.
+
+    `before` is the text of the backup, None when there is none. Servers that already are behind toolvet stay as they
+    are. Raises ConfigError for a text that is no configuration, and for a server that it does not have.
+    """
+    bare = uninstalled(text, before).text
+    mark, text = marked(text)
+    document = _read(text)
+    entries = _entries(document)
+    _require(servers, entries)
+    edits: list[Edit] = []
+    changes: list[Change] = []
+    for path, entry in entries.items():
+        name = str(path[-1])
+        done = _wrappable(entry, servers) if not servers or name in servers else "untouched"
+        if done == "wrapped" and is_remote(entry):
+            edits += wrapped(Where(text, document, path), entry, *wrapper.before(name))
+        elif done == "wrapped":
+            command, args = wrapper.words(name, str(entry["command"]), elements(entry.get("args", [])))
+            edits += _rewrite(document, path, command, args, new_line=indent(text, document, (*path, "command")))
+        changes.append(Change(name, done))
+    return InstallPlan(mark + edited(text, edits), bare, tuple(changes))
+
+
+def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> InstallPlan:
+    """Take these servers (all, when none is named) from behind toolvet. Raises ConfigError as `installed` does."""
+    mark, text = marked(text)
+    document = _read(text)
+    entries = _entries(document)
+    _require(servers, entries)
+    backup = Backup(before)
+    edits: list[Edit] = []
+    everything: list[Edit] = []
+    changes: list[Change] = []
+    for path, entry in entries.items():
+        name = str(path[-1])
+        undo = _undone(text, document, path, entry, backup)
+        if undo is None:
+            changes.append(Change(name, "untouched" if servers and name not in servers else "already"))
+            continue
+        everything += undo
+        if servers and name not in servers:
+            changes.append(Change(name, "untouched"))
+        else:
+            edits += undo
+            changes.append(Change(name, "unwrapped"))
+    return InstallPlan(mark + edited(text, edits), mark + edited(text, everything), tuple(changes))
+
+
+def inner_command(entry: Mapping[str, object]) -> tuple[str, list[object]] | None:
+    """The server that an entry starts through toolvet, as command and arguments; None for an entry that is not ours."""
+    args = _our_words(entry)
+    if args[:1] != ["proxy"] or "--" not in args:
+        return None
+    words = args[args.index("--") + 1 :]
+    return (words[0], words[1:]) if words and isinstance(words[0], str) else None
+
+
+def _our_words(entry: Mapping[str, object]) -> list[object]:
+    """What stands behind `toolvet` in an entry that starts it; nothing in any other."""
+    command, args = entry.get("command"), list(elements(entry.get("args")))
+    if args[:2] == ["-m", "toolvet"]:
+        return args[2:]
+    name = command.replace("\\", "/").rpartition("/")[2] if isinstance(command, str) else ""
+    return args if name in {"toolvet", "toolvet.exe"} else []
+
+
+def _undone(
+    text: str, document: Document, path: Path, entry: Mapping[str, object], backup: Backup
+) -> list[Edit] | None:
+    """The way back for this entry; None for one that is not ours."""
+    inner = inner_command(entry)
+    if inner is not None:
+        return _restore(text, document, path, inner, backup)
+    remote = inner_remote(_our_words(entry))
+    return None if remote is None else unwrapped(Where(text, document, path), entry, remote, backup)
+
+
+def _read(text: str) -> Document:
+    try:
+        return read_jsonc(text)
+    except JsoncError as error:
+        raise ConfigError(error.problem, file="the configuration", line=error.line) from error
+
+
+def _entries(document: Document) -> dict[Path, Mapping[str, object]]:
+    """All servers by their path, in the order of the file."""
+    top = members(document.value)
+    tables: list[Path] = [(key,) for key in _TABLES if is_object(top.get(key))]
+    tables += [(_NESTED, key) for key in _TABLES if is_object(members(top.get(_NESTED)).get(key))]
+    # Claude Code keeps servers for each project beside those of the user.
+    for project, settings in members(top.get("projects")).items():
+        tables += [("projects", project, key) for key in _TABLES if is_object(members(settings).get(key))]
+    if not tables:
+        raise ConfigError(f"names no servers: there is none of {', '.join(_TABLES)}", file="the configuration")
+    found: dict[Path, Mapping[str, object]] = {}
+    for table in tables:
+        value: object = document.value
+        for key in table:
+            value = members(value)[str(key)]
+        for name, entry in members(value).items():
+            found[*table, name] = members(entry)
+    return found
+
+
+def _require(servers: Sequence[str], entries: Mapping[Path, object]) -> None:
+    names = [str(path[-1]) for path in entries]
+    for server in servers:
+        if server not in names:
+            raise ConfigError(
+                f"has no server '{server}'; it has {', '.join(names) or 'none'}", file="the configuration"
+            )
+
+
+def _wrappable(entry: Mapping[str, object], servers: Sequence[str]) -> Done:
+    if inner_command(entry) is not None or inner_remote(_our_words(entry)) is not None:
+        return "already"
+    if is_remote(entry):
+        return obstacle(entry, chosen="by name" if servers else "with all") or "wrapped"
+    if not isinstance(entry.get("command"), str) or not entry["command"]:
+        return "unreadable"
+    args = entry.get("args", [])
+    if not is_array(args) or not all(isinstance(arg, str | int | float) for arg in args):
+        return "unreadable"
+    return "wrapped"
+
+
+def _rewrite(document: Document, path: Path, command: str, args: Sequence[object], *, new_line: str) -> list[Edit]:
+    """New `command` and `args`; args that were not there come right behind the command."""
+    start, end = document.spans[*path, "command"]
+    edits = [Edit(start, end, written(command))]
+    where = (*path, "args")
+    if where in document.spans:
+        edits.append(Edit(*document.spans[where], written(args)))
+    else:
+        edits.append(Edit(end, end, f",{new_line}{written('args')}: {written(args)}"))
+    return edits
+
+
+def _restore(text: str, document: Document, path: Path, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
+    command, args = inner
+    start, end = document.spans[*path, "command"]
+    was = backup.text_of(*path, "command") if backup.value_of(*path, "command") == command else None
+    edits = [Edit(start, end, was if was is not None else written(command))]
+    first, last = document.spans[*path, "args"]
+    had_args = is_object(backup.value_of(*path)) and "args" in members(backup.value_of(*path))
+    if args or had_args:
+        was = backup.text_of(*path, "args") if backup.value_of(*path, "args") == args else None
+        return [*edits, Edit(first, last, was if was is not None else written(args))]
+    # There were none: the member goes, with the comma before it, or only its items when it stands first.
+    return [*edits, without(text, document, (*path, "args"), end, "[]")]

@@ -1,0 +1,152 @@
+"""What Prometheus reads: counters of calls, verdicts and faults, and how long calls took, by server and tool."""
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.recorder import StampedNote
+from toolvet.session import PolicyFault
+from toolvet.version import __version__
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+# Seconds. Tools answer within a millisecond, or think for a minute.
+_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+# Clients make up names of tools: more than these are counted together.
+_MOST_TOOLS = 500
+_OTHER = "(other)"
+
+_Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass
+class _Durations:
+    """How many calls took at most so long, the last bucket being without a bound."""
+
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(_BOUNDS) + 1))
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.buckets[bisect_left(_BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass(frozen=True)
+class _MetricFamily:
+    """A metric's name, kind and help, as they are told before its values."""
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram"]
+    words: str
+
+
+_CALLS = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
+_BLOCKED = _MetricFamily(
+    "toolvet_blocked_total", "counter", "Calls or results that a policy stepped in on, by its reason."
+)
+_WOULD = _MetricFamily("toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on.")
+_REPAIRED = _MetricFamily("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
+_VERDICTS = _MetricFamily("toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict.")
+_SILENT = _MetricFamily("toolvet_errors_without_flag_total", "counter", "Results that report an error without isError.")
+_FAULTS = _MetricFamily("toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed.")
+_SECONDS = _MetricFamily(
+    "toolvet_call_duration_seconds", "histogram", "From the call to its answer, as the proxy saw it."
+)
+
+
+class Metrics:
+    """A sink. `render` may be called from any thread."""
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._calls = Calls()
+        self._counts: dict[_MetricFamily, Counter[_Labels]] = {}
+        self._durations: dict[_Labels, _Durations] = {}
+        self._tools: set[tuple[str, str]] = set()
+
+    def write(self, seen: Sequence[StampedNote]) -> None:
+        """Count what ended."""
+        for item in self._calls.over(seen):
+            with self._lock:
+                if isinstance(item, FinishedCall):
+                    self._count_call(item)
+                elif isinstance(item.note, PolicyFault):
+                    self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
+            give_way()
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def render(self) -> str:
+        """The text format of Prometheus (version 0.0.4)."""
+        with self._lock:
+            lines = list(_head(_MetricFamily("toolvet_build_info", "gauge", "The version of toolvet.")))
+            lines.append(_sample("toolvet_build_info", (("version", __version__),), 1))
+            for family in (_CALLS, _BLOCKED, _WOULD, _REPAIRED, _VERDICTS, _SILENT, _FAULTS):
+                lines += _head(family)
+                for labels, count in sorted(self._counts.get(family, Counter()).items()):
+                    lines.append(_sample(family.name, labels, count))
+            lines += _head(_SECONDS)
+            for labels, durations in sorted(self._durations.items()):
+                lines += _histogram(labels, durations)
+            lines += _head(_MetricFamily("toolvet_calls_open", "gauge", "Calls without an answer yet."))
+            lines.append(_sample("toolvet_calls_open", (), self._calls.open))
+        return "\n".join(lines) + "\n"
+
+    def _count_call(self, call: FinishedCall) -> None:
+        note = call.ended
+        labels = self._labels(call.origin.server, note.tool)
+        self._count(_CALLS, (*labels, ("outcome", note.outcome)))
+        if note.blocked is not None:
+            self._count(_BLOCKED, (*labels, ("reason", note.blocked)))
+        if note.would_block is not None:
+            self._count(_WOULD, (*labels, ("reason", note.would_block)))
+        if note.repaired is not None:
+            self._count(_REPAIRED, labels)
+        if note.verdict is not None:
+            self._count(_VERDICTS, (*labels, ("class", note.verdict.classification.value)))
+            if note.verdict.error_without_flag:
+                self._count(_SILENT, labels)
+        if call.duration is not None:
+            self._durations.setdefault(labels, _Durations()).add(call.duration)
+
+    def _labels(self, server: str, tool: str) -> _Labels:
+        key = (self._name or server, tool)
+        if key not in self._tools:
+            if len(self._tools) >= _MOST_TOOLS:
+                return (("server", key[0]), ("tool", _OTHER))
+            self._tools.add(key)
+        return (("server", key[0]), ("tool", tool))
+
+    def _count(self, family: _MetricFamily, labels: _Labels) -> None:
+        self._counts.setdefault(family, Counter())[labels] += 1
+
+
+def _head(family: _MetricFamily) -> Iterable[str]:
+    return (f"# HELP {family.name} {family.words}", f"# TYPE {family.name} {family.kind}")
+
+
+def _histogram(labels: _Labels, durations: _Durations) -> Iterable[str]:
+    running = 0
+    for bound, count in zip((*(f"{bound:g}" for bound in _BOUNDS), "+Inf"), durations.buckets, strict=True):
+        running += count
+        yield _sample(f"{_SECONDS.name}_bucket", (*labels, ("le", bound)), running)
+    yield _sample(f"{_SECONDS.name}_sum", labels, durations.total)
+    yield _sample(f"{_SECONDS.name}_count", labels, running)
+
+
+def _sample(name: str, labels: _Labels, value: float) -> str:
+    told = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
+    return f"{name}{{{told}}} {value:g}" if told else f"{name} {value:g}"
+
+
+_ESCAPES: Mapping[int, str] = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,47 @@
+"""Which sinks a recorder has: from what the user asked for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from toolvet.errors import UsageError
+from toolvet.proxy.record.recorder import Recorder
+
+if TYPE_CHECKING:
+    from toolvet.proxy.record.recorder import Sink
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What is kept and told of the calls. `name` is the server's in the record; None for what it was started as."""
+
+    file: Path | None = None
+    name: str | None = None
+    metrics: Literal["on", "off"] = "off"
+    telemetry: Literal["on", "off"] = "off"
+
+
+def recorder_of(recording: Recording) -> Recorder:
+    """A recorder with the sinks that were asked for; each loads what it needs, and no more.
+
+    Raises UsageError where OpenTelemetry is asked for and not installed.
+    """
+    name = recording.name or ""
+    sinks: list[Sink] = []
+    if recording.metrics == "on":
+        from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - only who asked for it pays for it
+
+        sinks.append(Metrics(name))
+    if recording.telemetry == "on":
+        try:
+            from toolvet.proxy.record.telemetry_setup import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
+        except ImportError as error:
+            raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
+        sinks.append(OtlpTelemetry(name))
+    if recording.file is not None:
+        from toolvet.proxy.record.keeping import Keeping  # noqa: PLC0415 - SQLite is loaded for it
+        from toolvet.store.verdicts import open_book  # noqa: PLC0415 - as above
+
+        file = recording.file
+        sinks.append(Keeping(lambda: open_book(file), name))
+    return Recorder(sinks)

@@ -1,0 +1,175 @@
+"""Spans and evaluation events by OpenTelemetry: `pip install toolvet[otel]`.
+
+Names are those of the semantic conventions for GenAI and MCP (semantic-conventions-genai, in development as of 2026):
+a span `tools/call TOOL`, its parent the `traceparent` in the call's `_meta`; for every check an event
+`gen_ai.evaluation.result` of that span; and the histogram `mcp.server.operation.duration`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from opentelemetry import metrics, trace
+from opentelemetry._logs import LoggerProvider, LogRecord, SeverityNumber, get_logger_provider
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.util.types import AttributeValue
+
+from toolvet.checks.result import Classification, ResultVerdict
+from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.recorder import StampedNote
+from toolvet.redact import redact_text
+from toolvet.session import CallEnded
+from toolvet.version import __version__
+
+_SCOPE: Final = "toolvet.proxy"
+_EVENT: Final = "gen_ai.evaluation.result"
+_PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+_PROPAGATOR = TraceContextTextMapPropagator()
+# A sentence that explains a verdict, not a page.
+_MOST_WORDS = 500
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one check said of a call, by the names of `gen_ai.evaluation.*`. `score` is between 0 and 1."""
+
+    name: str
+    score: float
+    label: Literal["pass", "warn", "fail"]
+    explanation: str = ""
+
+
+def evaluations(note: CallEnded) -> Iterator[Evaluation]:
+    """What was checked: the arguments of a call that has issues or was sent, and the result that came."""
+    if note.issues:
+        problems = "; ".join(f"{issue.field}: {issue.problem}" for issue in note.issues)
+        label: Literal["warn", "fail"] = "warn" if note.repaired is not None else "fail"
+        yield Evaluation("toolvet.arguments", 0.0, label, redact_text(problems)[:_MOST_WORDS])
+    elif note.blocked is not None and note.outcome == "refused":
+        yield Evaluation(f"toolvet.{note.blocked}", 0.0, "fail", redact_text(note.why)[:_MOST_WORDS])
+    elif note.outcome not in ("refused", "validated"):
+        yield Evaluation("toolvet.arguments", 1.0, "pass")
+    if note.verdict is not None:
+        why = "; ".join(note.verdict.issues or note.verdict.evidence)
+        yield Evaluation(
+            "toolvet.result", note.verdict.confidence / 100, _label(note.verdict), redact_text(why)[:_MOST_WORDS]
+        )
+
+
+class Telemetry:
+    """A sink. Providers are those that are set globally when it is made; see `telemetry_setup` for our own."""
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        tracers: trace.TracerProvider | None = None,
+        loggers: LoggerProvider | None = None,
+        meters: metrics.MeterProvider | None = None,
+    ) -> None:
+        self._name = name
+        self._calls = Calls()
+        self._tracer = (tracers or trace.get_tracer_provider()).get_tracer(_SCOPE, __version__)
+        self._logger = (loggers or get_logger_provider()).get_logger(_SCOPE, __version__)
+        self._durations = (
+            (meters or metrics.get_meter_provider())
+            .get_meter(_SCOPE, __version__)
+            .create_histogram("mcp.server.operation.duration", unit="s", description="From the call to its answer.")
+        )
+
+    def write(self, seen: Sequence[StampedNote]) -> None:
+        """A span and its events for every call that ended."""
+        for item in self._calls.over(seen):
+            if isinstance(item, FinishedCall):
+                self._tell(item)
+            give_way()
+
+    def close(self) -> None:
+        """What is still to be sent is for the providers, which were not made here."""
+
+    def _tell(self, call: FinishedCall) -> None:
+        attributes = _attributes(call, self._name)
+        span = self._tracer.start_span(
+            f"tools/call {call.ended.tool}",
+            context=_parent(call.ended.meta),
+            kind=SpanKind.SERVER,
+            start_time=call.began,
+            attributes=attributes,
+        )
+        if "error.type" in attributes:
+            span.set_status(Status(StatusCode.ERROR, redact_text(call.ended.why)[:_MOST_WORDS] or None))
+        self._evaluate(call, span)
+        span.end(end_time=call.finished)
+        if call.duration is not None:
+            measured = {key: attributes[key] for key in _MEASURED if key in attributes}
+            self._durations.record(call.duration, measured, context=trace.set_span_in_context(span))
+
+    def _evaluate(self, call: FinishedCall, span: Span) -> None:
+        context = trace.set_span_in_context(span)
+        for evaluation in evaluations(call.ended):
+            attributes: dict[str, AttributeValue] = {
+                "gen_ai.evaluation.name": evaluation.name,
+                "gen_ai.evaluation.score.value": evaluation.score,
+                "gen_ai.evaluation.score.label": evaluation.label,
+            }
+            if evaluation.explanation:
+                attributes["gen_ai.evaluation.explanation"] = evaluation.explanation
+            self._logger.emit(
+                LogRecord(
+                    timestamp=call.finished,
+                    context=context,
+                    severity_number=_SEVERITY[evaluation.label],
+                    event_name=_EVENT,
+                    attributes=attributes,
+                )
+            )
+
+
+_SEVERITY = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": SeverityNumber.ERROR}
+_MEASURED = ("mcp.method.name", "gen_ai.tool.name", "error.type", "network.transport", "mcp.protocol.version")
+
+
+def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
+    note = call.ended
+    found: dict[str, AttributeValue] = {
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": note.tool,
+        "jsonrpc.request.id": str(note.id),
+        "network.transport": call.origin.transport,
+        "toolvet.server": name or call.origin.server,
+        "toolvet.outcome": note.outcome,
+    }
+    version = note.meta.get(_PROTOCOL_VERSION)
+    if isinstance(version, str):
+        found["mcp.protocol.version"] = version
+    if note.code is not None:
+        found["rpc.response.status_code"] = str(note.code)
+        found["error.type"] = str(note.code)
+    elif note.outcome in ("tool_error", "refused") or "is_error" in note.changed:
+        found["error.type"] = "tool_error"
+    elif note.outcome in ("lost", "unreadable", "cancelled"):
+        found["error.type"] = note.outcome
+    if note.blocked is not None:
+        found["toolvet.blocked"] = note.blocked
+    if note.would_block is not None:
+        found["toolvet.would_block"] = note.would_block
+    if note.repaired is not None:
+        found["toolvet.repaired"] = True
+    return found
+
+
+def _parent(meta: Mapping[str, object]) -> Context | None:
+    """The caller's span, as MCP carries it. Anything that is no legal trace context is none."""
+    carrier = {key: value for key in ("traceparent", "tracestate") if isinstance(value := meta.get(key), str)}
+    # An empty context, not the current one: whatever this thread did before has nothing to do with the call.
+    return _PROPAGATOR.extract(carrier, Context())
+
+
+def _label(verdict: ResultVerdict) -> Literal["pass", "warn", "fail"]:
+    if verdict.error_without_flag or verdict.classification in (Classification.BROKEN, Classification.ERROR):
+        return "fail"
+    return "pass" if verdict.is_valid and verdict.classification is Classification.FULLY_WORKING else "warn"

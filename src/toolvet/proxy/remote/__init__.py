@@ -1,0 +1,1 @@
+"""`toolvet proxy URL`: a server at a URL, offered on our stdin and stdout."""

@@ -1,0 +1,216 @@
+"""`toolvet proxy URL`: a server at a URL, offered on our stdin and stdout, every message passed through a session.
+
+So that a client which starts its servers, as the configuration files of most do, has one at a URL checked, too. What a
+connection is (the legacy session, streams, headers) is the matter of `RemoteServer`; lines are cut and joined here.
+
+The end: when the client stops writing, what it still waits for is served; a signal ends us at once. Either way open
+requests are answered, and a legacy session is deleted.
+"""
+
+import asyncio
+import gc
+import os
+import selectors
+import signal
+import stat
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.proxy.remote.server import RemoteServer
+from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.relay import Relay
+from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
+from toolvet.transport.target import HttpTarget
+
+_CHUNK: Final = 64 * 1024
+# In the middle of a long line we ask for more at once.
+_LONG_CHUNK: Final = 1 << 20
+# So many bytes that the other side did not take yet, and we stop reading.
+_FULL: Final = 4 << 20
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, recorder: Recorder) -> int:
+    """Serve our stdin and stdout until the client ends; the exit code, 128 and more for a signal.
+
+    `headers` go with every request. Call it from the main thread: it handles signals. Raises UsageError for a URL or
+    headers that cannot be sent; a server that cannot be reached is told to the client, as the answer to its requests.
+    """
+    target = HttpTarget(url, headers)
+    # What epoll refuses, a file as stdin, poll takes.
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.PollSelector())) as runner:
+        return runner.run(_serve(target, policies, recorder))
+
+
+async def _serve(target: HttpTarget, policies: Policies, recorder: Recorder) -> int:
+    return await _StdioClient(target, policies, recorder).run()
+
+
+class _Client:
+    """Our stdout. `room` is set while the client takes what it is told; `gone` once it cannot read any more."""
+
+    def __init__(self) -> None:
+        self._outlet = Outlet(private_stdout())
+        self._loop = asyncio.get_running_loop()
+        self._is_watched = False
+        self.room = asyncio.Event()
+        self.room.set()
+        self.gone = asyncio.Event()
+        if stat.S_ISFIFO(os.fstat(self._outlet.fd).st_mode):
+            # The writing end of a pipe has nothing to read: it is readable when nobody reads it any more.
+            self._loop.add_reader(self._outlet.fd, self._hung_up)
+
+    def write(self, buffers: Sequence[bytes]) -> None:
+        """Write these one after the other, now or when the client takes them."""
+        self._outlet.write(buffers)
+        self._look()
+
+    async def flush(self) -> None:
+        """Wait until all is written, or nobody reads."""
+        while self._outlet.size and not self.gone.is_set():
+            self.room.clear()
+            await self.room.wait()
+
+    def close(self) -> None:
+        """Nothing more will be written."""
+        if not self._outlet.closed:
+            self._loop.remove_reader(self._outlet.fd)
+            self._loop.remove_writer(self._outlet.fd)
+            self._outlet.close()
+
+    def _drain(self) -> None:
+        self._outlet.drain()
+        self._look()
+
+    def _look(self) -> None:
+        outlet = self._outlet
+        if outlet.broken:
+            self._hung_up()
+        elif outlet.size and not self._is_watched:
+            self._is_watched = True
+            self._loop.add_writer(outlet.fd, self._drain)
+        elif not outlet.size and self._is_watched:
+            self._is_watched = False
+            self._loop.remove_writer(outlet.fd)
+        if outlet.size >= _FULL:
+            self.room.clear()
+        elif not outlet.size:
+            self.room.set()
+
+    def _hung_up(self) -> None:
+        self._outlet.broken = True
+        self.gone.set()
+        self.room.set()
+        self._loop.remove_reader(self._outlet.fd)
+        self._loop.remove_writer(self._outlet.fd)
+
+
+class _StdioClient:
+    """One client on our pipes, one server at a URL. `run` once."""
+
+    def __init__(self, target: HttpTarget, policies: Policies, recorder: Recorder) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._patience = policies.settings.patience
+        self._catalogue = Catalogue()
+        prefix = f"toolvet:{os.urandom(8).hex()}:"
+        # Whatever can be wrong with the target is said before our stdout is taken over.
+        self._server = RemoteServer(
+            target, self._catalogue, prefix, hear=self._hear, lose=self._lose, rested=self._rested
+        )
+        self._client = _Client()
+        self._relay = Relay(
+            Session(policies, self._catalogue, prefix=prefix),
+            recorder,
+            RecordSource(target.describe(), connection=f"stdio-{os.getpid()}"),
+            to_server=self._server,
+            to_client=self._client,
+            on_time=self._on_time,
+        )
+        self._reading = False
+        self._client_open = True
+        # Set when nothing is left to do; the exit code.
+        self._over: asyncio.Future[int] = self._loop.create_future()
+
+    async def run(self) -> int:
+        """Relay until it is over."""
+        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in heard:
+            self._loop.add_signal_handler(number, self._end, 128 + number)
+        gone = asyncio.ensure_future(self._client.gone.wait())
+        gone.add_done_callback(lambda _: self._end(0))
+        try:
+            self._listen()
+            # What is alive now stays so; looking at it again and again would cost the slowest calls a millisecond.
+            gc.collect()
+            gc.freeze()
+            code = await self._over
+            self._relay.server_gone("the proxy ended")
+            await self._client.flush()
+            self._relay.close()
+            await self._server.close()
+        finally:
+            gone.cancel()
+            self._deafen()
+            self._client.close()
+        return code
+
+    # The client.
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(0, _LONG_CHUNK if self._relay.client_lines.begun else _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            # EIO from a terminal that hung up, ECONNRESET from a socket, EBADF when we were started without a stdin.
+            chunk = b""
+        if chunk:
+            self._relay.from_client(chunk)
+            if self._server.size >= _FULL:
+                self._deafen()
+        else:
+            self._client_open = False
+            self._deafen()
+            self._relay.client_ended()
+            self._rested()
+
+    def _listen(self) -> None:
+        if not self._reading and self._client_open:
+            self._reading = True
+            self._loop.add_reader(0, self._read)
+
+    def _deafen(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(0)
+
+    # The server.
+
+    async def _hear(self, message: bytes) -> None:
+        """A message of the server. On a pipe it must be one line; line feeds within it are white space, or no JSON."""
+        await self._client.room.wait()
+        line = message.replace(b"\n", b" ") if b"\n" in message else message
+        self._relay.from_server(line + b"\n")
+
+    def _lose(self, question: str) -> None:
+        """A question of ours that will not be answered."""
+        self._relay.give_up(question)
+
+    def _rested(self) -> None:
+        """The server took something, or answered."""
+        if self._server.size < _FULL:
+            self._listen()
+        if not self._client_open and not self._server.is_busy:
+            self._end(0)
+
+    def _end(self, code: int) -> None:
+        if not self._over.done():
+            self._over.set_result(code)
+
+    def _on_time(self, note: Asked | SchemaLearned) -> None:
+        """The session has no clock; this is ours."""
+        if isinstance(note, Asked):
+            self._loop.call_later(self._patience, self._relay.give_up, note.id)
+        elif note.lifetime_ms is not None:
+            self._loop.call_later(note.lifetime_ms / 1000, self._catalogue.forget)

@@ -1,0 +1,321 @@
+"""`toolvet proxy -- COMMAND`: a server started behind our stdin and stdout, every message passed through a session.
+
+One poll loop in one thread: measured beside asyncio and uvloop it adds the least to a call, and it needs neither their
+import time nor their memory (benchmarks/proxy.py). Reading waits in `poll` alone, writing waits nowhere; a side that
+does not read makes us stop reading what would be written to it.
+
+The end, whoever begins it: what the server still says is passed on, requests it left open are answered with an error,
+and nothing that it started is left. The server's exit code becomes ours.
+"""
+
+import gc
+import os
+import select
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.process import ServerProcess
+from toolvet.proxy.stdio.signals import Signals
+from toolvet.session import Policies
+from toolvet.transport import StdioTarget
+
+if TYPE_CHECKING:
+    from toolvet.session import Asked, SchemaLearned
+
+_CHUNK: Final = 64 * 1024
+# In the middle of a long line we ask for more at once. Always asking for so much would cost each small message.
+_LONG_CHUNK: Final = 1 << 20
+# So many unwritten bytes for one side, and we stop reading from the other.
+_FULL: Final = 4 << 20
+# If neither side reads, one of them has to be read nevertheless or nothing ever moves; this much, and no more.
+_BURSTING: Final = 1 << 30
+# The server's time to act on the end of its stdin, and on a signal. The official SDK gives its servers as much.
+_EOF_SECONDS: Final = 2.0
+_SIGNAL_SECONDS: Final = 2.0
+# A server that died may leave a child that keeps its stdout open: what comes within this time counts as its last words.
+_LAST_WORDS: Final = 0.5
+# A client that goes on writing to a dead server is not listened to for ever.
+_LAST_READS: Final = 64
+_GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
+
+
+def run_stdio(
+    command: Sequence[str],
+    env: Mapping[str, str] | None,
+    cwd: str | None,
+    policies: Policies,
+    recorder: Recorder,
+) -> int:
+    """Serve our stdin and stdout until the server or the client ends; the exit code, 128 and more for a signal.
+
+    `env` None hands our whole environment to the server, which is what it would have got without us. Call it from the
+    main thread: it handles signals. Raises UnreachableError when the server cannot be started.
+    """
+    process = ServerProcess(command, env, cwd)
+    origin = RecordSource(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
+    return StdioProxy(process, policies, recorder, origin).run()
+
+
+class StdioProxy:
+    """The loop for one running server. `run` once."""
+
+    def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
+        # The checks take 100 ms to load, and the server, which was started before, its own time at the same time.
+        from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
+        from toolvet.session import Catalogue, Session  # noqa: PLC0415
+
+        self._process = process
+        self._stdout = process.stdout
+        self._patience = policies.settings.patience
+        self._catalogue = Catalogue()
+        self._to_server = process.stdin
+        self._to_client = Outlet(private_stdout())
+        session = Session(policies, self._catalogue, prefix=f"toolvet:{os.urandom(8).hex()}:")
+        self._relay = Relay(
+            session, recorder, origin, to_server=self._to_server, to_client=self._to_client, on_time=self._on_time
+        )
+        self._poll = select.poll()
+        self._masks: dict[int, int] = {}
+        self._pressed = True
+        self._client_open = True
+        self._server_open = True
+        self._exited = False
+        self._lost = False
+        self._told_to_end = False
+        self._last_reads = _LAST_READS
+        # What is done when its time has come (seconds of `monotonic`), by what it is about.
+        self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
+
+    def run(self) -> int:
+        """Relay until it is over."""
+        wake = Signals()
+        try:
+            self._watch(wake.fd, select.POLLIN)
+            # What is alive now stays so; looking at it again and again would cost the slowest calls a millisecond.
+            gc.collect()
+            gc.freeze()
+            while not self._finished() or self._refuse_rest():
+                self._turn(wake)
+            self._relay.close()
+        finally:
+            self._process.close()
+            self._to_client.close()
+            wake.close()
+        return self._process.exit_code or 0
+
+    def _turn(self, wake: "Signals") -> None:
+        """Wait for something to happen, and see to it."""
+        if self._pressed or self._to_server.size or self._to_client.size:
+            self._set_interest()
+        for fd, events in self._poll.poll(self._milliseconds() if self._timers or self._lost else None):
+            if fd == self._stdout:
+                self._read_server()
+            elif fd == 0:
+                self._read_client()
+            elif fd == wake.fd:
+                for number in wake.take():
+                    self._signalled(number)
+            else:
+                self._write(self._to_server if fd == self._to_server.fd else self._to_client, events)
+        if self._timers:
+            self._act_on_time()
+        if not self._client_open:
+            self._close_server()
+        if (
+            self._to_server.lost
+            and self._server_open
+            and not self._exited
+            and not self._lost
+            and not self._timed("end")
+        ):
+            self._server_fails()
+
+    # The four pipes.
+
+    def _read_client(self) -> None:
+        chunk = _read(0, _LONG_CHUNK if self._relay.client_lines.begun else _CHUNK)
+        if chunk:
+            self._relay.from_client(chunk)
+        elif chunk is not None:
+            self._client_ended()
+
+    def _read_server(self) -> None:
+        chunk = _read(self._stdout, _LONG_CHUNK if self._relay.server_lines.begun else _CHUNK)
+        if chunk:
+            self._relay.from_server(chunk)
+        elif chunk is not None:
+            self._server_open = False
+            self._relay.server_ended()
+            self._watch(self._stdout, None)
+            self._server_fails()
+
+    def _write(self, outlet: Outlet, events: int) -> None:
+        if events & select.POLLOUT:
+            outlet.drain()
+        if events & _GONE:
+            outlet.broken = True
+        if outlet.broken:
+            self._pressed = True
+            if outlet is self._to_client:
+                self._client_gone()
+            else:
+                # It may still answer what it read: only once something more was to reach it, it has failed.
+                self._forget(outlet)
+
+    def _set_interest(self) -> None:
+        """Whom we listen to: not to one whose words nobody takes, unless neither side takes any."""
+        down, up = self._to_server.size, self._to_client.size
+        self._pressed = bool(down or up)
+        if self._client_open:
+            hear = down < _FULL or (up >= _FULL and down < _BURSTING)
+            self._watch(0, select.POLLIN if hear and up < _BURSTING else None)
+        if self._server_open:
+            hear = up < _FULL or (down >= _FULL and up < _BURSTING)
+            self._watch(self._stdout, select.POLLIN if hear else None)
+        for outlet in (self._to_server, self._to_client):
+            # Also with nothing to write: that nobody reads any more is told without being asked for.
+            mask = None if outlet.closed or outlet.broken else select.POLLOUT if outlet.size else 0
+            self._watch(outlet.fd, mask)
+
+    def _watch(self, fd: int, mask: int | None) -> None:
+        if self._masks.get(fd) == mask:
+            return
+        if mask is None:
+            self._poll.unregister(fd)
+            del self._masks[fd]
+        else:
+            self._poll.register(fd, mask)
+            self._masks[fd] = mask
+
+    # The end, from either side.
+
+    def _client_ended(self) -> None:
+        """It will write no more, but may still read: `printf … | toolvet proxy -- server` is served to the end."""
+        self._client_open = False
+        self._watch(0, None)
+        self._relay.client_ended()
+
+    def _client_gone(self) -> None:
+        """It cannot read any more. What it wrote before is still delivered: without us it would be in the pipe."""
+        while self._client_open and _readable(0):
+            self._read_client()
+        if self._client_open:
+            self._client_ended()
+
+    def _close_server(self) -> None:
+        """Once the client ended and the server has all of its words."""
+        if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
+            self._forget(self._to_server)
+        listening = self._relay.open and not self._to_client.broken
+        if self._to_server.closed and not self._exited and not self._timed("end") and not listening:
+            self._after("end", _EOF_SECONDS, self._terminate)
+
+    def _server_fails(self) -> None:
+        """It ended, or closed one of its pipes; the other signs of its end mostly come at once."""
+        self._forget(self._to_server)
+        if self._exited and not self._server_open:
+            self._lose()
+        elif not self._lost:
+            self._after("end", _LAST_WORDS, self._lose)
+
+    def _lose(self) -> None:
+        """No answer comes any more. Unless somebody is still to read what did come."""
+        if self._server_open and self._to_client.size >= _FULL:
+            self._after("end", _LAST_WORDS, self._lose)
+            return
+        self._timers.pop("end", None)
+        self._lost = True
+        how = self._process.ended_by if self._exited else "its pipes were closed"
+        self._relay.server_gone(f"the server ended ({how})")
+        if not self._exited:
+            self._after("end", _EOF_SECONDS, self._terminate)
+
+    def _terminate(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._after("end", _SIGNAL_SECONDS, self._kill)
+
+    def _kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+
+    def _forget(self, outlet: Outlet) -> None:
+        if not outlet.closed:
+            self._watch(outlet.fd, None)
+            outlet.close()
+
+    def _finished(self) -> bool:
+        return self._lost and self._exited and (not self._to_client.size or self._to_client.broken)
+
+    def _refuse_rest(self) -> bool:
+        """Requests that were written before the end could be seen get their answer, too. Whether there were any."""
+        if not self._client_open or not self._last_reads or self._to_client.broken or not _readable(0):
+            return False
+        self._last_reads -= 1
+        self._read_client()
+        return True
+
+    # Signals and time.
+
+    def _signalled(self, number: int) -> None:
+        if number == signal.SIGCHLD:
+            if not self._exited and self._process.exit_code is not None:
+                self._exited = True
+                self._server_fails()
+            return
+        if number != signal.SIGHUP:
+            # SIGHUP may mean "read your settings again"; the server decides. After the others it has to end, and a
+            # second one says that the user is out of patience.
+            self._after("end", 0 if self._told_to_end else _SIGNAL_SECONDS, self._kill)
+            self._told_to_end = True
+        self._process.send_signal(number)
+
+    def _on_time(self, note: "Asked | SchemaLearned") -> None:
+        """The session has no clock; this is ours."""
+        from toolvet.session import Asked  # noqa: PLC0415 - as in `__init__`; asked for once in many calls
+
+        if isinstance(note, Asked):
+            self._after(note.id, self._patience, partial(self._relay.give_up, note.id))
+        elif note.lifetime_ms is not None:
+            self._after("tools/list", note.lifetime_ms / 1000, self._catalogue.forget)
+
+    def _after(self, about: str, seconds: float, act: Callable[[], None]) -> None:
+        self._timers[about] = (monotonic() + seconds, act)
+
+    def _timed(self, about: str) -> bool:
+        return about in self._timers
+
+    def _milliseconds(self) -> int | None:
+        """Milliseconds until something is due, rounded up."""
+        if self._lost and self._exited and not self._to_client.size:
+            return 0
+        if not self._timers:
+            return None
+        return max(0, int((min(due for due, _ in self._timers.values()) - monotonic()) * 1000) + 1)
+
+    def _act_on_time(self) -> None:
+        now = monotonic()
+        for about, (due, act) in list(self._timers.items()):
+            if due <= now:
+                del self._timers[about]
+                act()
+
+
+def _read(fd: int, size: int) -> bytes | None:
+    """What is there; b"" at the end, None for a false alarm."""
+    try:
+        return os.read(fd, size)
+    except BlockingIOError:
+        return None
+    except OSError:
+        # EIO from a terminal that hung up, ECONNRESET from a socket, EBADF when we were started without a stdin.
+        return b""
+
+
+def _readable(fd: int) -> bool:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(0))

@@ -1,0 +1,19 @@
+"""Write the published JSON Schema of the envelope anew: `python -m tests.envelope.publish`."""
+
+import json
+from pathlib import Path
+
+from toolvet import envelope
+from toolvet.envelope.published import FILE, envelope_schema
+
+
+def written() -> str:
+    return json.dumps(envelope_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    (Path(envelope.__file__).parent / FILE).write_text(written(), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
