@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.text.dialect import translate
+from toolvet.matching.dialect import translate
 
 SOURCES = Path(str(files("toolvet")))
 SIGNS = ("*+", "++", "?+", "}+", "(?>")
