@@ -26,7 +26,7 @@ help:
 	@echo "make bench    benchmarks, each beside its peer in one run"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris), then every"
-	@echo "              property test with 20 times as many examples, about half an hour of two cores"
+	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess

@@ -16,7 +16,7 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 # For `make fuzz`.
-settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=2_000, derandomize=False)
+settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=1_000, derandomize=False)
 settings.load_profile("suite")
 
 
