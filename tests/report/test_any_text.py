@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ET
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console
+from tests.examples import examples
 from tests.report import samples
 from tests.report.structure import check_junit, check_markdown, check_page, check_sarif
 
@@ -38,7 +39,7 @@ RESULTS = JSON | st.fixed_dictionaries(
     {"content": st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXT}) | JSON, max_size=3)},
     optional={"isError": JSON, "structuredContent": JSON},
 )
-COUNT = settings(max_examples=50, deadline=None)
+COUNT = examples(50)
 
 
 @st.composite
