@@ -19,7 +19,7 @@ from toolvet.rules import (
     judge_calls,
     judge_server,
     judge_tool,
-    merged,
+    merge,
     tool_definition,
 )
 from toolvet.rules.destructive import sounds_read_only, why_not_called
@@ -157,7 +157,7 @@ def test_any_server_is_judged(
         listing_problems=tuple(problems),
         validation=validation,
     )
-    assert len(merged(judge_server(server))) <= len(judge_server(server))
+    assert len(merge(judge_server(server))) <= len(judge_server(server))
 
 
 def test_depth_is_no_danger() -> None:
