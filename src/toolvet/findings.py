@@ -40,6 +40,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         why: why it matters.
         remedy: what to do about it.
         reproduce: a command line that shows it again.
+        scenario: the id of the call in the report that shows it; None for a finding about a definition, several calls or the
+            server.
         occurrences: the number of calls that showed the same thing.
     """
 
@@ -53,6 +55,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     remedy: str = ""
     reproduce: str = ""
+    scenario: str | None = None
     occurrences: int = 1
 
     @property
@@ -79,3 +82,32 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     looks_for: str
     why: str
     remedy: str
+
+    def finding(
+        self,
+        *,
+        message: str,
+        evidence: str = "",
+        pointer: str = "",
+        confidence: int = 100,
+        severity: Severity | None = None,
+        remedy: str | None = None,
+        tool: str | None = None,
+    ) -> Finding:
+        """A finding of this check; `severity` and `remedy` are the card's unless they are given.
+
+            yield CARD.finding(message="The tool has no inputSchema.", pointer="/inputSchema")
+
+        `tool` is for rules that look at the whole server and mean one of its tools.
+        """
+        return Finding(
+            id=self.id,
+            severity=severity or self.severity,
+            confidence=confidence,
+            tool=tool or None,
+            message=message,
+            pointer=pointer,
+            evidence=evidence,
+            why=self.why,
+            remedy=remedy or self.remedy,
+        )

@@ -12,7 +12,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet import (
     Envelope,
@@ -329,7 +330,7 @@ ERROR_CALLS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150)
 @given(st.tuples(st.just(success_response), CALLS) | st.tuples(st.just(error_response), ERROR_CALLS))
 def test_whatever_is_asked_for_is_refused_clearly_or_keeps_the_contract(call: tuple[Any, dict[str, Any]]) -> None:
     build, arguments = call
