@@ -40,8 +40,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         why: why it matters.
         remedy: what to do about it.
         reproduce: a command line that shows it again.
-        scenario: the id of the call in the report that shows it; None for a finding about a definition, several calls or the
-            server.
+        scenario: the id of the call in the report that shows it; None for findings about a definition, several
+            calls or the server.
         occurrences: the number of calls that showed the same thing.
     """
 

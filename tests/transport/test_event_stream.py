@@ -37,7 +37,7 @@ async def converse(session: McpSession) -> None:
     assert len(listing.tools) == 1
     replies = await asyncio.gather(*(session.call_tool("echo", {"n": n}, timeout=20) for n in range(5)))
     assert [str(n) in repr(reply.result) for n, reply in enumerate(replies) if isinstance(reply, Answer)] == [True] * 5
-    assert session.oddities == ()
+    assert session.anomalies == ()
 
 
 def test_a_server_of_2024_is_spoken_to_when_the_target_says_so(sse_url: str) -> None:

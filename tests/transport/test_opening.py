@@ -31,7 +31,7 @@ def listed(target: StdioTarget) -> Listing:
 
 
 def odd(session: McpSession) -> list[tuple[str, str]]:
-    return [(oddity.kind, oddity.evidence) for oddity in session.oddities]
+    return [(anomaly.kind, anomaly.evidence) for anomaly in session.anomalies]
 
 
 def test_a_legacy_server_is_found_by_its_refusal_and_keeps_its_process(hostile: Hostile) -> None:
@@ -139,7 +139,7 @@ def test_a_real_server_is_spoken_to_in_both_eras(module: str, era: Era, spoken: 
             if module == "mcp_server_time":
                 answer = await session.call_tool("get_current_time", {"timezone": "UTC"}, timeout=30)
                 assert isinstance(answer, Answer)
-            assert session.oddities == ()
+            assert session.anomalies == ()
 
     asyncio.run(main())
 
@@ -181,7 +181,7 @@ def test_a_silent_server_is_named_with_the_time_we_waited(hostile: Hostile) -> N
 
 def test_garbage_before_the_first_message_is_noise(hostile: Hostile) -> None:
     session = opened(hostile("garbage"))
-    assert [kind for kind, _ in odd(session)] == ["noise"] * len(session.oddities)
+    assert [kind for kind, _ in odd(session)] == ["noise"] * len(session.anomalies)
     assert odd(session)[-1][1] == "Welcome to the shop! Type help."
 
 

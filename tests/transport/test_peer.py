@@ -116,8 +116,8 @@ def test_odd_things_are_counted_beyond_those_that_are_kept() -> None:
         return peer
 
     peer = asyncio.run(main())
-    assert (len(peer.oddities), peer.odd["noise"]) == (50, 1000)
-    assert all(len(oddity.evidence) <= 300 for oddity in peer.oddities)
+    assert (len(peer.anomalies), peer.anomaly_counts["noise"]) == (50, 1000)
+    assert all(len(anomaly.evidence) <= 300 for anomaly in peer.anomalies)
     assert sum(len(note.raw) for note in peer.notifications) <= 4 * 1024 * 1024
 
 

@@ -43,7 +43,7 @@ def said(reply: Reply) -> str:
 
 
 def kinds(session: McpSession) -> list[str]:
-    return [oddity.kind for oddity in session.oddities]
+    return [anomaly.kind for anomaly in session.anomalies]
 
 
 def test_noise_on_stdout_is_noted_and_hides_no_answer(hostile: Hostile) -> None:
@@ -51,7 +51,7 @@ def test_noise_on_stdout_is_noted_and_hides_no_answer(hostile: Hostile) -> None:
         assert said(await session.call_tool("echo", {})) == "ok"
         assert said(await session.call_tool("echo", {})) == "ok"
         assert kinds(session)[:3] == ["noise"] * 3
-        assert session.oddities[0].evidence == "Debug: calling �echo"
+        assert session.anomalies[0].evidence == "Debug: calling �echo"
 
     in_session(hostile("noise"), talk)
 
@@ -114,7 +114,7 @@ def test_a_server_that_dies_in_an_answer_is_lost_with_exit_code_and_last_words(h
         again = await session.call_tool("echo", {}, timeout=10)
         assert isinstance(again, ConnectionLost)
         assert again.exit_code == 7
-        assert session.oddities[0].evidence == '{"jsonrpc":"2.0","id":'
+        assert session.anomalies[0].evidence == '{"jsonrpc":"2.0","id":'
 
     in_session(hostile("dies"), talk)
 

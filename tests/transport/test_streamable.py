@@ -211,7 +211,7 @@ def test_an_sdk_server_is_spoken_to_in_both_eras(sdk_url: str, era: Era, spoken:
         large = await session.call_tool("echo", {"large": 3_000_000}, timeout=20)
         assert isinstance(large, Answer)
         assert len(large.raw) > 3_000_000
-        assert session.oddities == ()
+        assert session.anomalies == ()
 
     in_session(sdk_url, talk, era)
 
@@ -246,7 +246,7 @@ def test_an_expired_session_is_opened_again_once() -> None:
 
     async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
-        assert [oddity.kind for oddity in session.oddities] == ["session_expired"]
+        assert [anomaly.kind for anomaly in session.anomalies] == ["session_expired"]
 
     with odd_server(script) as server:
         in_session(server.url, talk)
@@ -358,7 +358,7 @@ def test_a_session_id_that_no_header_should_carry_is_noted_and_not_sent_back(ses
 
     async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
-        assert [oddity.kind for oddity in session.oddities] == ["bad_session_id"]
+        assert [anomaly.kind for anomaly in session.anomalies] == ["bad_session_id"]
 
     with odd_server(script) as server:
         in_session(server.url, talk)
@@ -418,7 +418,7 @@ def test_a_request_of_the_server_in_a_stream_is_answered_with_a_post() -> None:
 
 def test_a_refused_notification_is_noted() -> None:
     async def talk(session: McpSession) -> None:
-        assert [(oddity.kind, oddity.evidence) for oddity in session.oddities] == [
+        assert [(anomaly.kind, anomaly.evidence) for anomaly in session.anomalies] == [
             ("notification_refused", "HTTP 406: no thanks")
         ]
 

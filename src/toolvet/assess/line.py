@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Literal
 
 from toolvet.errors import ToolvetError
-from toolvet.rules import WireOddity
+from toolvet.rules import WireAnomaly
 from toolvet.transport import ConnectionLost, Era, Listing, McpSession, Reply, Target, TimedOut, open_session
 
 _MOST_RESTARTS = 25
@@ -24,7 +24,7 @@ class Line:
         self._session: McpSession | None = None
         self._opened: McpSession | None = None
         self._stderr: list[str] = []
-        self._oddities: list[WireOddity] = []
+        self._anomalies: list[WireAnomaly] = []
         self._waited = 0.0
         self._renewing = asyncio.Lock()
         self.restarts = 0
@@ -94,7 +94,7 @@ class Line:
 
     def _keep(self, session: McpSession) -> None:
         self._stderr.append(session.peer.stderr)
-        self._oddities.extend(_oddities(session))
+        self._anomalies.extend(_anomalies(session))
         self._waited += session.wait_seconds
 
     @property
@@ -104,9 +104,9 @@ class Line:
         return "\n".join(part.rstrip() for part in [*self._stderr, *now] if part.strip())
 
     @property
-    def oddities(self) -> tuple[WireOddity, ...]:
+    def anomalies(self) -> tuple[WireAnomaly, ...]:
         """What was odd on the wire, over all its lives."""
-        return (*self._oddities, *(_oddities(self._session) if self._session else ()))
+        return (*self._anomalies, *(_anomalies(self._session) if self._session else ()))
 
     @property
     def waited(self) -> float:
@@ -114,5 +114,5 @@ class Line:
         return self._waited + (self._session.wait_seconds if self._session else 0.0)
 
 
-def _oddities(session: McpSession) -> tuple[WireOddity, ...]:
-    return tuple(WireOddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in session.oddities)
+def _anomalies(session: McpSession) -> tuple[WireAnomaly, ...]:
+    return tuple(WireAnomaly(kind=anomaly.kind, evidence=anomaly.evidence) for anomaly in session.anomalies)

@@ -10,7 +10,7 @@ from toolvet.rules.subject import (
     ServerSeen,
     ToolDefinition,
     ValidationSeen,
-    WireOddity,
+    WireAnomaly,
     tool_definition,
 )
 
@@ -23,7 +23,7 @@ __all__ = [
     "ServerSeen",
     "ToolDefinition",
     "ValidationSeen",
-    "WireOddity",
+    "WireAnomaly",
     "cards",
     "judge_call",
     "judge_calls",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, Protocol
 
-from toolvet.transport.reply import OddityKind
+from toolvet.transport.reply import AnomalyKind
 from toolvet.wire import Oversize
 
 
@@ -37,7 +37,7 @@ class Inbox(Protocol):
         """Whether request `id_` is still open."""
         ...
 
-    def note(self, kind: OddityKind, evidence: bytes | str) -> None:
+    def note(self, kind: AnomalyKind, evidence: bytes | str) -> None:
         """Remember something that a well-behaved peer does not do."""
         ...
 

@@ -19,7 +19,7 @@ def opening_error(target: Target, peer: Peer, reply: Reply, timeout: float) -> T
 
 def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float) -> str:
     command = f"`{target.describe()}`"
-    noise = [oddity.evidence for oddity in peer.oddities if oddity.kind == "noise"]
+    noise = [anomaly.evidence for anomaly in peer.anomalies if anomaly.kind == "noise"]
     stderr = last_lines(peer.stderr)
     said = f"; its stderr ends with:\n{stderr}" if stderr else ""
     if noise and not peer.messages:

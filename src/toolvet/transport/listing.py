@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from toolvet.schema.json_value import is_array, members
 from toolvet.transport.quote import printable
-from toolvet.transport.reply import Answer, Oddity, Reply, describe_reply
+from toolvet.transport.reply import Anomaly, Answer, Reply, describe_reply
 
 MAX_PAGES: Final = 1000
 
@@ -21,10 +21,10 @@ class Listing:
 
     tools: tuple[object, ...]
     pages: int
-    problems: tuple[Oddity, ...] = ()
+    problems: tuple[Anomaly, ...] = ()
     failure: Reply | None = None
 
-    def with_problems(self, problems: Iterable[Oddity]) -> "Listing":
+    def with_problems(self, problems: Iterable[Anomaly]) -> "Listing":
         """Return the same listing with more problems."""
         return replace(self, problems=(*self.problems, *problems))
 
@@ -43,32 +43,32 @@ async def read_tools(ask: Ask, *, timeout: float | None = None) -> Listing:  # n
     An empty string is a cursor, too (specification, server/utilities/pagination).
     """
     tools: list[object] = []
-    problems: list[Oddity] = []
+    problems: list[Anomaly] = []
     cursors: set[str] = set()
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask("tools/list", None if cursor is None else {"cursor": cursor}, timeout=timeout)
         if not isinstance(reply, Answer):
-            problems.append(Oddity("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
+            problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
         result = members(reply.result)
         found = result.get("tools")
         if is_array(found):
             tools += found
         else:
-            problems.append(Oddity("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
+            problems.append(Anomaly("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
         following = result.get("nextCursor")
         if following is None:
             if "nextCursor" in result:
-                problems.append(Oddity("bad_cursor", f"page {page + 1}: nextCursor is null instead of missing"))
+                problems.append(Anomaly("bad_cursor", f"page {page + 1}: nextCursor is null instead of missing"))
             return Listing(tuple(tools), page + 1, tuple(problems))
         if not isinstance(following, str):
-            problems.append(Oddity("bad_cursor", f"page {page + 1}: nextCursor is {printable(repr(following), 100)}"))
+            problems.append(Anomaly("bad_cursor", f"page {page + 1}: nextCursor is {printable(repr(following), 100)}"))
             return Listing(tuple(tools), page + 1, tuple(problems))
         if following in cursors:
-            problems.append(Oddity("cursor_cycle", f"page {page + 1}: {printable(repr(following), 100)} came before"))
+            problems.append(Anomaly("cursor_cycle", f"page {page + 1}: {printable(repr(following), 100)} came before"))
             return Listing(tuple(tools), page + 1, tuple(problems))
         cursors.add(following)
         cursor = following
-    problems.append(Oddity("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
+    problems.append(Anomaly("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
     return Listing(tuple(tools), MAX_PAGES, tuple(problems))

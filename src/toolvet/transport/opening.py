@@ -96,7 +96,7 @@ async def open_session(
             outcome,
             announced,
             waited_before=peer.wait_seconds,
-            oddities_before=tuple(peer.oddities),
+            anomalies_before=tuple(peer.anomalies),
         )
 
 

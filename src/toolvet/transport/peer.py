@@ -10,11 +10,11 @@ from toolvet.redact import redact_text
 from toolvet.transport.channel import Channel
 from toolvet.transport.quote import last_lines, printable
 from toolvet.transport.reply import (
+    Anomaly,
+    AnomalyKind,
     Answer,
     ConnectionLost,
     Malformed,
-    Oddity,
-    OddityKind,
     Reply,
     RpcError,
     TimedOut,
@@ -52,15 +52,15 @@ _ANSWER_SECONDS: Final = 0.5
 class Peer:
     """Send requests and get a `Reply` to each; no method raises because of what the peer did.
 
-    `oddities` holds up to 50 of each kind, `odd` counts them all. `notifications` holds the last 1000, or fewer if they
-    are over 4 MiB. `era` is None until a session settles it. Of the server's own requests, `ping` is answered,
-    `roots/list` is answered with `roots` unless that is None, and all others get the error -32601.
+    `anomalies` holds up to 50 of each kind, `anomaly_counts` counts them all. `notifications` holds the last 1000, or
+    fewer if they are over 4 MiB. `era` is None until a session settles it. Of the server's own requests, `ping` is
+    answered, `roots/list` is answered with `roots` unless that is None, and all others get the error -32601.
     """
 
     def __init__(self, channel: Channel, *, roots: tuple[str, ...] | None = None) -> None:
         self.era: Era | None = None
-        self.oddities: list[Oddity] = []
-        self.odd: Counter[OddityKind] = Counter()
+        self.anomalies: list[Anomaly] = []
+        self.anomaly_counts: Counter[AnomalyKind] = Counter()
         self.notifications: deque[Notification] = deque()
         self.messages = 0
         self._channel = channel
@@ -218,11 +218,11 @@ class Peer:
         """Whether request `id_` is still open."""
         return id_ in self._pending
 
-    def note(self, kind: OddityKind, evidence: bytes | str) -> None:
+    def note(self, kind: AnomalyKind, evidence: bytes | str) -> None:
         """Remember something odd; secrets in `evidence` are replaced."""
-        self.odd[kind] += 1
-        if self.odd[kind] <= _KEPT_PER_KIND:
-            self.oddities.append(Oddity(kind, redact_text(printable(evidence, _EVIDENCE_CHARACTERS))))
+        self.anomaly_counts[kind] += 1
+        if self.anomaly_counts[kind] <= _KEPT_PER_KIND:
+            self.anomalies.append(Anomaly(kind, redact_text(printable(evidence, _EVIDENCE_CHARACTERS))))
 
     def _take_answer(self, id_: Id, message: Message, answers: int | None, status: int | None) -> None:
         self.messages += 1

@@ -64,7 +64,7 @@ class Malformed(msgspec.Struct, frozen=True, kw_only=True):
 
 Reply: TypeAlias = Answer | RpcError | TimedOut | ConnectionLost | Malformed
 
-OddityKind: TypeAlias = Literal[
+AnomalyKind: TypeAlias = Literal[
     "noise",  # something on the channel that is not a message
     "duplicate_answer",  # a second answer to the same request
     "late_answer",  # an answer to a request that we had cancelled
@@ -87,10 +87,10 @@ OddityKind: TypeAlias = Literal[
 ]
 
 
-class Oddity(msgspec.Struct, frozen=True):
+class Anomaly(msgspec.Struct, frozen=True):
     """Something a well-behaved peer does not do. `evidence` quotes it, cut and safe to print."""
 
-    kind: OddityKind
+    kind: AnomalyKind
     evidence: str
 
 

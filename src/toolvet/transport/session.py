@@ -14,7 +14,7 @@ from toolvet.transport.introduction import (
 )
 from toolvet.transport.listing import Listing, read_tools
 from toolvet.transport.peer import Era, Peer
-from toolvet.transport.reply import Answer, Malformed, Oddity, Reply, RpcError
+from toolvet.transport.reply import Anomaly, Answer, Malformed, Reply, RpcError
 from toolvet.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
 _NO_HEADERS: Final = ParameterHeaders()
@@ -34,14 +34,14 @@ class McpSession:
         capabilities: Mapping[str, object],
         *,
         waited_before: float = 0.0,
-        oddities_before: tuple[Oddity, ...] = (),
+        anomalies_before: tuple[Anomaly, ...] = (),
     ) -> None:
         self.peer = peer
         self.introduction = introduction
         self._capabilities = capabilities
         self._meta = request_meta(capabilities)
         self._waited_before = waited_before
-        self._oddities_before = oddities_before
+        self._anomalies_before = anomalies_before
         self._parameter_headers: dict[str, ParameterHeaders] = {}
         self._renewing = asyncio.Lock()
         self._renewals = 0
@@ -87,9 +87,9 @@ class McpSession:
         return self._waited_before + self.peer.wait_seconds
 
     @property
-    def oddities(self) -> tuple[Oddity, ...]:
+    def anomalies(self) -> tuple[Anomaly, ...]:
         """What was odd on the channel, preceded by what was odd on a channel that we gave up while opening."""
-        return (*self._oddities_before, *self.peer.oddities)
+        return (*self._anomalies_before, *self.peer.anomalies)
 
     async def request(
         self,
@@ -159,14 +159,14 @@ class McpSession:
         listing = await read_tools(self.request, timeout=timeout)
         if self.era == "legacy":
             return listing
-        problems: list[Oddity] = []
+        problems: list[Anomaly] = []
         for tool in listing.tools:
             definition = members(tool)
             name = definition.get("name")
             if isinstance(name, str):
                 found = parameter_headers(definition.get("inputSchema"))
                 self._parameter_headers[name] = found
-                problems += [Oddity("bad_parameter_header", f"{name}: {problem}"[:300]) for problem in found.problems]
+                problems += [Anomaly("bad_parameter_header", f"{name}: {problem}"[:300]) for problem in found.problems]
         return listing.with_problems(problems)
 
     def _add_meta(self, params: object) -> object:
