@@ -6,11 +6,7 @@ import msgspec
 
 
 class Severity(StrEnum):
-    """How bad a finding is, in an order.
-
-    >>> Severity.ERROR.reaches(Severity.WARNING), Severity.INFO.reaches(Severity.WARNING)
-    (True, False)
-    """
+    """How bad a finding is: an error, a warning or information."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -22,7 +18,11 @@ class Severity(StrEnum):
         return {"error": 2, "warning": 1, "info": 0}[self.value]
 
     def reaches(self, threshold: "Severity") -> bool:
-        """Whether this severity is at or above `threshold`."""
+        """Whether this severity is at or above `threshold`.
+
+        >>> Severity.ERROR.reaches(Severity.WARNING), Severity.INFO.reaches(Severity.WARNING)
+        (True, False)
+        """
         return self.rank >= threshold.rank
 
 
