@@ -1,4 +1,4 @@
-"""Bytes in, JSON-RPC messages out. Pure and total: every byte string is some message."""
+"""Bytes in, JSON-RPC messages out, and the framings around them. Pure and total: every byte string is some message."""
 
 from toolvet.wire.encode import (
     encode_error,
@@ -6,7 +6,7 @@ from toolvet.wire.encode import (
     encode_request,
     encode_result,
 )
-from toolvet.wire.lines import LineFramer, Oversize
+from toolvet.wire.lines import LineFramer, Oversize, RawLineFramer
 from toolvet.wire.message import (
     ErrorReply,
     Id,
@@ -32,6 +32,7 @@ __all__ = [
     "NoiseKind",
     "Notification",
     "Oversize",
+    "RawLineFramer",
     "Request",
     "Result",
     "SseEvent",
