@@ -1,11 +1,9 @@
 """A JSON-RPC batch (MCP 2025-03-26 only): its messages are decided one by one and passed on as a batch again."""
 
 from collections.abc import Callable
-from typing import Final
-
-import msgspec
 
 from toolvet.session.step import Step, ToClient, ToServer
+from toolvet.wire import split_batch
 
 
 def decide_batch(
@@ -24,11 +22,7 @@ def decide_batch(
         onward: The kind of step that goes the way of the batch.
         prefix: Begins the ids of the session's own questions.
     """
-    try:
-        items = _ITEMS.decode(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return [onward(data)]
-    messages = [bytes(item) for item in items]
+    messages = split_batch(data)
     passed: list[bytes] = []
     rest: list[Step] = []
     for message in messages:
@@ -41,6 +35,3 @@ def decide_batch(
     if len(passed) == len(messages) and all(new is old for new, old in zip(passed, messages, strict=True)):
         return [onward(data), *rest]
     return [onward(b"[" + b",".join(passed) + b"]"), *rest] if passed else rest
-
-
-_ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])

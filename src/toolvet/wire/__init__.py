@@ -18,6 +18,7 @@ from toolvet.wire.message import (
     Request,
     Result,
     parse,
+    split_batch,
 )
 from toolvet.wire.shallow import shallow
 from toolvet.wire.sse import SseEvent, SseFramer
@@ -43,4 +44,5 @@ __all__ = [
     "encode_result",
     "parse",
     "shallow",
+    "split_batch",
 ]

@@ -1,10 +1,14 @@
-"""What is nested too deeply for a decoder, without its depths: enough to see which message it is."""
+"""Cuts JSON that is nested too deeply for a decoder, so that it can still be seen which message it is."""
 
 import re
 
 
 def shallow(line: bytes, limit: int = 500) -> bytes:
-    """The same JSON with null in place of each container that stands within `limit` others. Linear, and total."""
+    """Return the same JSON with null in place of each container within `limit` others. Linear in its length; total.
+
+    >>> shallow(b'{"a": [[1], 2]}', limit=2)
+    b'{"a": [null, 2]}'
+    """
     depth, kept = 0, 0
     parts: list[bytes] = []
     for token in _TOKENS.finditer(line):
@@ -21,5 +25,5 @@ def shallow(line: bytes, limit: int = 500) -> bytes:
     return b"".join((*parts, line[kept:])) if depth <= limit else b"".join(parts)
 
 
-# Brackets in runs, because whoever nests a hundred thousand of them writes little in between.
+# Brackets in runs: input that nests a hundred thousand of them has little in between.
 _TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\[++|\{++|\]++|\}++', re.DOTALL)

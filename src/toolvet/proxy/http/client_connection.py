@@ -211,12 +211,13 @@ class ClientConnection(asyncio.Protocol):
         self._in_head = False
         self._head_size = 0
         parser = self._parser
+        version = parser.get_http_version()
         head = RequestHead(
-            parser.get_method(),
-            self._target,
-            self._fields,
-            parser.should_keep_alive() and parser.get_http_version() != "1.0",
-            parser.get_http_version().encode(),
+            method=parser.get_method(),
+            target=self._target,
+            fields=self._fields,
+            keep_alive=parser.should_keep_alive() and version != "1.0",
+            version=version.encode(),
         )
         self._body = Body(self._pause_reading, self._resume_reading)
         self._clear_timer()

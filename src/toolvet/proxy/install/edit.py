@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from toolvet.schema.json_value import members
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
@@ -26,6 +26,28 @@ class Edit:
     start: int
     end: int
     text: str
+
+
+class MemberPlace(NamedTuple):
+    """Where a member is: the text of the file, what was read of it, and the path to the member."""
+
+    text: str
+    document: Document
+    path: Path
+
+    def at(self, *names: str | int) -> "MemberPlace":
+        """Return the place of a member further down."""
+        return MemberPlace(self.text, self.document, (*self.path, *names))
+
+    @property
+    def exists(self) -> bool:
+        """Whether the file has this member."""
+        return self.path in self.document.spans
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The positions where the member's value begins and ends. Raises KeyError if there is none."""
+        return self.document.spans[self.path]
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
@@ -46,16 +68,16 @@ def split_mark(text: str) -> tuple[str, str]:
     return text[: len(text) - len(rest)], rest
 
 
-def rename_member(text: str, document: Document, path: Path, token: str) -> Edit:
-    """Give the member at `path` another key; `token` is the key as it is written, with its quotes."""
-    start = document.keys[path]
-    found = _STRING.match(text, start)
+def rename_member(place: MemberPlace, token: str) -> Edit:
+    """Give a member another key; `token` is the key as it is written, with its quotes."""
+    start = place.document.keys[place.path]
+    found = _STRING.match(place.text, start)
     return Edit(start, start if found is None else found.end(), token)
 
 
-def indent(text: str, document: Document, path: Path) -> str:
+def indent(place: MemberPlace) -> str:
     """Return the white space for a new member after this one: the same as before this one if it has its own line."""
-    key = document.keys[path]
+    text, key = place.text, place.document.keys[place.path]
     line = text.rfind("\n", 0, key)
     blank = text[line + 1 : key]
     if line < 0 or blank.strip():
@@ -63,10 +85,10 @@ def indent(text: str, document: Document, path: Path) -> str:
     return ("\r\n" if text[line - 1 : line] == "\r" else "\n") + blank
 
 
-def remove_member(text: str, document: Document, path: Path, behind: int, empty: str) -> Edit:
+def remove_member(place: MemberPlace, behind: int, empty: str) -> Edit:
     """Remove the member with the comma between `behind` and it; without such a comma its value becomes `empty`."""
-    first, last = document.spans[path]
-    earlier = text.rfind(",", behind, document.keys[path])
+    first, last = place.span
+    earlier = place.text.rfind(",", behind, place.document.keys[place.path])
     return Edit(earlier, last, "") if earlier >= 0 else Edit(first, last, empty)
 
 

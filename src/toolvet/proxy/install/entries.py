@@ -18,8 +18,18 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from toolvet.errors import ConfigError
-from toolvet.proxy.install.edit import Backup, Edit, Path, apply_edits, indent, remove_member, split_mark, write_json
-from toolvet.proxy.install.remote import EntryPlace, inner_remote, is_remote, obstacle, unwrap_remote, wrap_remote
+from toolvet.proxy.install.edit import (
+    Backup,
+    Edit,
+    MemberPlace,
+    Path,
+    apply_edits,
+    indent,
+    remove_member,
+    split_mark,
+    write_json,
+)
+from toolvet.proxy.install.remote import inner_remote, is_remote, obstacle, unwrap_remote, wrap_remote
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
 
@@ -79,7 +89,7 @@ def plan_install(text: str, before: str | None, wrapper: Wrapper, servers: Seque
     """
     bare = plan_uninstall(text, before).text
     mark, text = split_mark(text)
-    document = _parse(text)
+    document = _parse_configuration(text)
     entries = _entries(document)
     _require(servers, entries)
     edits: list[Edit] = []
@@ -88,10 +98,10 @@ def plan_install(text: str, before: str | None, wrapper: Wrapper, servers: Seque
         name = str(path[-1])
         done = _wrappable(entry, servers) if not servers or name in servers else "untouched"
         if done == "wrapped" and is_remote(entry):
-            edits += wrap_remote(EntryPlace(text, document, path), entry, *wrapper.before(name))
+            edits += wrap_remote(MemberPlace(text, document, path), entry, *wrapper.before(name))
         elif done == "wrapped":
             command, args = wrapper.words(name, str(entry["command"]), elements(entry.get("args", [])))
-            edits += _rewrite(document, path, command, args, new_line=indent(text, document, (*path, "command")))
+            edits += _rewrite(MemberPlace(text, document, path), command, args)
         changes.append(Change(name, done))
     return InstallPlan(mark + apply_edits(text, edits), bare, tuple(changes))
 
@@ -99,7 +109,7 @@ def plan_install(text: str, before: str | None, wrapper: Wrapper, servers: Seque
 def plan_uninstall(text: str, before: str | None, servers: Sequence[str] = ()) -> InstallPlan:
     """Take these servers (all, when none is named) out of toolvet again. Raises ConfigError as `plan_install` does."""
     mark, text = split_mark(text)
-    document = _parse(text)
+    document = _parse_configuration(text)
     entries = _entries(document)
     _require(servers, entries)
     backup = Backup(before)
@@ -108,7 +118,7 @@ def plan_uninstall(text: str, before: str | None, servers: Sequence[str] = ()) -
     changes: list[Change] = []
     for path, entry in entries.items():
         name = str(path[-1])
-        undo = _undo(text, document, path, entry, backup)
+        undo = _undo(MemberPlace(text, document, path), entry, backup)
         if undo is None:
             changes.append(Change(name, "untouched" if servers and name not in servers else "already"))
             continue
@@ -139,16 +149,16 @@ def _our_words(entry: Mapping[str, object]) -> list[object]:
     return args if name in {"toolvet", "toolvet.exe"} else []
 
 
-def _undo(text: str, document: Document, path: Path, entry: Mapping[str, object], backup: Backup) -> list[Edit] | None:
+def _undo(place: MemberPlace, entry: Mapping[str, object], backup: Backup) -> list[Edit] | None:
     """Return the edits that take this entry back; None for one that does not start toolvet."""
     inner = inner_command(entry)
     if inner is not None:
-        return _restore_command(text, document, path, inner, backup)
+        return _restore_command(place, inner, backup)
     remote = inner_remote(_our_words(entry))
-    return None if remote is None else unwrap_remote(EntryPlace(text, document, path), entry, remote, backup)
+    return None if remote is None else unwrap_remote(place, entry, remote, backup)
 
 
-def _parse(text: str) -> Document:
+def _parse_configuration(text: str) -> Document:
     try:
         return read_jsonc(text)
     except JsoncError as error:
@@ -197,29 +207,27 @@ def _wrappable(entry: Mapping[str, object], servers: Sequence[str]) -> Done:
     return "wrapped"
 
 
-def _rewrite(document: Document, path: Path, command: str, args: Sequence[object], *, new_line: str) -> list[Edit]:
-    """Replace `command` and `args`; new args are written right after the command."""
-    start, end = document.spans[*path, "command"]
+def _rewrite(place: MemberPlace, command: str, args: Sequence[object]) -> list[Edit]:
+    """Replace `command` and `args` of an entry; new args are written right after the command."""
+    start, end = place.at("command").span
     edits = [Edit(start, end, write_json(command))]
-    where = (*path, "args")
-    if where in document.spans:
-        edits.append(Edit(*document.spans[where], write_json(args)))
+    if place.at("args").exists:
+        edits.append(Edit(*place.at("args").span, write_json(args)))
     else:
-        edits.append(Edit(end, end, f",{new_line}{write_json('args')}: {write_json(args)}"))
+        edits.append(Edit(end, end, f",{indent(place.at('command'))}{write_json('args')}: {write_json(args)}"))
     return edits
 
 
-def _restore_command(
-    text: str, document: Document, path: Path, inner: tuple[str, list[object]], backup: Backup
-) -> list[Edit]:
+def _restore_command(place: MemberPlace, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
     command, args = inner
-    start, end = document.spans[*path, "command"]
+    path = place.path
+    start, end = place.at("command").span
     was = backup.text_of(*path, "command") if backup.value_of(*path, "command") == command else None
     edits = [Edit(start, end, was if was is not None else write_json(command))]
-    first, last = document.spans[*path, "args"]
+    first, last = place.at("args").span
     had_args = is_object(backup.value_of(*path)) and "args" in members(backup.value_of(*path))
     if args or had_args:
         was = backup.text_of(*path, "args") if backup.value_of(*path, "args") == args else None
         return [*edits, Edit(first, last, was if was is not None else write_json(args))]
     # There were none: remove the member with the comma before it, or only its items when it is the first.
-    return [*edits, remove_member(text, document, (*path, "args"), end, "[]")]
+    return [*edits, remove_member(place.at("args"), end, "[]")]

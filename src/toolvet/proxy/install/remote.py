@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from toolvet.proxy.install.edit import Backup, Edit, Path, indent, remove_member, rename_member, write_json
+from toolvet.proxy.install.edit import Backup, Edit, MemberPlace, indent, remove_member, rename_member, write_json
 from toolvet.schema.json_value import is_object, members
-from toolvet.transport.jsonc import Document
 from toolvet.transport.target import mask_url
 
 Obstacle: TypeAlias = Literal["remote", "sign_in", "secret"]
@@ -29,14 +28,6 @@ _STREAMABLE: Final = frozenset({"http", "streamable-http", "streamableHttp", "st
 _SIGN_IN: Final = ("oauth", "auth", "authProviderType")
 _LOOPBACK: Final = re.compile(r"https?://(localhost|127\.[0-9.]+|\[::1\])([:/?]|\Z)", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-
-
-class EntryPlace(NamedTuple):
-    """An entry's place in its file."""
-
-    text: str
-    document: Document
-    path: Path
 
 
 class RemoteEntry(NamedTuple):
@@ -77,32 +68,28 @@ def obstacle(entry: Mapping[str, object], *, chosen: Literal["by name", "with al
     return "sign_in" if signs_in and chosen == "with all" else None
 
 
-def wrap_remote(place: EntryPlace, entry: Mapping[str, object], command: str, args: Sequence[object]) -> list[Edit]:
+def wrap_remote(place: MemberPlace, entry: Mapping[str, object], command: str, args: Sequence[object]) -> list[Edit]:
     """Return the edits that make an entry start this server through toolvet.
 
     `command` and `args` are the words up to those of the server.
     """
-    text, document, path = place
     key = _url_key(entry)
     variables = _variables(list(members(entry.get("headers", {}))))
     words = [*args]
     for header, variable in variables.items():
         words += ["--header-env", f"{header}={variable}"]
     words.append(entry[key])
-    start, end = document.spans[*path, key]
-    new_line = indent(text, document, (*path, key))
+    start, end = place.at(key).span
+    new_line = indent(place.at(key))
     edits = [
-        rename_member(text, document, (*path, key), '"command"'),
+        rename_member(place.at(key), '"command"'),
         Edit(start, end, write_json(command)),
         Edit(end, end, f",{new_line}{write_json('args')}: {write_json(words)}"),
     ]
-    edits += [Edit(*document.spans[*path, kind], '"stdio"') for kind in _TYPES if kind in entry]
+    edits += [Edit(*place.at(kind).span, '"stdio"') for kind in _TYPES if kind in entry]
     if variables:
-        edits.append(rename_member(text, document, (*path, "headers"), '"env"'))
-    edits += [
-        rename_member(text, document, (*path, "headers", header), write_json(name))
-        for header, name in variables.items()
-    ]
+        edits.append(rename_member(place.at("headers"), '"env"'))
+    edits += [rename_member(place.at("headers", header), write_json(name)) for header, name in variables.items()]
     return edits
 
 
@@ -118,31 +105,31 @@ def inner_remote(words: Sequence[object]) -> RemoteEntry | None:
     return RemoteEntry(url, {variable: header for header, _, variable in named})
 
 
-def unwrap_remote(place: EntryPlace, entry: Mapping[str, object], remote: RemoteEntry, backup: Backup) -> list[Edit]:
+def unwrap_remote(place: MemberPlace, entry: Mapping[str, object], remote: RemoteEntry, backup: Backup) -> list[Edit]:
     """Return the edits that restore the entry; where the backup does not help, as most clients write it."""
-    text, document, path = place
+    path = place.path
     before = members(backup.value_of(*path))
     key = next((key for key in _URLS if key in before), "url")
-    start, end = document.spans[*path, "command"]
+    start, end = place.at("command").span
     was = backup.text_of(*path, key) if before.get(key) == remote.url else None
     edits = [
-        rename_member(text, document, (*path, "command"), backup.key_of(*path, key) or write_json(key)),
+        rename_member(place.at("command"), backup.key_of(*path, key) or write_json(key)),
         Edit(start, end, was if was is not None else write_json(remote.url)),
-        remove_member(text, document, (*path, "args"), end, "[]"),
+        remove_member(place.at("args"), end, "[]"),
     ]
     edits += [
-        Edit(*document.spans[*path, kind], backup.text_of(*path, kind) or '"http"')
+        Edit(*place.at(kind).span, backup.text_of(*path, kind) or '"http"')
         for kind in _TYPES
         if entry.get(kind) == "stdio"
     ]
     variables = members(entry.get("env"))
     if remote.headers and variables:
-        edits.append(rename_member(text, document, (*path, "env"), backup.key_of(*path, "headers") or '"headers"'))
+        edits.append(rename_member(place.at("env"), backup.key_of(*path, "headers") or '"headers"'))
         for variable in variables:
             header = remote.headers.get(variable)
             if header is not None:
                 token = backup.key_of(*path, "headers", header) or write_json(header)
-                edits.append(rename_member(text, document, (*path, "env", variable), token))
+                edits.append(rename_member(place.at("env", variable), token))
     return edits
 
 

@@ -49,9 +49,18 @@ class OpenCalls:
             elif isinstance(note, CallEnded):
                 began = self._open.pop((item.origin.connection, note.call), None)
                 if began is None:
-                    yield FinishedCall(item.origin, note, None, item.at, item.at, None)
+                    yield FinishedCall(
+                        origin=item.origin, ended=note, started=None, began=item.at, finished=item.at, duration=None
+                    )
                 else:
-                    duration = (item.clock - began[1]) / 1e9
-                    yield FinishedCall(item.origin, note, began[2], began[0], item.at, duration)
+                    at, clock, started = began
+                    yield FinishedCall(
+                        origin=item.origin,
+                        ended=note,
+                        started=started,
+                        began=at,
+                        finished=item.at,
+                        duration=(item.clock - clock) / 1e9,
+                    )
             else:
                 yield item

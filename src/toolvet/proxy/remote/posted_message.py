@@ -1,14 +1,12 @@
 """A message of the client on its way to a server at a URL, and the headers that repeat parts of it."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from toolvet.meta import PROTOCOL_VERSION_KEY
 from toolvet.schema.json_value import members
 from toolvet.session import Catalogue
-from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse
+from toolvet.wire import ErrorReply, Id, Message, Noise, Notification, Request, Result, parse, split_batch
 from toolvet.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
 if TYPE_CHECKING:
@@ -98,11 +96,5 @@ def _answered_ids(message: bytes) -> list[Id]:
     return [each.id for each in answers if isinstance(each, Result | ErrorReply) and each.id is not None]
 
 
-def _parse_batch(data: bytes) -> list[Request | Notification | Result | ErrorReply | Noise]:
-    try:
-        return [parse(bytes(item)) for item in _ITEMS.decode(data)]
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return []
-
-
-_ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+def _parse_batch(data: bytes) -> list[Message]:
+    return [parse(message) for message in split_batch(data)]

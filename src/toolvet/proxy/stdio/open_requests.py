@@ -2,10 +2,8 @@
 
 from typing import Final, cast
 
-import msgspec
-
 from toolvet.schema.json_value import members
-from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse, shallow
+from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse, shallow, split_batch
 
 # A client that never gets answers must not fill the memory; it has given up its oldest requests by now.
 _MOST: Final = 1 << 20
@@ -36,7 +34,7 @@ class OpenRequests:
             if isinstance(id_, int | str):
                 self.answered(id_)
         elif type(message) is Noise and message.kind == "batch":
-            for each in _split_batch(line):
+            for each in _messages(line):
                 self.asked(each)
 
     def heard(self, line: bytes) -> None:
@@ -46,7 +44,7 @@ class OpenRequests:
             if message.id is not None:
                 self.answered(message.id)
         elif type(message) is Noise and message.kind == "batch":
-            for each in _split_batch(line):
+            for each in _messages(line):
                 self.heard(each)
         elif type(message) is Noise and message.kind == "too_deep" and message.reply_to is not None:
             # Legal JSON, which the client may be able to read.
@@ -81,13 +79,6 @@ class OpenRequests:
         return questions
 
 
-def _split_batch(line: bytes) -> list[bytes]:
+def _messages(batch: bytes) -> list[bytes]:
     """Return the messages of a batch; a batch within a batch is not a message."""
-    try:
-        items = _ITEMS.decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return []
-    return [message for item in items if not (message := bytes(item)).startswith(b"[")]
-
-
-_ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+    return [message for message in split_batch(batch) if not message.startswith(b"[")]
