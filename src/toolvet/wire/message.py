@@ -100,7 +100,7 @@ class ErrorReply(msgspec.Struct, frozen=True, dict=True):
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """Bytes that are not a legal message. `reply_to` is the id of the request that they answer, where it is readable."""
+    """Bytes that are not a legal message. `reply_to` is the id of the request that they answer, if readable."""
 
     kind: NoiseKind
     reason: str

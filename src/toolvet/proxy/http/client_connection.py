@@ -14,7 +14,7 @@ import msgspec
 
 from toolvet.proxy.http.body import Body
 from toolvet.wire.http_body import BodyWriter, response_framing
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_response_head
+from toolvet.wire.http_head import Field, Length, RequestHead, ResponseHead, encode_response_head
 
 # A request that is answered already is read on for so many bytes, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
@@ -67,7 +67,7 @@ class Responder:
         if framing == "close":
             self._head.keep_alive = False
         writer = self._writer = BodyWriter(framing)
-        length = "chunked" if framing == "chunked" else head.length
+        length: Length = "chunked" if framing == "chunked" else head.length
         encoded = encode_response_head(head, length, close=not self._head.keep_alive)
         self._connection.write(encoded + writer.write(data) if data else encoded)
 

@@ -31,7 +31,13 @@ _PROPAGATOR: Final = TraceContextTextMapPropagator()
 # Characters of an explanation: a sentence, not a page.
 _MOST_WORDS: Final = 500
 _SEVERITY: Final = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": SeverityNumber.ERROR}
-_MEASURED: Final = ("mcp.method.name", "gen_ai.tool.name", "error.type", "network.transport", "mcp.protocol.version")
+_MEASURED: Final[tuple[str, ...]] = (
+    "mcp.method.name",
+    "gen_ai.tool.name",
+    "error.type",
+    "network.transport",
+    "mcp.protocol.version",
+)
 
 
 @dataclass(frozen=True)
