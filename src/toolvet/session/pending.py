@@ -78,7 +78,7 @@ class AmbiguousAnswers(msgspec.Struct):
 
 
 PendingAnswer: TypeAlias = PendingCall | PendingPage | PendingOpening | AmbiguousAnswers
-"""What the answer to an open request of the client is."""
+"""What a session expects as the answer to an open request of the client."""
 
 
 class ListRequest(msgspec.Struct):

@@ -26,7 +26,7 @@ Outcome: TypeAlias = Literal[
     "task",  # the server goes on with it as a task
     "validated",  # a call of the `validate` that the proxy offers
     "cancelled",
-    "unreadable",  # the answer is no legal message; it was passed on
+    "unreadable",  # the answer is not a legal message; it was passed on
     "lost",  # another request took the same id, so that its answer cannot be matched; or none came
 ]
 

@@ -57,7 +57,7 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
 
     Args:
         command: The server's program and its arguments.
-        env: The server's environment; None passes our whole environment on.
+        env: The server's environment; None passes our entire environment on.
         cwd: The server's folder; None for ours.
         listen: HOST:PORT to listen on.
         policies: What to do with each tool's calls.

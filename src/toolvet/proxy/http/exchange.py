@@ -277,7 +277,7 @@ class Exchange:
     def _from_client(self, data: bytes) -> list[Step]:
         try:
             return self._session.from_client(data)
-        except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the user a call
+        except Exception as error:  # noqa: BLE001 - a bug of the proxy must not cost the user a call
             self._server.complain(f"a message passed unchecked, because of a bug in toolvet: {error!r}")
             return [ToServer(data)]
 

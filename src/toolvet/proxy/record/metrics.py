@@ -45,16 +45,24 @@ class _MetricFamily:
     words: str
 
 
-_CALLS = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
-_BLOCKED = _MetricFamily(
+_CALLS: Final = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
+_BLOCKED: Final = _MetricFamily(
     "toolvet_blocked_total", "counter", "Calls or results that a policy stepped in on, by its reason."
 )
-_WOULD = _MetricFamily("toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on.")
-_REPAIRED = _MetricFamily("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
-_VERDICTS = _MetricFamily("toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict.")
-_SILENT = _MetricFamily("toolvet_errors_without_flag_total", "counter", "Results that report an error without isError.")
-_FAULTS = _MetricFamily("toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed.")
-_SECONDS = _MetricFamily(
+_WOULD: Final = _MetricFamily(
+    "toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on."
+)
+_REPAIRED: Final = _MetricFamily("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
+_VERDICTS: Final = _MetricFamily(
+    "toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict."
+)
+_SILENT: Final = _MetricFamily(
+    "toolvet_errors_without_flag_total", "counter", "Results that report an error without isError."
+)
+_FAULTS: Final = _MetricFamily(
+    "toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed."
+)
+_SECONDS: Final = _MetricFamily(
     "toolvet_call_duration_seconds", "histogram", "From the call to its answer, as the proxy saw it."
 )
 

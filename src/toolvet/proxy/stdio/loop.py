@@ -55,7 +55,7 @@ def run_stdio(
 
     Args:
         command: The server's program and its arguments.
-        env: The server's environment; None passes our whole environment on, as without the proxy.
+        env: The server's environment; None passes our entire environment on, as without the proxy.
         cwd: The server's folder; None for ours.
         policies: What to do with each tool's calls.
         recorder: Gets what happened.

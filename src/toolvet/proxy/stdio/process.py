@@ -37,7 +37,7 @@ class ServerProcess:
     """A running server: `stdin` to write to, the descriptor `stdout` to read from, and ways to end it."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None) -> None:
-        """Start the server. `env` None passes our whole environment on. Raises UnreachableError if it cannot start."""
+        """Start the server. `env` None passes our entire environment on. Raises UnreachableError if it cannot start."""
         try:
             # Unbuffered, because the loop reads the descriptors itself.
             self._popen = subprocess.Popen(  # noqa: S603 - the command is what the user asked for.
