@@ -1,4 +1,4 @@
-"""`make conformance`: runs the official suite against a server and against the proxy before it, and compares the checks.
+"""`make conformance`: run the official suite against a server and the proxy before it, and compare.
 
 Installs the suite and a Node to run it under .conformance, and fetches the everything server of the Python SDK
 (`SDK=folder` uses an existing checkout). Prints the checks that differ; the exit code is 1 when there are any.

@@ -78,12 +78,12 @@ def end_call(
     policy = call.policy
     if found is None:
         found = _NOTHING
-    keeps = policy.record == "calls"
-    return CallEnded(
-        call=call.number,
-        id=call.id,
-        tool=call.tool,
-        era=call.era,
+    # With more values in one call CPython builds a dict for them, which costs a microsecond.
+    note = CallEnded(
+        call.number,
+        call.id,
+        call.tool,
+        call.era,
         outcome=outcome,
         verdict=found.verdict,
         unjudged=found.unjudged,
@@ -95,11 +95,12 @@ def end_call(
         changed=changed if call.repaired is None else ("repair", *changed),
         code=code,
         size=size,
-        arguments=call.arguments if keeps else None,
-        result=found.result if keeps else None,
         hidden=policy.redact,
         meta=call.meta,
     )
+    if policy.record == "calls":
+        return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
+    return note
 
 
 def _inspect(call: PendingCall, tool: KnownTool | None, message: Result) -> _JudgedResult:
