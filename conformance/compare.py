@@ -1,7 +1,7 @@
-"""`make conformance`: run the official suite against a server and the proxy before it, and compare.
+"""`make conformance`: run the official suite on a server and on the proxy before it, and compare the lists of checks.
 
-Installs the suite and a Node to run it under .conformance, and fetches the everything server of the Python SDK
-(`SDK=folder` uses an existing checkout). Prints the checks that differ; the exit code is 1 when there are any.
+Installs the suite and a Node that it runs on under .conformance, and fetches the everything server of the Python SDK
+(`SDK=folder` takes a checkout that is there). Prints the checks that differ, and ends with 1 when there are any.
 """
 
 import json

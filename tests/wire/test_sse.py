@@ -1,6 +1,7 @@
 from itertools import pairwise
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.wire import SseEvent, SseFramer
 from toolvet.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
@@ -66,7 +67,7 @@ def slow_events(stream: bytes) -> tuple[list[SseEvent], str, int | None]:
     return events, last, retry
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(STREAM, st.lists(st.integers(0, 200)))
 def test_events_are_the_standards_however_the_stream_is_cut(stream: bytes, cuts: list[int]) -> None:
     points = sorted({min(cut, len(stream)) for cut in cuts} | {0, len(stream)})
@@ -108,7 +109,6 @@ def test_a_retry_of_a_million_digits_is_ignored() -> None:
     assert framer.retry is None
 
 
-@settings(max_examples=500)
 @given(STREAM, st.lists(st.integers(0, 200)))
 def test_raw_blocks_lose_no_byte_however_the_stream_is_cut(stream: bytes, cuts: list[int]) -> None:
     points = sorted({min(cut, len(stream)) for cut in cuts} | {0, len(stream)})
@@ -121,7 +121,6 @@ def test_raw_blocks_lose_no_byte_however_the_stream_is_cut(stream: bytes, cuts: 
     assert framer.size == 0
 
 
-@settings(max_examples=500)
 @given(STREAM.map(lambda stream: stream.replace(b"\xef\xbb\xbf", b"").replace(b"event: ping", b"")))
 def test_a_raw_block_holds_the_data_of_the_event_that_the_standard_dispatches(stream: bytes) -> None:
     events, _, _ = slow_events(stream)
