@@ -1,6 +1,7 @@
-"""Mistakes that crash the tool."""
+"""Rule: wrong arguments crash the tool."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import LeakKind, State
 from toolvet.findings import Card, Finding, Severity
@@ -28,13 +29,13 @@ CARD = Card(
     ),
 )
 
-_CRASHES = frozenset({State.CRASH, State.INTERNAL})
-_OUTAGES = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
-_ENDINGS = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
+_CRASHES: Final = frozenset({State.CRASH, State.INTERNAL})
+_OUTAGES: Final = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
+_ENDINGS: Final = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A crash where a refusal belongs. Unclear words are not proof of one, and an outage is not the caller's doing."""
+    """Report a crash where a refusal belongs. Unclear words prove no crash, and an outage is not the caller's fault."""
     verdict = verdict_of(call)
     if ending(call) not in _ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
         return

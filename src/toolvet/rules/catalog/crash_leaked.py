@@ -1,6 +1,7 @@
-"""Errors that show the inside of the server."""
+"""Rule: an error shows a stack trace or the words of a crash."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import LeakKind
 from toolvet.findings import Card, Finding, Severity
@@ -23,15 +24,15 @@ CARD = Card(
     ),
 )
 
-_ERRORS = frozenset(
+_ERRORS: Final = frozenset(
     {Ending.REFUSAL, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}
 )
 # Elsewhere the crash itself is the finding, and quotes the same words.
-_REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
+_REFUSALS: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A trace in any error, crash words in a refusal."""
+    """Report a trace in any error, and crash words in a refusal."""
     ended, verdict = ending(call), verdict_of(call)
     if ended not in _ERRORS or verdict is None:
         return
