@@ -29,7 +29,7 @@ from toolvet.rules import (
     judge_tool,
     tool_definition,
 )
-from toolvet.rules.page import checks_page
+from toolvet.rules.page import render_checks_page
 from toolvet.schema import compiled
 
 HERE = Path(__file__).parent
@@ -150,12 +150,12 @@ def test_every_file_of_cases_belongs_to_a_rule() -> None:
 def test_the_page_of_checks_is_up_to_date() -> None:
     page = HERE.parents[1] / "docs" / "checks.md"
     write = "python -m toolvet.rules.page > docs/checks.md"
-    assert page.read_text(encoding="utf-8") == checks_page(), f"run: {write}"
+    assert page.read_text(encoding="utf-8") == render_checks_page(), f"run: {write}"
 
 
 @pytest.mark.parametrize("check", sorted(cards()))
 def test_every_check_has_an_anchor_on_the_page(check: str) -> None:
-    assert f'<a id="{check}"></a>' in checks_page()
+    assert f'<a id="{check}"></a>' in render_checks_page()
 
 
 def findings(case: Mapping[str, Any]) -> Sequence[Finding]:

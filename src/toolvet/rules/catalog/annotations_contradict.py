@@ -9,7 +9,7 @@ import msgspec
 
 from toolvet.discover import data_files
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.destructive import said
+from toolvet.rules.destructive import find_deeds
 from toolvet.rules.ending import Ending, ending, words_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall, ToolDefinition
@@ -46,7 +46,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
             evidence=_quote_tool(tool),
         )
         return
-    deeds = [deed for deed in said(tool) if deed.force == "strong"]
+    deeds = [deed for deed in find_deeds(tool) if deed.force == "strong"]
     if read_only is True:
         for deed in [deed for deed in deeds if deed.changes][:1]:
             message = f"The annotations say readOnlyHint: true, and {deed.reason}."

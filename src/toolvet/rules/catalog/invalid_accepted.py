@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.fault import fault_of, meant
+from toolvet.rules.fault import fault_of, intended_violation
 from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements
@@ -47,7 +47,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
 def _name_fault(call: ObservedCall) -> str:
     """What the tool accepted, for the middle of a sentence."""
     fault = fault_of(call)
-    violation = meant(call)
+    violation = intended_violation(call)
     if fault.keyword in {"required", "dependentRequired"}:
         return f"a call without '{quote(fault.field, 60)}'"
     if fault.keyword in {"additionalProperties", "unevaluatedProperties"}:
@@ -57,7 +57,7 @@ def _name_fault(call: ObservedCall) -> str:
 
 
 def _show_violation(call: ObservedCall) -> str:
-    violation = meant(call)
+    violation = intended_violation(call)
     said = (
         quote(violation.message, 160)
         if violation is not None
@@ -68,7 +68,7 @@ def _show_violation(call: ObservedCall) -> str:
 
 def _is_lenient(call: ObservedCall) -> bool:
     """Whether the value is nearly right: by default `format` is only a note, and "3" is often read as 3."""
-    violation = meant(call)
+    violation = intended_violation(call)
     if violation is None:
         return False
     return violation.keyword == "format" or (

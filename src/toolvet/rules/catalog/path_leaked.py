@@ -6,7 +6,7 @@ from typing import Final
 
 from toolvet.checks.result import Leak, LeakKind
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, verdict_of, words_of
+from toolvet.rules.ending import ERRORS_IN_WORDS, ending, verdict_of, words_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
@@ -30,9 +30,6 @@ CARD = Card(
     ),
 )
 
-_ERRORS: Final = frozenset(
-    {Ending.REFUSAL, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}
-)
 # Where code and people live, by the conventions of the systems that servers run on.
 _INSIDE: Final = re.compile(
     r"(?i)site-packages|dist-packages|node_modules|[/\\](?:home|users|root|app|usr|opt|lib|venv|\.venv)[/\\]|\.(?:py|js|mjs|cjs|ts|tsx|go|rs|java|kt|rb|php|cs)\b"
@@ -47,7 +44,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Report the worst path of an error; `crash-leaked` reports stack traces, and the paths in them."""
     verdict = verdict_of(call)
     if (
-        ending(call) not in _ERRORS
+        ending(call) not in ERRORS_IN_WORDS
         or verdict is None
         or any(leak.kind is LeakKind.STACK_TRACE for leak in verdict.leaks)
     ):

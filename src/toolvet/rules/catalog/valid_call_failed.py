@@ -5,7 +5,7 @@ from typing import Final
 
 from toolvet.checks.result import ResultVerdict, State
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.quote import quote, show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
@@ -26,7 +26,6 @@ CARD = Card(
     ),
 )
 
-_ENVIRONMENT: Final = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
 _ENVIRONMENT_REMEDY: Final = (
     "Start what the tool depends on and give it its configuration and credentials (--env, --header), then assess "
     "again. For the server: check at start that they are there, and let the error say which service did not answer and "
@@ -65,7 +64,7 @@ def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
 
 def _grade(ended: Ending, verdict: ResultVerdict | None) -> tuple[Severity | None, int, str | None]:
     """Severity, confidence and remedy of a failure; None where the card's holds."""
-    if verdict is not None and verdict.state in _ENVIRONMENT:
+    if verdict is not None and verdict.state in OUTAGES:
         return Severity.WARNING, 80, _ENVIRONMENT_REMEDY
     if ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN:
         return Severity.WARNING, 60, None
