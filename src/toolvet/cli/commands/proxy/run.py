@@ -46,7 +46,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
                 words, flags, listen=flags.listen, environment=environment, policies=policies, recorder=recorder
             )
         if remote:
-            from toolvet.proxy.remote.run import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
+            from toolvet.proxy.remote.loop import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder)
         from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
@@ -65,8 +65,8 @@ def _serve_http(
 ) -> int:
     """Serve HTTP in front of a URL or a command."""
     try:
-        from toolvet.proxy.bridge.run import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http.run import run_http  # noqa: PLC0415 - as above
+        from toolvet.proxy.bridge.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.http.serve import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()
