@@ -80,7 +80,8 @@ def test_the_import_graph_has_no_circle() -> None:
 
 def contract() -> Mapping[str, object]:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (layers,) = [each for each in pyproject["tool"]["importlinter"]["contracts"] if each["type"] == "layers"]
+    contracts = pyproject["tool"]["importlinter"]["contracts"]
+    (layers,) = [each for each in contracts if each.get("containers") == ["toolvet"]]
     assert isinstance(layers, dict)
     return layers
 
