@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from toolvet.matching.edge import NOTHING, Edge, any_of, char_source, edge_of, edges, is_word, room_of, size_of
-from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
+from toolvet.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
 
 # In bytes: what is left of words whose short ends are cut off, what such an end has less than, what a further word must
 # have, and what is too short to be looked for at all. Measured on real answers (benchmarks/scan.py): less lets more

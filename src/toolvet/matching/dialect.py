@@ -38,8 +38,9 @@ from toolvet.matching.edge import (
 from toolvet.matching.letters import Script, family_of, forms_of, letters, script_of
 from toolvet.matching.machine import PatternPart
 from toolvet.matching.normal import as_ascii, settle, settled_unit
-from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, parse
+from toolvet.matching.syntax import parse
 from toolvet.matching.translation import Translation
+from toolvet.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
 from toolvet.matching.unsafe import UnsafePattern
 
 _MEANT_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
@@ -168,7 +169,7 @@ def _is_plain(group: Group) -> bool:
             elif isinstance(node, Group):
                 if not _is_plain(node):
                     return False
-            elif not isinstance(node, Assertion) and edge_of(node).beyond != NO_LETTERS:
+            elif isinstance(node, Char | CharSet) and edge_of(node).beyond != NO_LETTERS:
                 return False
     return True
 
@@ -232,7 +233,11 @@ class _DialectWriter:
             return _char_set(node)
         if isinstance(node, Group):
             return self.group(node, after)
-        return self._repeat(node, after) if isinstance(node, Repeat) else _assertion(node, ANYTHING, ANYTHING)
+        if isinstance(node, Repeat):
+            return self._repeat(node, after)
+        if isinstance(node, Assertion):
+            return _assertion(node, ANYTHING, ANYTHING)
+        raise TypeError(f"{type(node).__name__}: `parse` refuses it")
 
     def _repeat(self, node: Repeat, after: Edge) -> Written:
         again, _ = edges([node.part])

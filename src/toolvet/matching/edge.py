@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from toolvet.matching.letters import EVERY_SCRIPT, Script, forms_of, script_of
-from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat
+from toolvet.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat
 
 _ALL = (1 << 128) - 1
 WORD = sum(1 << code for code in range(128) if chr(code).isalnum() or chr(code) == "_")
@@ -138,7 +138,7 @@ def _leaves(parts: Sequence[Node]) -> Iterator[Char | CharSet]:
         elif isinstance(part, Group):
             for branch in part.branches:
                 yield from _leaves(branch)
-        elif not isinstance(part, Assertion):
+        elif isinstance(part, Char | CharSet):
             yield part
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 
 class Script(StrEnum):
@@ -41,10 +41,8 @@ class Letters(msgspec.Struct, frozen=True):
 
 @cache
 def letters() -> Letters:
-    """What `letters.toml` says."""
-    import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
-
-    return msgspec.convert(tomllib.loads(data_file("toolvet.matching", "letters.toml").decode()), Letters)
+    """Return the table."""
+    return read_toml("toolvet.matching", "letters.toml", Letters)
 
 
 @cache

@@ -7,7 +7,9 @@ no partner in its paragraph is no quotation mark, and an apostrophe never is one
 import re
 from functools import cache
 
-from toolvet.discover import data_file
+import msgspec
+
+from toolvet.discover.toml import read_toml
 
 # Read by their neighbours, because the same character opens and closes.
 _STRAIGHT = frozenset("\"'\u05f4")
@@ -40,22 +42,30 @@ def quotations(text: str) -> list[tuple[int, int]]:
     return found
 
 
+class _MarkTable(msgspec.Struct, frozen=True):
+    """The content of `quotations.toml`."""
+
+    pairs: tuple[tuple[str, str, str], ...]
+    """An opening mark, a closing one, and where the pair is usual."""
+    elided: tuple[str, ...]
+    """What follows an apostrophe at the start of a word, as in 'tis."""
+
+
 class _Marks:
-    def __init__(self, pairs: list[list[str]], elided: list[str]) -> None:
+    """The table as the scan needs it."""
+
+    def __init__(self, table: _MarkTable) -> None:
         self.closers: dict[str, tuple[str, ...]] = {}
-        for opening, closing, _where in pairs:
+        for opening, closing, _where in table.pairs:
             self.closers[opening] = (*self.closers.get(opening, ()), closing)
-        every = {mark for opening, closing, _where in pairs for mark in (opening, closing)}
+        every = {mark for opening, closing, _where in table.pairs for mark in (opening, closing)}
         self.token = re.compile(f"[{re.escape(''.join(sorted(every)))}]")
-        self.elided = re.compile(rf"['\u2018\u2019](?:{'|'.join(elided)}|\d\ds)\b", re.IGNORECASE)
+        self.elided = re.compile(rf"['\u2018\u2019](?:{'|'.join(table.elided)}|\d\ds)\b", re.IGNORECASE)
 
 
 @cache
 def _marks() -> _Marks:
-    import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
-
-    data = tomllib.loads(data_file("toolvet.prose", "quotations.toml").decode())
-    return _Marks(data["pairs"], data["elided"])
+    return _Marks(read_toml("toolvet.prose", "quotations.toml", _MarkTable))
 
 
 def _may_close(text: str, at: int, character: str) -> bool:

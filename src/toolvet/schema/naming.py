@@ -1,14 +1,13 @@
 """What a field's name and description say about its values: realistic ones, as data in the TOML files beside this."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 ValueType = Literal["string", "integer", "number"]
 
@@ -159,18 +158,13 @@ def _as(value: str, kind: ValueType) -> Iterator[object]:
 @lru_cache(maxsize=2)
 def entries(table: Literal["name", "phrase"]) -> tuple[Entry, ...]:
     """Every entry of one table, in the order of the file."""
-    rows = _table(f"{table}s.toml")[table]
-    return msgspec.convert(rows, tuple[Entry, ...])
-
-
-def formats() -> Mapping[str, tuple[str, ...]]:
-    """The value templates of each `format`."""
-    return msgspec.convert(_table("formats.toml")["format"], dict[str, tuple[str, ...]])
+    return read_toml("toolvet.schema", f"{table}s.toml", dict[str, tuple[Entry, ...]])[table]
 
 
 @cache
-def _table(name: str) -> Mapping[str, object]:
-    return tomllib.loads(data_file("toolvet.schema", name).decode())
+def formats() -> Mapping[str, tuple[str, ...]]:
+    """The value templates of each `format`."""
+    return read_toml("toolvet.schema", "formats.toml", dict[str, dict[str, tuple[str, ...]]])["format"]
 
 
 @lru_cache(maxsize=1)
@@ -193,7 +187,7 @@ class ListNotation(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def choices() -> tuple[ListNotation, ...]:
     """Every form, in the order of the file."""
-    return msgspec.convert(_table("choices.toml")["choice"], tuple[ListNotation, ...])
+    return read_toml("toolvet.schema", "choices.toml", dict[str, tuple[ListNotation, ...]])["choice"]
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,6 @@
 """Days and times in the notations of people, rewritten as ISO 8601 (RFC 3339); as data in `notations.toml`."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -9,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.schema.repairs.confidence import Confidence, least
 from toolvet.schema.repairs.guess import Guess
 
@@ -38,8 +37,7 @@ class Notations(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def notations() -> Notations:
     """The table, in the order of the file."""
-    content = data_file("toolvet.schema.repairs", "notations.toml")
-    return msgspec.convert(tomllib.loads(content.decode()), Notations)
+    return read_toml("toolvet.schema.repairs", "notations.toml", Notations)
 
 
 class Moment(msgspec.Struct, frozen=True):

@@ -1,13 +1,12 @@
 """The table of words that stand for values and of keys that only wrap; as data in `words.toml`."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.schema.repairs.confidence import Confidence
 
 Meaning = Literal["null", "true", "false", "wrapping", "value", "envelope"]
@@ -26,8 +25,7 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=1)
 def rows() -> tuple[Word, ...]:
     """Every row, in the order of the file."""
-    content = data_file("toolvet.schema.repairs", "words.toml")
-    return msgspec.convert(tomllib.loads(content.decode())["word"], tuple[Word, ...])
+    return read_toml("toolvet.schema.repairs", "words.toml", dict[str, tuple[Word, ...]])["word"]
 
 
 @lru_cache(maxsize=1)
