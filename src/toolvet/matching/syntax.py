@@ -75,7 +75,8 @@ class _Parser(ABC):
     def parse(self) -> Group:
         """Return the tree of the pattern; raises `UnsafePattern`."""
         branches = self._branches()
-        if self._at < len(self._pattern):
+        # An escape that the end of the pattern cuts off leaves the place behind the end.
+        if self._at != len(self._pattern):
             raise self._refuse("a parenthesis is not open:")
         return Group(branches, "")
 

@@ -8,7 +8,7 @@ import jsonschema_rs
 from toolvet.errors import Unsatisfiable
 from toolvet.schema.compilation import Schema, compiled
 from toolvet.schema.generator import Generator
-from toolvet.schema.json_value import Path, at, is_array, members, names
+from toolvet.schema.json_value import Path, at, members, names, path_of
 from toolvet.schema.judge import Judge
 from toolvet.schema.place import Demands, Unmeetable
 from toolvet.schema.reference import Scope, Subschema
@@ -129,7 +129,7 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
     """The optional members that take part in the violations: the innermost one around each."""
     found: set[Path] = set()
     for violation in violations:
-        path = _path(sketch.value, violation.pointer)
+        path = path_of(sketch.value, violation.pointer)
         forbidden = names(members(violation.params.get("schema")).get("required"))
         if violation.keyword == "not" and forbidden:
             # Without one of the members that it requires, what is forbidden is not there.
@@ -150,17 +150,6 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
             needed = demands.required() if demands is not None else []
             found.update((*path, member) for member in members(at(sketch.value, path)) if member not in needed)
     return frozenset(found)
-
-
-def _path(value: object, pointer: str) -> Path:
-    """The path of a JSON Pointer into `value`: digits are an index only where an array stands."""
-    path: list[str | int] = []
-    for raw in pointer.split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        step = int(part) if is_array(value) else part
-        path.append(step)
-        value = at(value, (step,))
-    return tuple(path)
 
 
 def _proven_empty(ready: Schema) -> bool:

@@ -1,4 +1,4 @@
-"""The table of words that stand for values and of keys that only wrap; as data in `words.toml`."""
+"""The table of words that mean values, such as "none" and "yes", and of keys that only wrap: `words.toml`."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -30,16 +30,16 @@ def rows() -> tuple[Word, ...]:
 
 @lru_cache(maxsize=1)
 def _meanings() -> Mapping[tuple[Meaning, str], Confidence]:
-    return {(row.meaning, word): row.confidence for row in rows() for word in map(_bare, row.words)}
+    return {(row.meaning, word): row.confidence for row in rows() for word in map(_normalize, row.words)}
 
 
 def meant(text: str, meaning: Meaning) -> Confidence | None:
-    """How sure it is that `text` means this, or None."""
-    return _meanings().get((meaning, _bare(text))) if len(text) <= _LONGEST else None
+    """Return how sure it is that `text` means this, or None where it does not."""
+    return _meanings().get((meaning, _normalize(text))) if len(text) <= _LONGEST else None
 
 
 _LONGEST = 40
 
 
-def _bare(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.strip().casefold().replace("_", "").replace("-", "")
