@@ -31,10 +31,11 @@ class SchemaProblem(msgspec.Struct, frozen=True):
 class Schema:
     """A compiled JSON Schema. Build one with `compiled`.
 
-    With a `problem` it judges nothing: every instance is valid (a broken schema is a finding about the schema, and must
+    With a `problem` it checks nothing: every instance is valid (a broken schema is a finding about the schema, and must
     not fail the values). `notes` names parts that were left out, such as a regular expression that no engine accepts.
-    `document` is the schema itself, a private copy: do not change it; `usable` is what of it is in force. `reading`
-    says why the schema was read as an older draft than the one that holds without `$schema`; None if it was not.
+    `document` is the schema itself, a private copy: do not change it; `usable` is the part of it that is in force.
+    `reading` says why the schema was read as an older draft than the one that holds without `$schema`; None if it was
+    not.
     """
 
     __slots__ = (
