@@ -1,7 +1,7 @@
-"""Quotations of one paragraph: every pair of marks, in the styles of `quotations.toml`.
+"""`quotations`: every pair of quotation marks in a paragraph, in the styles of `quotations.toml`.
 
-A mark that opens in one language closes in another („…“ and “…”, «…» and »…«): what is open decides. A mark that finds
-no partner in its paragraph is no quotation mark, and an apostrophe never is one.
+A mark that opens in one language closes in another („…“ and “…”, «…» and »…«): the marks that are open decide. A mark
+without a partner in its paragraph is not a quotation mark, and an apostrophe never is.
 """
 
 import re
@@ -17,7 +17,7 @@ _SINGLE = frozenset("'\u2019")
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
-    """(start, end) of every quotation of `text`, marks included, nested ones too, by start. In linear time."""
+    """Return (start, end) of every quotation of `text`, with its marks, nested ones too, by start. In linear time."""
     marks = _marks()
     open_at: list[tuple[str, int]] = []
     # How many of the open marks each closing mark could close: a mark that could close none is not looked for.
@@ -73,7 +73,7 @@ def _may_close(text: str, at: int, character: str) -> bool:
     if character in _SINGLE and _is_letter(after):
         return False  # don't
     if character in "\u00ab\u2039\u201c":
-        # It closes in one language and opens in another, where a space stands before it.
+        # It closes in one language and opens in another, where a space is before it.
         return bool(before) and not before.isspace()
     if character in _STRAIGHT:
         # A space before and a letter after: it opens another one.
