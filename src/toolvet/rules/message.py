@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
 from toolvet.rules.subject import ObservedCall
@@ -277,7 +277,7 @@ class _Patterns(msgspec.Struct, frozen=True):
 @cache
 def message_source() -> MessageSource:
     """The patterns as data."""
-    return msgspec.toml.decode(data_file("toolvet.rules", "message.toml"), type=MessageSource)
+    return read_toml("toolvet.rules", "message.toml", MessageSource)
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.destructive import said
 from toolvet.rules.ending import Ending, ending, words_of
@@ -104,7 +104,7 @@ class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def change_source() -> ChangeSource:
     """The patterns as data."""
-    return msgspec.toml.decode(data_file("toolvet.rules.catalog", "reported_change.toml"), type=ChangeSource)
+    return read_toml("toolvet.rules.catalog", "reported_change.toml", ChangeSource)
 
 
 @cache
