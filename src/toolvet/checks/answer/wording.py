@@ -6,7 +6,7 @@ from functools import cache
 import msgspec
 
 from toolvet.checks.answer.quality import FailureSignal
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 _LONGEST_QUOTE = 60
 _MOST_SENTENCES = 3
@@ -23,8 +23,7 @@ class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def wording() -> dict[str, SignalWording]:
     """A signal type, or `type.label`, to what is said of it."""
-    content = data_file("toolvet.checks.answer", "wording.toml")
-    return msgspec.toml.decode(content, type=dict[str, SignalWording])
+    return read_toml("toolvet.checks.answer", "wording.toml", dict[str, SignalWording])
 
 
 def reason(signals: Sequence[FailureSignal], score: float, *, escalate: bool) -> str:

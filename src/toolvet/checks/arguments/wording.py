@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 import orjson
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 
 class KeywordWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +37,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def wording() -> Wording:
     """The table, read once."""
-    return msgspec.toml.decode(data_file("toolvet.checks.arguments", "wording.toml"), type=Wording)
+    return read_toml("toolvet.checks.arguments", "wording.toml", Wording)
 
 
 def as_json(value: object) -> str:
