@@ -26,7 +26,7 @@ def packages(package: str) -> tuple[ModuleType, ...]:
     return tuple(import_module(f"{package}.{name}") for name in names)
 
 
-def data_files(package: str, suffix: str) -> Iterator[tuple[str, bytes]]:
+def data_files(package: str, suffix: str | tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     """Every data file of `package` and of its sub-folders that ends with `suffix`: (path relative to it, content).
 
     In order of path. importlib.resources could do it too, but costs 13 ms of import on every start.
