@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test lint format bench fuzz live conformance accuracy clean
+.PHONY: help assess test lint format bench fuzz live conformance accuracy ratchet floors clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -17,6 +17,8 @@ help:
 	@echo "make conformance  the official suite, direct and through the proxy (installs it under .conformance)"
 	@echo "make bench    benchmarks, each beside its peer in one run"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
+	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
+	@echo "make floors DATA=folder     move the floors to the figures that are better now"
 	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris)"
 	@echo "make clean    remove what these made"
 
@@ -51,8 +53,14 @@ accuracy: $(VENV)/.dev
 	@test -d "$(DATA)" || { echo "make accuracy needs DATA=folder, a folder of labelled JSONL" >&2; exit 2; }
 	$(BIN)/python benchmarks/accuracy.py "$(DATA)" > docs/accuracy.md.new && mv docs/accuracy.md.new docs/accuracy.md
 
+ratchet: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.ratchet $(if $(DATA),"$(DATA)")
+
+floors: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.ratchet --update $(if $(DATA),"$(DATA)")
+
 bench: $(VENV)/.dev
-	@for script in $(filter-out benchmarks/accuracy.py benchmarks/semantics.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in $(filter-out benchmarks/accuracy.py benchmarks/ratchet.py benchmarks/semantics.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) .live .conformance build dist report.html report.json

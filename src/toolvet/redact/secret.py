@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.redact.name import word_segments
 
 REDACTED = "[redacted]"
@@ -161,8 +161,7 @@ class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def secret_data() -> SecretData:
     """What a secret looks like, as data."""
-    ((_, content),) = data_files("toolvet.redact", "secrets.toml")
-    return msgspec.toml.decode(content, type=SecretData)
+    return msgspec.toml.decode(data_file("toolvet.redact", "secrets.toml"), type=SecretData)
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.findings import Card, Severity
 from toolvet.rules.destructive import said
 from toolvet.rules.ending import Ending, ending, words_of
@@ -105,8 +105,7 @@ class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def change_source() -> ChangeSource:
     """The patterns as data."""
-    ((_, content),) = data_files("toolvet.rules.catalog", "reported_change.toml")
-    return msgspec.toml.decode(content, type=ChangeSource)
+    return msgspec.toml.decode(data_file("toolvet.rules.catalog", "reported_change.toml"), type=ChangeSource)
 
 
 @cache
