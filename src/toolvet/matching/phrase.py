@@ -25,14 +25,14 @@ class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     misses: list[str] = []
 
 
-PhraseT = TypeVar("PhraseT", bound=Phrase, covariant=True)
+PhraseT_co = TypeVar("PhraseT_co", bound=Phrase, covariant=True)
 
 
-class PhraseFile(msgspec.Struct, Generic[PhraseT], frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PhraseFile(msgspec.Struct, Generic[PhraseT_co], frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What every phrase file has: its entries, and the parts that they share."""
 
     PATTERNS: ClassVar[tuple[str, ...]] = ()
     """The fields of the file itself that are regular expressions and may name parts."""
 
-    phrase: tuple[PhraseT, ...] = ()
+    phrase: tuple[PhraseT_co, ...] = ()
     parts: dict[str, str | list[str]] = {}

@@ -14,7 +14,7 @@ in which it must not. What else an entry may say is decided by its reader, whose
 
 1. The names in braces are filled: `{cannot}` from the `[parts]` of the file, or from those of `words.toml` beside it
    (a part may name those before it); `{words:2}` and `{characters:10}` are gaps, see `GAPS`. The pattern above becomes
-   `\bI (?:can't|cannot|can not) (?:[^\s.!?]+ ){0,2}help\b`.
+   `\bI (?:can't|cannot|can not) (?:(?:[^\s.!?]+ ){0,2})help\b`.
 2. Instead of `match`, an entry may give `say = "I {cannot} {words:2} help"` (`toolvet.matching.plain`), and a part may
    be a list of plain words: `cannot = ["can't", "cannot", "can not"]`.
 3. What is wrong is raised as `PhraseError` with file, line and phrase. `failed_proofs` names a failing proof likewise.
@@ -26,6 +26,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from toolvet.discover.toml import decode_toml
 from toolvet.matching.phrase import Phrase, PhraseFile
 from toolvet.matching.plain import regex_of, regex_of_any
 
@@ -37,7 +38,7 @@ GAPS: Final[Mapping[str, str]] = {
 }
 """The gaps that every phrase may name with a number, and what one unit of each is.
 
-`{words:2}` is `(?:[^\\s.!?]+ ){0,2}`. Where sentences end with other marks, or words have no spaces between them, the
+`{words:2}` is `(?:(?:[^\\s.!?]+ ){0,2})`. Where sentences end with other marks, or words have no spaces between them, the
 `[gaps]` of the language's `words.toml` say what a unit is there.
 """
 
@@ -167,7 +168,7 @@ class _Names(NamedTuple):
         if count is None:
             return table[name]
         unit = table[name]
-        return f"{unit if _ONE_CLASS.fullmatch(unit) else f'(?:{unit})'}{{0,{count}}}"
+        return f"(?:{unit if _ONE_CLASS.fullmatch(unit) else f'(?:{unit})'}{{0,{count}}})"
 
     def _known(self) -> list[str]:
         return [f"{{{name}}}" for name in self.parts] + [f"{{{name}:2}}" for name in self.gaps]
@@ -215,7 +216,7 @@ _T = TypeVar("_T")
 
 def _decoded(content: bytes, kind: type[_T], place: str) -> _T:
     try:
-        return msgspec.toml.decode(content, type=kind)
+        return decode_toml(content, kind)
     except msgspec.DecodeError as problem:
         text = content.decode("utf-8", "replace")
         entry, line = _WRONG_ENTRY.search(f"{problem}"), _WRONG_LINE.search(f"{problem}")

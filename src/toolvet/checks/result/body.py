@@ -10,8 +10,8 @@ from functools import cache
 
 import msgspec
 
-from toolvet.checks.result.phrases import table
 from toolvet.checks.result.plain import list_of, object_of
+from toolvet.discover.toml import read_toml
 
 _MOST_KEYS = 16
 # Members of an error report that are neither the error nor its usual company.
@@ -47,7 +47,7 @@ class _Shapes(msgspec.Struct, frozen=True):
 
 @cache
 def _shapes() -> _Shapes:
-    found = msgspec.convert(table("error_shapes.toml"), _BodyTable)
+    found = read_toml("toolvet.checks.result", "error_shapes.toml", _BodyTable)
     told_by = (*found.errors, *found.words)
     known = frozenset((*told_by, *found.flags, *found.codes))
     telling = known | found.wrappers | {"__type", "is_error", "iserror"}

@@ -7,7 +7,6 @@ without `isError`), `leak` (words that only a crash writes), `decides` (it outwe
 that opens with it may be long).
 """
 
-import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
@@ -15,8 +14,11 @@ from functools import cache
 import msgspec
 
 from toolvet.checks.result.verdict import State
-from toolvet.discover import data_file, data_files
+from toolvet.discover import data_files
+from toolvet.discover.toml import read_toml
 from toolvet.matching import Hit, Pattern, PatternSet
+from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrasebook import PhraseSource, read_phrases
 
 
 class Strength(StrEnum):
@@ -51,13 +53,10 @@ _PACKAGE = "toolvet.checks.result"
 _PLACED = (Strength.PATH, Strength.TRACE)
 
 
-class ResultPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ResultPhrase(Phrase, frozen=True, kw_only=True):
     """One entry of a pattern file."""
 
-    match: str
     strength: Strength
-    hits: list[str]
-    misses: list[str]
     state: State | None = None
     reports: bool = False
     leak: bool = False
@@ -70,8 +69,9 @@ class ResultPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.leak or self.strength in _PLACED
 
 
-class _PatternFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    phrase: list[ResultPhrase]
+class PatternFile(PhraseFile[ResultPhrase], frozen=True, kw_only=True):
+    """The phrases of one state."""
+
     state: State | None = None
 
 
@@ -106,18 +106,20 @@ class ResultPhrases:
 def phrases() -> ResultPhrases:
     """Every phrase that toolvet ships; read at the first call."""
     found: dict[str, ResultPhrase] = {}
-    # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
-    files = sorted(data_files(_PACKAGE, ".toml"), key=lambda file: file[0].endswith("/invalid_input.toml"))
-    for path, content in files:
-        folder, _, name = path.rpartition("/")
-        if folder != "patterns":
-            continue
-        file = msgspec.convert(tomllib.loads(content.decode("utf-8")), _PatternFile)
-        for number, phrase in enumerate(file.phrase):
-            if phrase.state is None and file.state is not None:
-                phrase = msgspec.structs.replace(phrase, state=file.state)  # noqa: PLW2901 - the same phrase, completed.
-            found[f"{name.removesuffix('.toml')}:{number}"] = phrase
+    for source in read_sources():
+        for number, phrase in enumerate(source.file.phrase):
+            found[f"{source.name}:{number}"] = (
+                phrase if phrase.state is not None else msgspec.structs.replace(phrase, state=source.file.state)
+            )
     return ResultPhrases(found)
+
+
+def read_sources() -> list[PhraseSource[PatternFile]]:
+    """The pattern files, in the order in which their phrases count; raises `PhraseError` for one that is wrong."""
+    files = [file for file in data_files(_PACKAGE, ".toml") if file[0].startswith("patterns/")]
+    # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
+    files.sort(key=lambda file: file[0] == "patterns/invalid_input.toml")
+    return read_phrases(_PACKAGE, files, PatternFile)
 
 
 @cache
@@ -130,15 +132,10 @@ def http_state(status: int) -> State | None:
 
 @cache
 def _http_states() -> dict[str, State]:
-    return msgspec.convert(table("http_status.toml"), _StatusTable).states
+    return read_toml(_PACKAGE, "http_status.toml", _StatusTable).states
 
 
 @cache
 def tool_names() -> ToolNames:
     """The words of tool names that mean something."""
-    return msgspec.convert(table("tool_names.toml"), ToolNames)
-
-
-def table(name: str) -> object:
-    """One of the TOML files beside this module."""
-    return tomllib.loads(data_file(_PACKAGE, name).decode("utf-8"))
+    return read_toml(_PACKAGE, "tool_names.toml", ToolNames)

@@ -7,9 +7,9 @@ from functools import cache
 
 import msgspec
 
+from toolvet.discover.toml import read_toml
 from toolvet.turn.grounding.dates import Date, cjk_dates, numeric_date, worded_date
 from toolvet.turn.grounding.numbers import NumeralReading, about_words, known_words, readings, surroundings
-from toolvet.turn.grounding.phrases import table
 from toolvet.turn.grounding.prose import QUOTATION, ascii_digits, without_code
 
 
@@ -279,7 +279,7 @@ class MentionFrames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def frames() -> MentionFrames:
     """The frames of `frames.toml`."""
-    return msgspec.convert(table("frames.toml"), MentionFrames)
+    return read_toml("toolvet.turn.grounding", "frames.toml", MentionFrames)
 
 
 @cache

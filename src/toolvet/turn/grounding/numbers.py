@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.turn.grounding.phrases import table
+from toolvet.discover.toml import read_toml
 
 _LONGEST = 40
 _SEPARATORS = re.compile(r"[^\d]")
@@ -107,7 +107,7 @@ class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def surroundings() -> Surroundings:
     """What stands around numbers and says what they are."""
-    return msgspec.convert(table("numbers.toml"), Surroundings)
+    return read_toml("toolvet.turn.grounding", "numbers.toml", Surroundings)
 
 
 @cache
