@@ -4,9 +4,15 @@ Readers extend both; `toolvet.matching.phrasebook` reads the files. Apart from i
 phrases in the cache reads no files.
 """
 
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 import msgspec
+
+LANGUAGES: Final = "toolvet.languages"
+"""The package whose folders hold the phrase files of the languages."""
+
+WORDS_FILE: Final = "words.toml"
+"""The file whose parts and gaps all other files of its folder share."""
 
 
 class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):

@@ -26,9 +26,11 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from toolvet.discover import files_of
 from toolvet.discover.toml import decode_toml
-from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 from toolvet.matching.plain import regex_of, regex_of_any
+from toolvet.matching.unsafe import UnsafePattern
 
 GAPS: Final[Mapping[str, str]] = {
     # A word and the space behind it: {words:2} is "", "a " or "a b ", within one sentence.
@@ -38,12 +40,9 @@ GAPS: Final[Mapping[str, str]] = {
 }
 """The gaps that every phrase may name with a number, and what one unit of each is.
 
-`{words:2}` is `(?:(?:[^\\s.!?]+ ){0,2})`. Where sentences end with other marks, or words have no spaces between them, the
-`[gaps]` of the language's `words.toml` say what a unit is there.
+`{words:2}` is `(?:(?:[^\\s.!?]+ ){0,2})`. Where sentences end with other marks, or words have no spaces between them,
+the `[gaps]` of the language's `words.toml` say what a unit is there.
 """
-
-WORDS_FILE: Final = "words.toml"
-"""The file whose parts and gaps all other files of its folder share."""
 
 _PLACE: Final = re.compile(r"\{([a-z_]+)(?::(\d+))?\}")
 _ONE_CLASS: Final = re.compile(r"\[\^?\]?[^\]]*\]")
@@ -91,6 +90,14 @@ class PhraseSource(NamedTuple, Generic[FileT]):
         return self.path.rpartition("/")[2].removesuffix(".toml")
 
 
+def read_languages(names: Iterable[str], kind: type[FileT], language: str | None = None) -> list[PhraseSource[FileT]]:
+    """Read the files of these names, such as `refusal.toml`, of all languages or of one. Raises as `read_phrases`."""
+    files = (found for name in {WORDS_FILE: None, **dict.fromkeys(names)} for found in files_of(LANGUAGES, name))
+    return read_phrases(
+        LANGUAGES, (file for file in files if language is None or file[0].startswith(f"{language}/")), kind
+    )
+
+
 def read_phrases(package: str, files: Iterable[tuple[str, bytes]], kind: type[FileT]) -> list[PhraseSource[FileT]]:
     """Read phrase files, in the order in which they are given.
 
@@ -136,6 +143,25 @@ def failed_proofs(source: PhraseSource[FileT], is_found: Callable[[int, str], bo
             if is_found(number, text):
                 line = _line(source.text, number, text)
                 yield f"{source.place}:{line}: the near miss '{text}' is found by the phrase '{shown}'"
+
+
+def faulty_patterns(source: PhraseSource[FileT]) -> Iterator[str]:
+    """Yield one sentence for each pattern of a file that cannot be looked for, with file, line and phrase."""
+    # Only the proofs ask: a set of patterns translates its own when it is built.
+    from toolvet.matching.dialect import translate  # noqa: PLC0415
+
+    for number, phrase in enumerate(source.file.phrase):
+        for name in phrase.PATTERNS:
+            given: str | list[str] | None = getattr(phrase, name)
+            for pattern in given if isinstance(given, list) else [given]:
+                try:
+                    if name == "match":
+                        translate(f"{pattern}", re.IGNORECASE, spans=True)
+                    elif pattern is not None:
+                        re.compile(pattern)
+                except (UnsafePattern, re.error) as problem:
+                    shown = _shown(source.written[number])
+                    yield f"{source.place}:{_line(source.text, number)}: `{name}` of the phrase '{shown}': {problem}"
 
 
 class _Names(NamedTuple):

@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from toolvet.discover import files_of
 from toolvet.discover.cache import compiled_from
 from toolvet.matching.pattern import Pattern
 from toolvet.matching.patterns import PatternSet
-from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 from toolvet.prose.mask import Mask, MaskKind
 
 if TYPE_CHECKING:
     from toolvet.matching.phrasebook import PhraseSource
 
-_PACKAGE = "toolvet.languages"
-_FILES = ("words.toml", "frames.toml")
+_FILES = (WORDS_FILE, "frames.toml")
 _FORMAT = "frames/2"
 _SOURCES = (
     __name__,
@@ -183,17 +181,19 @@ class FrameState:
         self._dialogue, self._speakers = None, ()
 
 
-def read_sources(files: Iterable[tuple[str, bytes]] | None = None) -> list["PhraseSource[FrameFile]"]:
-    """The frame files of all languages, or these; raises `PhraseError` for one that cannot be used."""
-    # A process that finds its frames in the cache needs no reader of files.
-    from toolvet.matching import phrasebook  # noqa: PLC0415
+def read_sources(language: str | None = None) -> list["PhraseSource[FrameFile]"]:
+    """The frame files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_languages  # noqa: PLC0415
 
-    given = (found for name in _FILES for found in files_of(_PACKAGE, name)) if files is None else files
-    return phrasebook.read_phrases(_PACKAGE, given, FrameFile)
+    return read_languages(_FILES, FrameFile, language)
 
 
 def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
-    read = [source.file for source in read_sources(files)]
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_phrases  # noqa: PLC0415
+
+    read = [source.file for source in read_phrases(LANGUAGES, files, FrameFile)]
     return msgspec.msgpack.encode(
         Frames(
             tuple(msgspec.structs.replace(frame, hits=[], misses=[]) for each in read for frame in each.phrase),
@@ -207,7 +207,7 @@ def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
 
 @cache
 def _frames() -> Frames:
-    return msgspec.msgpack.decode(compiled_from(_PACKAGE, _FILES, _built, _FORMAT, _SOURCES), type=Frames)
+    return msgspec.msgpack.decode(compiled_from(LANGUAGES, _FILES, _built, _FORMAT, _SOURCES), type=Frames)
 
 
 @cache

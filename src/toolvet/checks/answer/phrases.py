@@ -35,16 +35,14 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 import msgspec
 
 from toolvet.checks.answer.quality import SignalType
-from toolvet.discover import files_of
 from toolvet.discover.cache import compiled_from, is_built
 from toolvet.matching import Pattern, PatternSet
-from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
     from toolvet.matching.phrasebook import PhraseSource
 
-_PACKAGE: Final = "toolvet.languages"
-_FILES: Final = ("words.toml", *(f"{kind}.toml" for kind in SignalType))
+_FILES: Final = (WORDS_FILE, *(f"{kind}.toml" for kind in SignalType))
 _VERSION: Final = "phrases/2"
 # What is kept depends on how these read the files, so their own text counts, too.
 _SOURCES: Final = (
@@ -132,13 +130,13 @@ class SignalPhrases:
 @cache
 def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
-    built = compiled_from(_PACKAGE, _FILES, _built, _VERSION, _SOURCES)
+    built = compiled_from(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
     return SignalPhrases(msgspec.msgpack.decode(built, type=dict[str, KnownPhrase]))
 
 
 def are_phrases_kept() -> bool:
     """Whether some process before this one has read these phrases: the first compiles them, too, for some seconds."""
-    return is_built(_PACKAGE, _FILES, _VERSION, _SOURCES)
+    return is_built(LANGUAGES, _FILES, _VERSION, _SOURCES)
 
 
 def known_phrases(sources: Iterable["PhraseSource[SignalFile]"]) -> dict[str, KnownPhrase]:
@@ -153,9 +151,12 @@ def known_phrases(sources: Iterable["PhraseSource[SignalFile]"]) -> dict[str, Kn
     }
 
 
-def read_sources() -> list["PhraseSource[SignalFile]"]:
-    """The signal files with their proofs, in order of path."""
-    return _sources(found for name in _FILES for found in files_of(_PACKAGE, name))
+def read_sources(language: str | None = None) -> list["PhraseSource[SignalFile]"]:
+    """The signal files of all languages, or of one, with their proofs."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_languages  # noqa: PLC0415
+
+    return read_languages(_FILES, SignalFile, language)
 
 
 def read_phrases() -> dict[str, KnownPhrase]:
@@ -165,19 +166,16 @@ def read_phrases() -> dict[str, KnownPhrase]:
 
 def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
     """The phrases as they are kept: without their proofs, which are most of the files."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_phrases as read_files  # noqa: PLC0415
+
+    known = known_phrases(read_files(LANGUAGES, files, SignalFile))
     return msgspec.msgpack.encode(
         {
-            identifier: msgspec.structs.replace(known, phrase=msgspec.structs.replace(known.phrase, hits=[], misses=[]))
-            for identifier, known in known_phrases(_sources(files)).items()
+            identifier: msgspec.structs.replace(each, phrase=msgspec.structs.replace(each.phrase, hits=[], misses=[]))
+            for identifier, each in known.items()
         }
     )
-
-
-def _sources(files: Iterable[tuple[str, bytes]]) -> list["PhraseSource[SignalFile]"]:
-    # A process that finds its phrases in the cache needs no reader of files.
-    from toolvet.matching import phrasebook  # noqa: PLC0415
-
-    return phrasebook.read_phrases(_PACKAGE, files, SignalFile)
 
 
 @cache

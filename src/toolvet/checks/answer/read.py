@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
-from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, phrases
+from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrases, phrases
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
@@ -58,9 +58,13 @@ def find(
     languages: frozenset[str] | None = None,
     replaced: frozenset[SignalType] = frozenset(),
     offset: int = 0,
+    known: SignalPhrases | None = None,
 ) -> list[Found]:
-    """The phrases in `text` that their sentence does not void; `offset` is where it begins in the whole text."""
-    known = phrases()
+    """The phrases in `text` that their sentence does not void.
+
+    `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
+    """
+    known = known or phrases()
     hits = known.scan(text) if languages is None else known.only(languages).scan(text)
     if not hits:
         return []

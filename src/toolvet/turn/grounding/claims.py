@@ -8,7 +8,7 @@ import msgspec
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.matching import Hit
 from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names
-from toolvet.turn.grounding.phrases import ADMITS, ASKS, Claim, families, phrases
+from toolvet.turn.grounding.phrases import ADMITS, ASKS, Claim, ClaimPhrases, families, phrases
 from toolvet.turn.grounding.prose import spoken
 
 _AROUND = 40
@@ -40,10 +40,10 @@ class Said(msgspec.Struct, frozen=True):
     asks: bool
 
 
-def said(text: str) -> Said:
-    """Read an answer."""
+def said(text: str, known: ClaimPhrases | None = None) -> Said:
+    """What `text` says of itself; `known` are the claims to look for, by default all of toolvet's."""
     prose = spoken(text)
-    known = phrases()
+    known = known or phrases()
     claims: list[tuple[Claim, Hit]] = []
     admits = False
     asks = any(mark in prose for mark in "?\uff1f\u061f")

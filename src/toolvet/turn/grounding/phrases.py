@@ -13,11 +13,10 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from toolvet.discover import files_of
 from toolvet.discover.toml import read_toml
 from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
-from toolvet.matching.phrasebook import PhraseSource, read_phrases
+from toolvet.matching.phrasebook import PhraseSource, read_languages
 
 ADMITS: Final = "admits"
 ASKS: Final = "asks"
@@ -83,10 +82,9 @@ def phrases() -> ClaimPhrases:
     return ClaimPhrases(read_sources())
 
 
-def read_sources() -> list[PhraseSource[ClaimFile]]:
-    """The claims files of all languages; raises `PhraseError` for one that cannot be used."""
-    files = (found for name in ("words.toml", "claims.toml") for found in files_of("toolvet.languages", name))
-    return read_phrases("toolvet.languages", files, ClaimFile)
+def read_sources(language: str | None = None) -> list[PhraseSource[ClaimFile]]:
+    """The claims files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    return read_languages(("claims.toml",), ClaimFile, language)
 
 
 @cache
