@@ -157,7 +157,8 @@ def _folder() -> str:
     folder = os.path.join(base or os.path.expanduser("~/.cache"), "toolvet")
     if os.path.exists(folder):
         status = os.stat(folder)
-        if status.st_uid != _user_id() or status.st_mode & 0o022:
+        # Windows has no such modes (every folder looks open to all), and %LOCALAPPDATA% is the user's own.
+        if os.name != "nt" and (status.st_uid != _user_id() or status.st_mode & 0o022):
             raise PermissionError(f"{folder} can be written by others")
     return folder
 

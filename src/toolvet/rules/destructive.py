@@ -143,7 +143,7 @@ def _described(description: str) -> Iterator[Deed]:
 
 _LONGEST_DESCRIPTION = 2_000
 _LOOK_AHEAD = 6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
-_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*+|,")
+_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
 
 
 def _description_words(sentence: str) -> tuple[str, ...]:
