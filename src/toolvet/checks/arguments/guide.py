@@ -10,7 +10,7 @@ from toolvet.checks.arguments.facts import Facts, constraints, type_words, value
 from toolvet.checks.arguments.wording import as_json, cut, wording
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import Schema
-from toolvet.schema.example import Sketch, sketched
+from toolvet.schema.example import Sketch, build_sketch
 from toolvet.schema.generator import Generator
 from toolvet.schema.json_value import Path, is_array, is_object, members, replaced, unique
 from toolvet.schema.judge import Judge
@@ -161,7 +161,7 @@ class Guide:
         """A valid value for the whole: none or one."""
         if self._example is None:
             try:
-                self._example = (_neutral(sketched(self.ready, "all"), self.ready),)
+                self._example = (_neutral(build_sketch(self.ready, "all"), self.ready),)
             except Unsatisfiable:
                 self._example = ()
         return self._example

@@ -1,4 +1,4 @@
-"""The sentences that tell a repair: plain, and without secrets or long values."""
+"""The sentences that describe a repair: plain, and without secrets or long values."""
 
 import orjson
 
@@ -7,45 +7,45 @@ from toolvet.schema.json_value import Path, pointer
 from toolvet.schema.repairs.operation import Operation
 
 
-def told(operation: Operation) -> str:
-    """The operation as a sentence."""
-    here = place(operation.path)
+def describe(operation: Operation) -> str:
+    """Return the operation as a sentence, such as `Changed '/limit' from the text "10" to the number 10.`."""
+    here = name_place(operation.path)
     match operation.op:
         case "replace":
-            was, now = shown(operation.old, operation.path), shown(operation.value, operation.path)
-            if was == now:
-                return f"Changed {here} to another {_kind(operation.value)}."
-            return f"Changed {here} from {was} to {now}."
+            old, new = describe_value(operation.old, operation.path), describe_value(operation.value, operation.path)
+            if old == new:
+                return f"Changed {here} to another {_name_kind(operation.value)}."
+            return f"Changed {here} from {old} to {new}."
         case "remove":
             return f"Removed {here}: {operation.why}."
         case "add":
-            return f"Added {here} with {shown(operation.value, operation.path)}, {operation.why}."
+            return f"Added {here} with {describe_value(operation.value, operation.path)}, {operation.why}."
         case "move":
-            there = place(operation.origin)
+            origin = name_place(operation.origin)
             if not operation.path:
-                return f"Took the arguments out of {there}."
+                return f"Took the arguments out of {origin}."
             if operation.origin[:-1] == operation.path[:-1]:
-                return f"Renamed {there} to {here}."
-            return f"Moved {there} to {here}."
+                return f"Renamed {origin} to {here}."
+            return f"Moved {origin} to {here}."
 
 
 _LONGEST_VALUE = 60
 _LONGEST_PLACE = 120
 
 
-def place(path: Path) -> str:
-    """`'/limit'`, or `the arguments` for the whole; an overlong name is cut."""
+def name_place(path: Path) -> str:
+    """Return `'/limit'`, or `the arguments` for the empty path; an overlong name is cut."""
     if not path:
         return "the arguments"
     written = pointer(path)
     if len(written) > _LONGEST_PLACE:
         written = f"{written[:_LONGEST_PLACE]}…"
-    return f"'{_printable(written)}'"
+    return f"'{_keep_printable(written)}'"
 
 
-def shown(value: object, path: Path) -> str:
-    """The value with its kind, `the text "10"`; its kind alone where the value is secret, long or a container."""
-    word = _kind(value)
+def describe_value(value: object, path: Path) -> str:
+    """Return the value with its kind, `the text "10"`; a secret or long value or a container only by its kind."""
+    word = _name_kind(value)
     if value is None or isinstance(value, bool):
         return word
     if isinstance(value, dict | list) or any(isinstance(step, str) and is_secret_key(step) for step in path):
@@ -62,7 +62,7 @@ def shown(value: object, path: Path) -> str:
     return f"the {word} {written}"
 
 
-def _kind(value: object) -> str:
+def _name_kind(value: object) -> str:
     match value:
         case None:
             return "null"
@@ -78,6 +78,6 @@ def _kind(value: object) -> str:
             return "number"
 
 
-def _printable(text: str) -> str:
+def _keep_printable(text: str) -> str:
     """A name comes from the caller: control characters and lone surrogates do not reach the reader."""
     return "".join(character if character.isprintable() else "�" for character in text)

@@ -1,4 +1,4 @@
-"""What a repair stands on: the schema, what it demands at each place of the value, and how much may be spent."""
+"""The context of a repair: the schema, its demands at each place of the value, and a budget."""
 
 from functools import lru_cache
 
@@ -16,20 +16,23 @@ class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an er
     """The repair has cost more than it may."""
 
 
-class Ground:
-    """One schema, and a budget of validations that all attempts share."""
+class RepairContext:
+    """One schema, and a budget of validations that all attempts share.
+
+    `validations` counts whole validations, `looks` checks of one value against parts of the schema.
+    """
 
     def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
         self.ready = ready
-        self.judge, self.scope, self.branches = _tools(ready)
+        self.judge, self.scope, self.branches = _tools_of(ready)
         self.validations = validations
         self.looks = looks
 
     def errors(self, base: str, value: object) -> tuple[Violation, ...]:
-        """What `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
+        """Return what `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
         # Larger values cost more; a few rounds are affordable for any.
         entries = _entries(value, _MOST_ENTRIES)
-        if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_TOLD:
+        if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_REPORTED:
             raise BudgetSpent
         self.validations -= 1 + min(entries // _LARGE, _DEAREST)
         if self.validations < 0:
@@ -46,13 +49,13 @@ class Ground:
             return (unexplained(value, "not a JSON value that can be checked"),)
 
     def absolute(self, base: str, schema_pointer: str) -> str:
-        """The pointer from the root: validating a part tells pointers from there, except behind a reference."""
+        """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
         if not base or self.part(base + schema_pointer) is not None:
             return base + schema_pointer
         return schema_pointer
 
     def part(self, pointer: str) -> Subschema | None:
-        """The part of the schema at a pointer."""
+        """The part of the schema at a pointer, or None."""
         return self.scope.target(f"#{pointer}")
 
     def accepts(self, parts: list[Subschema], value: object) -> bool:
@@ -64,16 +67,16 @@ class Ground:
 
 
 _MOST_EFFORT = 5_000
-# More values are no call any more, and each may be wrong.
+# A value of this size is not a tool call, and each entry may be wrong.
 _MOST_ENTRIES = 20_000
-# Every alternative tells its errors with the whole value: beyond this product that may take seconds.
-_MOST_TOLD = 500_000
+# Every alternative reports its errors with the whole value: beyond this product that may take seconds.
+_MOST_REPORTED = 500_000
 _LARGE = 200
 _DEAREST = 60
 
 
 def _entries(value: object, most: int) -> int:
-    """How many values stand in `value`, counted up to a little more than `most`."""
+    """How many values `value` contains, counted up to a little more than `most`."""
     pending = [value]
     found = 0
     while pending and found < most:
@@ -88,8 +91,8 @@ def _entries(value: object, most: int) -> int:
 
 
 @lru_cache(maxsize=128)
-def _tools(ready: Schema) -> tuple[Judge, Scope, int]:
-    """What looks into a schema, and how many alternatives stand in it."""
+def _tools_of(ready: Schema) -> tuple[Judge, Scope, int]:
+    """The judge and the scope of a schema, and how many alternatives it contains."""
     branches = sum(
         len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
     )
@@ -97,28 +100,28 @@ def _tools(ready: Schema) -> tuple[Judge, Scope, int]:
 
 
 class View:
-    """One value under one part of the schema: what is demanded at each of its places, looked up once."""
+    """One value under one part of the schema: the demands at each of its places, looked up once."""
 
-    def __init__(self, ground: Ground, base: str, value: object) -> None:
-        self.ground = ground
+    def __init__(self, context: RepairContext, base: str, value: object) -> None:
+        self.context = context
         self.base = base
         self.value = value
         self._demands: dict[Path, Demands] = {}
 
     def at(self, path: Path) -> object:
-        """What stands at a place."""
+        """The value at a place."""
         return at(self.value, path)
 
     def demands(self, path: Path) -> Demands:
-        """What is demanded at `path`, the meant branch taken at each choice."""
+        """The demands at `path`, with the branch that was meant taken at each choice."""
         found = self._demands.get(path)
         if found is None:
-            found = self._demands[path] = self._looked(path)
+            found = self._demands[path] = self._look_up(path)
         return found
 
     def parts(self, path: Path) -> list[Subschema]:
         """The schemas that the value at `path` has to satisfy."""
-        return located(self.demands(path))
+        return as_parts(self.demands(path))
 
     def is_optional(self, path: Path) -> bool:
         """Whether the place is a member that its object may lack."""
@@ -127,7 +130,7 @@ class View:
         return path[-1] not in self.demands(path[:-1]).required()
 
     def of(self, parts: list[Subschema], value: object) -> Demands:
-        """What the parts demand of a value together."""
+        """The demands of the parts together; at a choice, the branch that `value` takes."""
         demands = Demands()
         for part in parts:
             try:
@@ -137,32 +140,34 @@ class View:
         for _ in range(_MOST_CHOICES):
             if not demands.choices:
                 break
-            option = self._chosen(demands.choices.pop(0), value)
+            option = self._choose(demands.choices.pop(0), value)
             try:
                 demands.take(option)
             except (Unmeetable, RecursionError):
                 continue
         return demands
 
-    def _looked(self, path: Path) -> Demands:
+    def _look_up(self, path: Path) -> Demands:
         if not path:
-            start = self.ground.part(self.base) if self.base else Subschema(self.ground.ready.usable, self.ground.scope)
+            start = (
+                self.context.part(self.base) if self.base else Subschema(self.context.ready.usable, self.context.scope)
+            )
             return self.of([] if start is None else [start], self.value)
         above = self.demands(path[:-1])
         step = path[-1]
         return self.of(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
 
-    def _chosen(self, options: tuple[Option, ...], value: object) -> Option:
-        """The way that the value goes, or else the way that it most looks like going."""
+    def _choose(self, options: tuple[Option, ...], value: object) -> Option:
+        """The option that the value satisfies, or else the one that it is most like."""
         for option in options:
-            if self.ground.accepts(list(option.parts), value) and not any(
-                self.ground.accepts([part], value) for part in option.excluded
+            if self.context.accepts(list(option.parts), value) and not any(
+                self.context.accepts([part], value) for part in option.excluded
             ):
                 return option
         return max(options, key=lambda option: self._likeness(option, value))
 
     def _likeness(self, option: Option, value: object) -> tuple[int, int, int, int]:
-        """How much `value` looks like it goes this way: its type, what tells ways apart, and the names it holds."""
+        """How much `value` is like an option: its type, the constants that tell options apart, and its names."""
         demands = Demands()
         for part in option.parts:
             try:
@@ -170,32 +175,32 @@ class View:
             except (Unmeetable, RecursionError):
                 return (-1, 0, 0, 0)
         fits = type_name(value) in demands.types()
-        told = shared = 0
+        constants = shared = 0
         held = {bare(name) for name in members(value)}
         for schema in demands.plain():
             for name, sub in members(schema.get("properties")).items():
                 inner = members(sub)
                 if "const" in inner and name in members(value):
-                    told += 1 if same(inner["const"], members(value)[name]) else -1
+                    constants += 1 if same(inner["const"], members(value)[name]) else -1
                 shared += bare(name) in held
-        return int(fits), told, shared, -len([name for name in demands.required() if bare(name) not in held])
+        return int(fits), constants, shared, -len([name for name in demands.required() if bare(name) not in held])
 
 
 _MOST_CHOICES = 24
 
 
-def located(demands: Demands) -> list[Subschema]:
-    """The schemas of the demands as parts."""
+def as_parts(demands: Demands) -> list[Subschema]:
+    """The schemas of the demands, each with its scope."""
     return [Subschema(found.schema, found.scope) for found in demands.schemas]
 
 
-def declared(demands: Demands) -> list[str]:
-    """Every member that is named, in `properties` or only in `required`."""
+def declared_names(demands: Demands) -> list[str]:
+    """Every member that the schemas name, in `properties` or only in `required`."""
     return list(dict.fromkeys((*demands.declared(), *demands.required())))
 
 
-def takes(demands: Demands, kind: str) -> bool:
-    """Whether some schema says that the value is of this type."""
+def declares_type(demands: Demands, kind: str) -> bool:
+    """Whether the schemas say that the value is of this type, rather than only allow it."""
     said = [schema for schema in demands.plain() if "type" in schema]
     return kind in demands.types() and (bool(said) or (kind == "object" and bool(demands.declared())))
 

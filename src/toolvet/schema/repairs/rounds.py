@@ -4,18 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from toolvet.schema.json_value import Path, at, elements, is_array, is_object, same
-from toolvet.schema.repairs.answer import PathPatch
+from toolvet.schema.json_value import Path, elements, is_object, path_of, same
 from toolvet.schema.repairs.confidence import Confidence, least, rank
-from toolvet.schema.repairs.ground import Ground, View
+from toolvet.schema.repairs.context import RepairContext, View
 from toolvet.schema.repairs.leaf import leaf_answer
 from toolvet.schema.repairs.members import OF_OBJECTS, members_answer
-from toolvet.schema.repairs.operation import Operation, applied
+from toolvet.schema.repairs.operation import Operation, PathPatch, apply
 from toolvet.schema.violation import Violation
 
 
-class Mended(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that breaks nothing, and how it came about."""
+class FoundRepair(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that breaks nothing, and the operations that led to it."""
 
     value: object
     operations: tuple[Operation, ...]
@@ -23,23 +22,26 @@ class Mended(msgspec.Struct, frozen=True, kw_only=True):
     cost: int
 
 
-def mended(ground: Ground, base: str, value: object, depth: int = 0) -> Mended | None:
-    """`value` made to satisfy the part of the schema at `base`, or None. Raises `Spent`."""
+def find_repair(context: RepairContext, base: str, value: object, depth: int = 0) -> FoundRepair | None:
+    """Change `value` until it satisfies the part of the schema at `base`; None where that fails.
+
+    `depth` counts the unions that this call is nested in. Raises `BudgetSpent`.
+    """
     operations: list[Operation] = []
     sure: list[Confidence] = []
     cost = 0
     for _ in range(_ROUNDS):
-        violations = ground.errors(base, value)
+        violations = context.errors(base, value)
         if not violations:
-            return Mended(value=value, operations=tuple(operations), confidence=least(sure), cost=cost)
-        if len(violations) > _MOST:
+            return FoundRepair(value=value, operations=tuple(operations), confidence=least(sure), cost=cost)
+        if len(violations) > _MOST_VIOLATIONS:
             return None
-        answers = list(_apart(_answers(View(ground, base, value), violations, depth)))
+        answers = list(_disjoint(_answers_for(View(context, base, value), violations, depth)))
         if not answers:
             return None
         for answer in answers:
             for operation in answer.operations:
-                value = applied(value, operation)
+                value = apply(value, operation)
             operations.extend(answer.operations)
             sure.append(answer.confidence)
             cost += answer.cost + 1
@@ -47,18 +49,18 @@ def mended(ground: Ground, base: str, value: object, depth: int = 0) -> Mended |
 
 
 _ROUNDS = 12
-_MOST = 2_000
+_MOST_VIOLATIONS = 2_000
 _DEEPEST = 6
 
 
-def _answers(view: View, violations: Sequence[Violation], depth: int) -> Iterator[PathPatch]:
-    """The answer for each place that has one; objects as a whole first, for they decide what stands where."""
+def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Iterator[PathPatch]:
+    """The answer for each place that has one; objects as a whole first, because they decide which value is where."""
     places: dict[str, list[Violation]] = {}
     for violation in violations:
         places.setdefault(violation.pointer, []).append(violation)
     later: list[tuple[Path, list[Violation]]] = []
     for pointer, found in places.items():
-        path = _path(view.value, pointer)
+        path = path_of(view.value, pointer)
         of_object = [violation for violation in found if violation.keyword in OF_OBJECTS]
         if of_object and is_object(view.at(path)):
             answer = members_answer(view, path, of_object)
@@ -76,7 +78,7 @@ def _answers(view: View, violations: Sequence[Violation], depth: int) -> Iterato
             yield answer
 
 
-def _apart(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
+def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
     """The answers whose places do not lie within one another; the first come first."""
     touched: set[Path] = set()
     above: set[Path] = set()
@@ -90,17 +92,17 @@ def _apart(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
 
 
 def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
-    """What makes one of the alternatives true: the surest and cheapest; two equally near refute each other."""
+    """The operations that satisfy one of the alternatives, the surest and cheapest; None where two are equal."""
     union = next((violation for violation in violations if violation.keyword in ("anyOf", "oneOf")), None)
     if union is None or depth >= _DEEPEST or elements(union.params.get("matched")):
         return None
     value = view.at(path)
-    pointer = view.ground.absolute(view.base, union.schema_pointer)
-    whole = view.ground.part(pointer.rpartition("/")[0])
-    found: list[Mended] = []
+    pointer = view.context.absolute(view.base, union.schema_pointer)
+    whole = view.context.part(pointer.rpartition("/")[0])
+    found: list[FoundRepair] = []
     for index in range(len(union.branches)):
-        other = mended(view.ground, f"{pointer}/{index}", value, depth + 1)
-        if other is not None and (whole is None or view.ground.accepts([whole], other.value)):
+        other = find_repair(view.context, f"{pointer}/{index}", value, depth + 1)
+        if other is not None and (whole is None or view.context.accepts([whole], other.value)):
             found.append(other)
     if not found:
         return None
@@ -118,16 +120,5 @@ def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth
     )
 
 
-def _price(other: Mended) -> tuple[int, int]:
+def _price(other: FoundRepair) -> tuple[int, int]:
     return rank(other.confidence), other.cost
-
-
-def _path(value: object, pointer: str) -> Path:
-    """The path of a JSON Pointer into `value`: digits are an index only where an array stands."""
-    path: list[str | int] = []
-    for raw in pointer.split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        step = int(part) if is_array(value) else part
-        path.append(step)
-        value = at(value, (step,))
-    return tuple(path)
