@@ -1,4 +1,4 @@
-"""Chunks of an answer in, the verdict so far out."""
+"""Checks an answer while it is written: chunks in, the verdict so far out."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from typing import Generic, TypeVar, Unpack
@@ -65,9 +65,9 @@ class AnswerStream:
         if not (self._settled or self._open):
             return CLEAN
         items = self._settled + self._open
-        told, _ = counting((each for each in items if isinstance(each, Found)), self._length, self._masks.masks())
+        of_phrases, _ = counting((each for each in items if isinstance(each, Found)), self._length, self._masks.masks())
         own = [each for each in items if isinstance(each, FailureSignal)]
-        return verdict(sorted(apart([*told, *own]), key=gravity)[:_MOST], strict=self._check.strict)
+        return verdict(sorted(apart([*of_phrases, *own]), key=gravity)[:_MOST], strict=self._check.strict)
 
     def finish(
         self,

@@ -1,9 +1,11 @@
-"""The phrases of `signals/<type>/<language>.toml`, ready to be looked for in one pass over a text.
+"""The phrases of `languages/<language>/<signal type>.toml`, looked for in one pass over a text.
 
-A file holds `[[phrase]]` entries and perhaps a `label` that all of them share; `signals/refusal/en.toml` is refusals in
-English, and a second file for the same language is called `en-<what>.toml`. Of an entry
+A file contains `[[phrase]]` entries and perhaps a `label` that all of them share: `languages/en/refusal.toml` has the
+refusals in English. How files are read, and what `{name}` means in them, is at the head of
+`toolvet.matching.phrasebook`. The fields of an entry:
 
     match     a regular expression in the dialect of `toolvet.matching`
+    say       the same in plain words, instead of `match` (docs/languages.md)
     hits      texts in which it must count (the tests run them all)
     misses    near misses: texts that share words with the hits, in which it must not count
     weight    what a hit costs, 0 to 1; the default of its type where it is not given
@@ -22,9 +24,7 @@ English, and a second file for the same language is called `en-<what>.toml`. Of 
     in_code   true where it counts in code, quotations and logs too, such as a placeholder comment
     cue       true where it costs nothing and only makes the answer one that the learned model looks at
 
-`match` and `unless` are searched for without regard to case. Both may name parts: `{cannot}` stands for what `[parts]`
-of the file gives for it, or `signals/<language>.toml`, which holds the words that the types of a language share. A part
-may name those that stand before it.
+`match`, `needs`, `unless` and `followed` are searched for without regard to case.
 """
 
 import re
@@ -80,7 +80,7 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False):
 
 
 class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
-    """A phrase with what its place says of it."""
+    """A phrase with its type, language and weight, which follow from its file."""
 
     phrase: SignalPhrase
     type: SignalType
@@ -88,15 +88,15 @@ class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
     weight: float
 
     def demand(self) -> re.Pattern[str] | None:
-        """What must stand in its sentence too; compiled when first asked for."""
+        """The pattern that must be in the same sentence; compiled at the first call."""
         return None if self.phrase.needs is None else _compiled(self.phrase.needs)
 
     def remedy(self) -> re.Pattern[str] | None:
-        """What must not follow it; compiled when first asked for."""
+        """The pattern that must not follow; compiled at the first call."""
         return None if self.phrase.followed is None else _compiled(self.phrase.followed)
 
     def voids(self) -> list[re.Pattern[str]]:
-        """What must not stand in its sentence; compiled when first asked for."""
+        """The patterns that must not be in the same sentence; compiled at the first call."""
         unless = self.phrase.unless
         return [_compiled(each) for each in ([unless] if isinstance(unless, str) else unless)]
 
@@ -118,7 +118,7 @@ class SignalPhrases:
         self._narrowed: dict[frozenset[str], PatternSet] = {}
 
     def only(self, languages: frozenset[str]) -> PatternSet:
-        """The phrases of these languages, and those of none."""
+        """The phrases of these languages, and those of `any`."""
         if languages not in self._narrowed:
             wanted = languages | {ANY_LANGUAGE}
             self._narrowed[languages] = self._set.only(

@@ -1,8 +1,7 @@
-"""The phrases of `patterns/*.toml` and what each of them is evidence for.
+"""The phrases of `patterns/*.toml`, and what each of them proves about a result.
 
-One file per state. A phrase belongs to the file's `state` unless it names its own; `match` is a regular expression in
-the dialect of `toolvet.matching`, `strength` says what it proves, and `hits` and `misses` are texts that it must and
-must not match (the tests run them all). Four marks: `reports` (in a short text it says that the call failed, even
+One file per state, read by `toolvet.matching.phrasebook`. A phrase belongs to the file's `state` unless it names its
+own, and `strength` says what it proves. Four marks: `reports` (in a short text it says that the call failed, even
 without `isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report
 that opens with it may be long).
 """
@@ -29,7 +28,7 @@ class Strength(StrEnum):
     VAGUE = "vague"
     """Business logic, together with a second factor."""
     VETO = "veto"
-    """A crash or broken infrastructure: no business logic, whatever else is said."""
+    """A crash or broken infrastructure: no business logic, even if other words say so."""
     DOUBT = "doubt"
     """A failure, unless business logic is said too."""
     FRAME = "frame"
@@ -49,7 +48,7 @@ class Strength(StrEnum):
 
 
 _PACKAGE = "toolvet.checks.result"
-# Of the others only the first is told, and where it ends.
+# For these the place of every hit is needed; for the others only whether they are there.
 _PLACED = (Strength.PATH, Strength.TRACE)
 
 
@@ -64,7 +63,7 @@ class ResultPhrase(Phrase, frozen=True, kw_only=True):
     long: bool = False
 
     @property
-    def tells(self) -> bool:
+    def is_leak(self) -> bool:
         """Whether it is the beginning of a leak."""
         return self.leak or self.strength in _PLACED
 
@@ -91,7 +90,7 @@ class ResultPhrases:
 
     def __init__(self, phrases: Mapping[str, ResultPhrase]) -> None:
         self.by_id = phrases
-        self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.tells)
+        self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.is_leak)
         self.scan = PatternSet(
             Pattern(identifier, phrase.match, spans=phrase.strength in _PLACED)
             for identifier, phrase in phrases.items()
