@@ -1,4 +1,4 @@
-"""What a verdict says in words, from `wording.toml`."""
+"""The words of a verdict, from `wording.toml`."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -45,13 +45,13 @@ def advice(signals: Sequence[FailureSignal]) -> list[str]:
 
 
 def _sentences(signals: Sequence[FailureSignal], what: str) -> list[str]:
-    told: dict[str, None] = {}
+    seen: dict[str, None] = {}
     for signal in signals:
         sentence = words_of(signal, what)
-        told[
+        seen[
             sentence.replace("{evidence}", quote(signal.evidence)).replace("{against}", quote(signal.against or ""))
         ] = None
-    return list(told)[:_MOST_SENTENCES]
+    return list(seen)[:_MOST_SENTENCES]
 
 
 def words_of(signal: FailureSignal, what: str) -> str:

@@ -11,7 +11,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # What French and Italian elide before a vowel: n'est is est, with a not that pas repeats.
 _ELIDED = re.compile(r"\b(?:[nldcsjmt]|qu|dell|nell|un)'(?=[^\W\d_])")
 _APOSTROPHES = str.maketrans("\u2018\u2019", "''")
-# "No doubt", "no problem" and "no, thanks" are not a no: only a word that stands alone decides.
+# "No doubt", "no problem" and "no, thanks" are not a no: only a word alone decides.
 _OPENING = re.compile(r"\W*([^\W\d_]+)\s*(?:[,.!;:\u2013\u2014-]|\Z)")
 
 
