@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from toolvet import ArgumentReport, check_arguments
-from toolvet.checks.arguments.terms import NAME
+from toolvet.checks.arguments.placeholders import NAME
 
 JSON = st.recursive(
     st.none()

@@ -9,7 +9,7 @@ import pytest
 from tests.client.recording import PATH, VALID, Recorded, announced, text
 
 from toolvet.client import NativeValidationError, Validation, Validator
-from toolvet.client.cache import MOST_ENTRIES
+from toolvet.client.offer import MOST_ENTRIES
 
 GOOD = {"path": "a.txt"}
 

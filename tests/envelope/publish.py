@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from toolvet import envelope
-from toolvet.envelope.published import FILE, envelope_schema
+from toolvet.envelope.contract.table import FILE, envelope_schema
 
 
 def written() -> str:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from toolvet import Severity, check_envelope, envelope, error_response, success_response
-from toolvet.envelope.published import FILE, envelope_schema, output_schema
-from toolvet.envelope.spelling import meant
+from toolvet.envelope.contract.table import FILE, envelope_schema, output_schema
+from toolvet.envelope.check.misspelling import meant
 
 OK: Mapping[str, Any] = {"success": True, "data": {}, "error": None, "meta": {"version": "response-v2"}}
 FAILED: Mapping[str, Any] = {

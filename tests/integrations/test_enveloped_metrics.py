@@ -11,7 +11,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from toolvet import ResponseError, fit_response, rate_limit_error
 from toolvet.integrations import enveloped_metrics
-from toolvet.integrations.enveloped import enveloped
+from toolvet.integrations.enveloped.decorator import enveloped
 
 
 @pytest.fixture

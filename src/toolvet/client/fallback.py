@@ -6,7 +6,7 @@ from typing import NamedTuple
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.capability import Message, ValidationReply
 from toolvet.client.catalogue import ToolDefinitions
-from toolvet.client.reason import reason_of
+from toolvet.client.connection import reason_of
 from toolvet.schema.json_value import is_object, type_name
 
 

@@ -17,7 +17,7 @@ from toolvet.checks.capability import (
 )
 from toolvet.client.connection import Connection
 from toolvet.client.offer import Offer
-from toolvet.client.reason import reason_of
+from toolvet.client.connection import reason_of
 from toolvet.schema.json_value import is_object
 
 _LARGEST_BATCH = 100  # Calls, where the server sets no limit: an answer has to fit into one message.

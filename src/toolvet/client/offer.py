@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from toolvet.checks.capability import Announcement, Level, ValidationReply, announcement, misannounced
-from toolvet.client.cache import Cache
+from toolvet.client.offer import Cache
 
 _log = logging.getLogger("toolvet.client")
 

@@ -5,12 +5,12 @@ where, `vocabulary.py` which codes, types and levels there are; the builders, th
 are made from these two.
 """
 
-from toolvet.envelope.archive import Archive, ContentArchive, Eviction
-from toolvet.envelope.archive_retrieval import retrieve_content
-from toolvet.envelope.build import error_response, success_response
-from toolvet.envelope.check import check_envelope
-from toolvet.envelope.field_error import FieldError
-from toolvet.envelope.fit import fit_response
+from toolvet.envelope.archive.memory import Archive, ContentArchive, Eviction
+from toolvet.envelope.archive.retrieval import retrieve_content
+from toolvet.envelope.builders.responses import error_response, success_response
+from toolvet.envelope.check.check import check_envelope
+from toolvet.envelope.build.arguments import FieldError
+from toolvet.envelope.fit.fit import fit_response
 from toolvet.envelope.formats import (
     from_jsonapi,
     from_problem_details,
@@ -19,7 +19,7 @@ from toolvet.envelope.formats import (
     to_problem_details,
     to_rpc_status,
 )
-from toolvet.envelope.helpers import (
+from toolvet.envelope.builders.failures import (
     conflict_error,
     feature_disabled_error,
     forbidden_error,
@@ -31,12 +31,12 @@ from toolvet.envelope.helpers import (
     unavailable_error,
     validation_error,
 )
-from toolvet.envelope.metadata import WarningDetail
-from toolvet.envelope.published import envelope_schema, output_schema
-from toolvet.envelope.raised import ResponseError
+from toolvet.envelope.builders.arguments import WarningDetail
+from toolvet.envelope.contract.table import envelope_schema, output_schema
+from toolvet.envelope.response import ResponseError
 from toolvet.envelope.request import current_contract, current_request_id, request_id, response_contract
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.vocabulary import (
+from toolvet.envelope.contract.vocabulary import (
     ContentFidelity,
     ErrorCode,
     ErrorType,

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from toolvet.envelope.metadata import mapping, several, text
+from toolvet.envelope.builders.arguments import mapping, several, text
 from toolvet.errors import EnvelopeTypeError
 
 

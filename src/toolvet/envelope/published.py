@@ -1,6 +1,6 @@
 """The published JSON Schema of the contract, made from the table that the checks are made from."""
 
-from toolvet.envelope.contract import CONDITIONS, ENVELOPE
+from toolvet.envelope.contract.table import CONDITIONS, ENVELOPE
 
 FILE = "response-v2.schema.json"
 

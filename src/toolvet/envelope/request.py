@@ -4,8 +4,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from toolvet.envelope.plain import plain
-from toolvet.envelope.vocabulary import ResponseContract
+from toolvet.envelope.json_copy import plain
+from toolvet.envelope.contract.vocabulary import ResponseContract
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 _CURRENT: ContextVar[str | None] = ContextVar("toolvet_request_id", default=None)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from toolvet.envelope.plain import copied, written
+from toolvet.envelope.json_copy import copied, written
 from toolvet.envelope.request import current_contract
 from toolvet.errors import EnvelopeError
 

@@ -4,6 +4,6 @@ The policies of `toolvet proxy` inside a server: `proxying_fastmcp`, `proxying_s
 so none is imported here.
 """
 
-from toolvet.integrations.validation import Problem, ToolValidation
+from toolvet.integrations.validation.tool_validation import Problem, ToolValidation
 
 __all__ = ["Problem", "ToolValidation"]

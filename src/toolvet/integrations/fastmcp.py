@@ -21,8 +21,8 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from toolvet.checks.capability import EXTENSION_ID
-from toolvet.integrations.answering import answered
-from toolvet.integrations.validation import ToolValidation
+from toolvet.integrations.validation.answer import answered
+from toolvet.integrations.validation.tool_validation import ToolValidation
 from toolvet.schema.json_value import members
 
 

@@ -17,8 +17,8 @@ from mcp.types import SERVER_INFO_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolvet.checks.capability import EXTENSION_ID
-from toolvet.integrations.answering import answered
-from toolvet.integrations.validation import ToolValidation
+from toolvet.integrations.validation.answer import answered
+from toolvet.integrations.validation.tool_validation import ToolValidation
 from toolvet.schema.json_value import elements, is_object, members
 
 _LOG = logging.getLogger("toolvet.validation")

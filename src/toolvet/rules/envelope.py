@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from toolvet.envelope import check_envelope
-from toolvet.envelope.sighting import Sighting, sightings
+from toolvet.envelope.check.sightings import Sighting, sightings
 from toolvet.rules.judge import Observation
 from toolvet.rules.subject import ObservedCall
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from toolvet.envelope import Eviction
-from toolvet.envelope.archive import check_limits, encoded_content, hash_of, named_hash, too_large, verified
+from toolvet.envelope.archive.memory import check_limits, encoded_content, hash_of, named_hash, too_large, verified
 from toolvet.errors import ArchiveError, ContentMissingError
 
 _LOG = logging.getLogger("toolvet.store")

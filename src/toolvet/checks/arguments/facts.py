@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from toolvet.checks.arguments.wording import as_json, cut, listed, sized, wording
+from toolvet.checks.arguments.wording_table import as_json, cut, listed, sized, wording
 from toolvet.schema.json_value import elements, names, type_name
 from toolvet.schema.numbers import interval, plain
 from toolvet.schema.place import Demands, Unmeetable, fixed_items

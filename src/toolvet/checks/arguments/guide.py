@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from toolvet.checks.arguments.facts import Facts, constraints, type_words, value_constraint
-from toolvet.checks.arguments.wording import as_json, cut, wording
+from toolvet.checks.arguments.wording_table import as_json, cut, wording
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import Schema
 from toolvet.schema.example import Sketch, sketched

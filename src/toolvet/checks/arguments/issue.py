@@ -4,7 +4,7 @@ import msgspec
 
 from toolvet.checks.arguments.guide import KeywordText
 from toolvet.checks.arguments.received import MISSING, holds_secret, shown_name, shown_value
-from toolvet.checks.arguments.terms import NAME
+from toolvet.checks.arguments.placeholders import NAME
 from toolvet.schema.json_value import pointer
 
 

@@ -5,7 +5,7 @@ from enum import Enum
 from itertools import islice
 from typing import cast
 
-from toolvet.checks.arguments.wording import as_json, cut
+from toolvet.checks.arguments.wording_table import as_json, cut
 from toolvet.redact import REDACTED, is_secret_key, redact, redact_text
 
 MISSING = "(missing)"

@@ -6,7 +6,7 @@ import msgspec
 
 from toolvet.checks.arguments.facts import Facts
 from toolvet.checks.arguments.guide import Discriminators, Guide
-from toolvet.checks.arguments.terms import required_of
+from toolvet.checks.arguments.placeholders import required_of
 from toolvet.schema.json_value import elements, is_object, members, same, unique
 from toolvet.schema.violation import Violation
 

@@ -15,9 +15,9 @@ from toolvet.checks.capability.announcement import (
     announcement,
     has_capability,
 )
-from toolvet.checks.capability.misannounced import misannounced
+from toolvet.checks.capability.announcement import misannounced
 from toolvet.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
-from toolvet.checks.capability.reply_reading import parse_replies, parse_reply
+from toolvet.checks.capability.reply_parser import parse_replies, parse_reply
 from toolvet.checks.capability.request import (
     ValidationCall,
     ValidationRequest,

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from toolvet.checks.capability.plain import plain
+from toolvet.checks.capability.foreign_json import plain
 from toolvet.schema.json_value import count, is_array, is_object, members, names, number
 
 EXPERIMENTAL_KEY: Final = "toolValidation"

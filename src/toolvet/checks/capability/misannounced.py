@@ -1,7 +1,7 @@
 """An announcement that was meant and is none: what is wrong with it, so that nobody takes it for silence."""
 
 from toolvet.checks.capability.announcement import EXPERIMENTAL_KEY, EXTENSION_ID, announcement
-from toolvet.checks.capability.plain import plain
+from toolvet.checks.capability.foreign_json import plain
 from toolvet.schema.json_value import is_object, members
 
 

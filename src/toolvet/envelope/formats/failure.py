@@ -6,12 +6,12 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from toolvet.envelope.build import error_response
-from toolvet.envelope.contract import TYPE_OF_CODE
-from toolvet.envelope.metadata import mapping
+from toolvet.envelope.builders.responses import error_response
+from toolvet.envelope.contract.table import TYPE_OF_CODE
+from toolvet.envelope.builders.arguments import mapping
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import is_array, is_members
-from toolvet.envelope.vocabulary import ErrorCode, ErrorType
+from toolvet.envelope.contract.shapes import is_array, is_members
+from toolvet.envelope.contract.vocabulary import ErrorCode, ErrorType
 from toolvet.errors import EnvelopeError
 
 Document = dict[str, Any]

@@ -11,9 +11,9 @@ from toolvet.envelope.formats.failure import (
     kind_of_status,
     words,
 )
-from toolvet.envelope.metadata import mapping
+from toolvet.envelope.builders.arguments import mapping
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import is_array, is_members
+from toolvet.envelope.contract.shapes import is_array, is_members
 
 _STANDARD = frozenset({"type", "title", "status", "detail", "instance"})
 _EXTENSIONS = frozenset(

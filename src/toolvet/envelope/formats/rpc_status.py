@@ -14,10 +14,10 @@ from toolvet.envelope.formats.failure import (
     seconds,
     words,
 )
-from toolvet.envelope.metadata import mapping
+from toolvet.envelope.builders.arguments import mapping
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import is_array, is_members
-from toolvet.envelope.vocabulary import ErrorCode, ErrorType
+from toolvet.envelope.contract.shapes import is_array, is_members
+from toolvet.envelope.contract.vocabulary import ErrorCode, ErrorType
 from toolvet.errors import EnvelopeError
 
 _PREFIX = "type.googleapis.com/"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from toolvet.cli.commands.check.records import records
 from toolvet.envelope import check_envelope
-from toolvet.envelope.sighting import sightings
+from toolvet.envelope.check.sightings import sightings
 from toolvet.findings import Finding, Severity
 
 _STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}

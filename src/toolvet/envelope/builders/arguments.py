@@ -6,11 +6,11 @@ from typing import Any, TypeGuard, cast
 
 import msgspec
 
-from toolvet.envelope.contract import META
-from toolvet.envelope.plain import plain
+from toolvet.envelope.contract.table import META
+from toolvet.envelope.json_copy import plain
 from toolvet.envelope.request import current_request_id, named_id
-from toolvet.envelope.shapes import Shape
-from toolvet.envelope.vocabulary import FIDELITY_VERSION, VERSION, ContentFidelity, WarningCode
+from toolvet.envelope.contract.shapes import Shape
+from toolvet.envelope.contract.vocabulary import FIDELITY_VERSION, VERSION, ContentFidelity, WarningCode
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 

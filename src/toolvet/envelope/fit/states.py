@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from toolvet.envelope.fit_items import Items
-from toolvet.envelope.fit_measure import Measure
-from toolvet.envelope.plain import written
+from toolvet.envelope.fit.items import Items
+from toolvet.envelope.fit.measure import Measure
+from toolvet.envelope.json_copy import written
 
 Shorten = Callable[[int], Any]
 """The number of an item → what stands for it; the item itself where nothing shorter does."""

@@ -3,8 +3,8 @@
 import operator
 from collections.abc import Iterator
 
-from toolvet.envelope.plain import step
-from toolvet.envelope.shapes import is_array, is_members
+from toolvet.envelope.json_copy import step
+from toolvet.envelope.contract.shapes import is_array, is_members
 
 ELLIPSIS = "…"
 

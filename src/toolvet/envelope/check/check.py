@@ -1,11 +1,11 @@
 """`check_envelope`: whether a JSON object keeps the contract, and what to do where it does not."""
 
-from toolvet.envelope.advice import advice
-from toolvet.envelope.contract import CONDITIONS, ENVELOPE
-from toolvet.envelope.plain import plain
+from toolvet.envelope.check.advice import advice
+from toolvet.envelope.contract.table import CONDITIONS, ENVELOPE
+from toolvet.envelope.json_copy import plain
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import ABSENT, ContractViolation, is_members, told
-from toolvet.envelope.vocabulary import ResponseContract
+from toolvet.envelope.contract.shapes import ABSENT, ContractViolation, is_members, told
+from toolvet.envelope.contract.vocabulary import ResponseContract
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
 from toolvet.redact import redact_text

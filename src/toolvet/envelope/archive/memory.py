@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import orjson
 
-from toolvet.envelope.plain import plain, written
+from toolvet.envelope.json_copy import plain, written
 from toolvet.errors import ArchiveError, ContentDamagedError, ContentMissingError, EnvelopeError, EnvelopeTypeError
 
 PREFIX = "sha256:"

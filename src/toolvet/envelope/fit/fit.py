@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from toolvet.envelope.archive import Archive
-from toolvet.envelope.build import success_response
-from toolvet.envelope.fit_attempt import Attempt, Task, fitted_response
-from toolvet.envelope.fit_items import Items, Path, found_items, named_lists, outer_lists
-from toolvet.envelope.fit_measure import Counter, Measure, Unit, checked_budget
-from toolvet.envelope.fit_text import longest_text, shortened
-from toolvet.envelope.metadata import text
-from toolvet.envelope.plain import plain, written
+from toolvet.envelope.archive.memory import Archive
+from toolvet.envelope.builders.responses import success_response
+from toolvet.envelope.fit.attempt import Attempt, Task, fitted_response
+from toolvet.envelope.fit.items import Items, Path, found_items, named_lists, outer_lists
+from toolvet.envelope.fit.measure import Counter, Measure, Unit, checked_budget
+from toolvet.envelope.fit.long_texts import longest_text, shortened
+from toolvet.envelope.builders.arguments import text
+from toolvet.envelope.json_copy import plain, written
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.vocabulary import ContentFidelity, ResponseContract
+from toolvet.envelope.contract.vocabulary import ContentFidelity, ResponseContract
 from toolvet.errors import EnvelopeError
 
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import orjson
 
-from toolvet.envelope.plain import step
-from toolvet.envelope.shapes import is_array, is_members, strings
+from toolvet.envelope.json_copy import step
+from toolvet.envelope.contract.shapes import is_array, is_members, strings
 
 
 class Sighting(NamedTuple):

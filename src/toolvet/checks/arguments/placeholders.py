@@ -6,7 +6,7 @@ import msgspec
 
 from toolvet.checks.arguments.facts import Facts, bars, name_list, noun, provide, short, type_of_keyword
 from toolvet.checks.arguments.guide import Guide, KeywordText
-from toolvet.checks.arguments.wording import KeywordWording, as_json, cut, listed, sized, wording
+from toolvet.checks.arguments.wording_table import KeywordWording, as_json, cut, listed, sized, wording
 from toolvet.schema.json_value import count, elements, is_object, members, names, type_name
 from toolvet.schema.place import fixed_items
 

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple, TypeGuard, cast
 
 import msgspec
 
-from toolvet.envelope.plain import step
+from toolvet.envelope.json_copy import step
 
 JsonSchema = dict[str, object]
 

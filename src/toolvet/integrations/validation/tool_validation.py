@@ -29,9 +29,9 @@ from toolvet.checks.capability import (
     output_schema,
 )
 from toolvet.errors import UsageError
-from toolvet.integrations.judgement import CallJudgement, judgement
-from toolvet.integrations.memory import Memory, Question, question
-from toolvet.integrations.validator import CheckFunction, FailurePolicy, Findings, Problem, ServerValidator
+from toolvet.integrations.validation.judgement import CallJudgement, judgement
+from toolvet.integrations.validation.memory import Memory, Question, question
+from toolvet.integrations.validation.validator import CheckFunction, FailurePolicy, Findings, Problem, ServerValidator
 
 __all__ = ["Problem", "ToolValidation"]
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolvet.envelope.archive import Archive
-from toolvet.envelope.build import error_response, success_response
-from toolvet.envelope.contract import COUNT
-from toolvet.envelope.helpers import not_found_error, validation_error
-from toolvet.envelope.plain import written
+from toolvet.envelope.archive.memory import Archive
+from toolvet.envelope.builders.responses import error_response, success_response
+from toolvet.envelope.contract.table import COUNT
+from toolvet.envelope.builders.failures import not_found_error, validation_error
+from toolvet.envelope.json_copy import written
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import Array, Text, is_array, is_members
+from toolvet.envelope.contract.shapes import Array, Text, is_array, is_members
 from toolvet.errors import ArchiveError, ContentDamagedError, ContentMissingError, EnvelopeError
 
 DEFAULT_BUDGET = 20_000

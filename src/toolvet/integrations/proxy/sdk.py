@@ -11,7 +11,7 @@ from typing import Any
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from toolvet.integrations.proxying import BlockedCall, Vetting
+from toolvet.integrations.proxy.vetting import BlockedCall, Vetting
 from toolvet.integrations.sdk import dressed, era_of, tools_of
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Note, Policies

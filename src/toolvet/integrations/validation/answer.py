@@ -14,7 +14,7 @@ from toolvet.checks.capability import (
     bare_name,
     parse_request,
 )
-from toolvet.integrations.validation import ToolValidation
+from toolvet.integrations.validation.tool_validation import ToolValidation
 
 
 async def answered(

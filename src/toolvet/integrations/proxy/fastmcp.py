@@ -15,7 +15,7 @@ from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolvet.integrations.proxying import BlockedCall, Vetting
+from toolvet.integrations.proxy.vetting import BlockedCall, Vetting
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Note, Policies
 

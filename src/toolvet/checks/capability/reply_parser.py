@@ -10,7 +10,7 @@ from typing import cast
 
 import msgspec
 
-from toolvet.checks.capability.plain import plain, plain_items
+from toolvet.checks.capability.foreign_json import plain, plain_items
 from toolvet.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
 from toolvet.schema.json_value import elements, is_array, is_object, members
 

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from toolvet.checks.arguments import check_arguments
 from toolvet.envelope import Archive, Envelope, output_schema, retrieve_content
-from toolvet.integrations.enveloped import enveloped
+from toolvet.integrations.enveloped.decorator import enveloped
 from toolvet.schema.json_value import elements, is_object, members
 
 _DESCRIPTION = (

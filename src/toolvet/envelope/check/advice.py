@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from toolvet.envelope.contract import META
-from toolvet.envelope.plain import step
-from toolvet.envelope.shapes import ContractViolation, is_array, is_members, strings, told
-from toolvet.envelope.spelling import meant
-from toolvet.envelope.vocabulary import FIDELITY_VERSION, ErrorCode, ErrorType, WarningCode
+from toolvet.envelope.contract.table import META
+from toolvet.envelope.json_copy import step
+from toolvet.envelope.contract.shapes import ContractViolation, is_array, is_members, strings, told
+from toolvet.envelope.check.misspelling import meant
+from toolvet.envelope.contract.vocabulary import FIDELITY_VERSION, ErrorCode, ErrorType, WarningCode
 from toolvet.findings import Severity
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from toolvet.envelope.contract import FAILURE, TYPE_OF_CODE, contradiction
-from toolvet.envelope.field_error import FieldError, field_errors
-from toolvet.envelope.metadata import (
+from toolvet.envelope.contract.table import FAILURE, TYPE_OF_CODE, contradiction
+from toolvet.envelope.build.arguments import FieldError, field_errors
+from toolvet.envelope.builders.arguments import (
     WarningDetail,
     base,
     described,
@@ -19,7 +19,7 @@ from toolvet.envelope.metadata import (
     texts,
 )
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.vocabulary import ErrorType
+from toolvet.envelope.contract.vocabulary import ErrorType
 from toolvet.errors import EnvelopeError
 
 RateLimit = Mapping[str, str | float | datetime | None]

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from toolvet.envelope.build import error_response
-from toolvet.envelope.field_error import FieldError
-from toolvet.envelope.metadata import text
+from toolvet.envelope.builders.responses import error_response
+from toolvet.envelope.build.arguments import FieldError
+from toolvet.envelope.builders.arguments import text
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.vocabulary import ErrorCode
+from toolvet.envelope.contract.vocabulary import ErrorCode
 
 
 def validation_error(

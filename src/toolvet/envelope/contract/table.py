@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.envelope.shapes import (
+from toolvet.envelope.contract.shapes import (
     ANYTHING,
     Array,
     ContractViolation,
@@ -24,7 +24,7 @@ from toolvet.envelope.shapes import (
     is_array,
     is_members,
 )
-from toolvet.envelope.vocabulary import VERSION, ContentFidelity, ErrorCode, ErrorType, WarningSeverity
+from toolvet.envelope.contract.vocabulary import VERSION, ContentFidelity, ErrorCode, ErrorType, WarningSeverity
 
 OBJECT = Members({}, others=ANYTHING)
 COUNT = Number(kind="integer")

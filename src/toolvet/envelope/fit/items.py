@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
-from toolvet.envelope.plain import step
-from toolvet.envelope.shapes import is_array, is_members
+from toolvet.envelope.json_copy import step
+from toolvet.envelope.contract.shapes import is_array, is_members
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 Step = str | int

@@ -21,10 +21,10 @@ from mcp_types import CallToolResult, InputRequiredResult
 
 from toolvet.envelope import Envelope, success_response
 from toolvet.errors import EnvelopeTypeError, UsageError
-from toolvet.integrations.enveloped_failure import Answer, Errors, failure, unexpected
-from toolvet.integrations.enveloped_metrics import measured
-from toolvet.integrations.enveloped_output import DeclaredOutput, Output
-from toolvet.integrations.enveloped_result import META_KEY, Text, placed, prose, to_result
+from toolvet.integrations.enveloped.failure import Answer, Errors, failure, unexpected
+from toolvet.integrations.enveloped.metrics import measured
+from toolvet.integrations.enveloped.output import DeclaredOutput, Output
+from toolvet.integrations.enveloped.result import META_KEY, Text, placed, prose, to_result
 
 __all__ = ["META_KEY", "Answer", "Errors", "enveloped", "placed", "prose", "to_result"]
 

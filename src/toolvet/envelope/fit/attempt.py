@@ -5,15 +5,15 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from toolvet.envelope.archive import PREFIX, Archive
-from toolvet.envelope.build import success_response
-from toolvet.envelope.fit_items import Items
-from toolvet.envelope.fit_measure import Measure
-from toolvet.envelope.fit_states import States, richest
-from toolvet.envelope.fit_text import long_texts, shortened
-from toolvet.envelope.plain import written
+from toolvet.envelope.archive.memory import PREFIX, Archive
+from toolvet.envelope.builders.responses import success_response
+from toolvet.envelope.fit.items import Items
+from toolvet.envelope.fit.measure import Measure
+from toolvet.envelope.fit.states import States, richest
+from toolvet.envelope.fit.long_texts import long_texts, shortened
+from toolvet.envelope.json_copy import written
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.vocabulary import ContentFidelity, ResponseContract, WarningCode
+from toolvet.envelope.contract.vocabulary import ContentFidelity, ResponseContract, WarningCode
 from toolvet.errors import ArchiveError
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 from toolvet.checks.arguments.correction import shown_call
 from toolvet.checks.arguments.guide import Guide, SchemaHelp
 from toolvet.checks.arguments.issue import Issue
-from toolvet.checks.arguments.wording import as_json, cut, wording
+from toolvet.checks.arguments.wording_table import as_json, cut, wording
 from toolvet.schema import Repair
 from toolvet.schema.json_value import is_object
 
