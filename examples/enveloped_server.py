@@ -22,8 +22,8 @@ from pydantic import BaseModel, Field
 from toolvet import ContentArchive, Envelope, ResponseError, fit_response, not_found_error, success_response
 from toolvet.envelope import output_schema
 from toolvet.integrations import sdk
-from toolvet.integrations.enveloped.decorator import enveloped
-from toolvet.integrations.enveloped.retrieval import enable_retrieval
+from toolvet.integrations.enveloped import enveloped
+from toolvet.integrations.enveloped_retrieval import enable_retrieval
 
 SHIPS = {f"ship-{number}": {"id": f"ship-{number}", "name": f"Ship {number}", "draught": 3.5} for number in range(400)}
 ARCHIVE = ContentArchive()

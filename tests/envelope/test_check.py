@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from toolvet import Severity, check_envelope, envelope, error_response, success_response
-from toolvet.envelope.contract.table import FILE, envelope_schema, output_schema
-from toolvet.envelope.check.misspelling import meant
+from toolvet.envelope.check.misspelling import intended_name
+from toolvet.envelope.contract.table import SCHEMA_FILE, envelope_schema, output_schema
 
 OK: Mapping[str, Any] = {"success": True, "data": {}, "error": None, "meta": {"version": "response-v2"}}
 FAILED: Mapping[str, Any] = {
@@ -28,7 +28,7 @@ def having(base: Mapping[str, Any], data: Mapping[str, Any] | None = None, **met
 
 
 def test_the_published_schema_is_what_the_table_gives() -> None:
-    path = Path(envelope.__file__).parent / FILE
+    path = Path(envelope.__file__).parent / SCHEMA_FILE
     assert json.loads(path.read_text(encoding="utf-8")) == envelope_schema(), "run: python -m tests.envelope.publish"
 
 
@@ -326,7 +326,7 @@ def test_what_only_looks_like_a_breach_is_left_alone(name: str) -> None:
     ],
 )
 def test_a_code_is_near_another_when_it_is_the_same_but_for_a_slip(sent: str, wanted: str | None) -> None:
-    assert meant(sent, [code.value for code in envelope.ErrorCode]) == wanted
+    assert intended_name(sent, [code.value for code in envelope.ErrorCode]) == wanted
 
 
 Values = st.SearchStrategy[Any]

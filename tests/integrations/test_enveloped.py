@@ -32,7 +32,7 @@ from toolvet import (
     success_response,
 )
 from toolvet.envelope import output_schema
-from toolvet.integrations.enveloped.decorator import META_KEY, enveloped, placed, prose, to_result
+from toolvet.integrations.enveloped import META_KEY, enveloped, placed, prose, to_result
 from toolvet.schema import compiled
 
 

@@ -10,8 +10,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from toolvet import ResponseError, fit_response, rate_limit_error
-from toolvet.integrations import enveloped_metrics
-from toolvet.integrations.enveloped.decorator import enveloped
+from toolvet.integrations.enveloped import enveloped, metrics
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> InMemoryMetricReader:
     """A provider of this test alone: that of the process can be set only once."""
     found = InMemoryMetricReader()
     provider = MeterProvider(metric_readers=[found], shutdown_on_exit=False)
-    monkeypatch.setattr(enveloped_metrics, "get_meter", provider.get_meter)
+    monkeypatch.setattr(metrics, "get_meter", provider.get_meter)
     return found
 
 
@@ -65,10 +64,10 @@ def test_nothing_is_told_before_a_provider_is_there() -> None:
 WITHOUT = """
 import sys
 sys.modules["opentelemetry.metrics"] = None
-from toolvet.integrations import enveloped_metrics
+from toolvet.integrations.enveloped import metrics
 from toolvet.envelope import success_response
-assert enveloped_metrics.get_meter is None
-enveloped_metrics.measured("tool", 0.1, success_response())
+assert metrics.get_meter is None
+metrics.measured("tool", 0.1, success_response())
 """
 
 

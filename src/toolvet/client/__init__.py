@@ -5,8 +5,7 @@ tools/list said. Fallbacks are logged as warnings under `toolvet.client`.
 """
 
 from toolvet.checks.capability import Announcement, Level, announcement, has_capability
-from toolvet.client.validation import InvalidArgumentsError, NativeValidationError
-from toolvet.client.validation import Method, Validation
+from toolvet.client.validation import InvalidArgumentsError, Method, NativeValidationError, Validation
 from toolvet.client.validator import Validator, negotiate_and_validate
 
 __all__ = [

@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 from toolvet.errors import ToolvetError, UsageError
+from toolvet.redact import redact_text
 from toolvet.transport import Answer, ConnectionLost, Malformed, McpSession, Reply, RpcError, TimedOut
+from toolvet.transport.quote import printable
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, object]], Awaitable[object]]
 ListTools: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
@@ -242,3 +244,12 @@ def _in_words(reply: RpcError | TimedOut | ConnectionLost | Malformed) -> str:
             return f"no answer within {reply.duration:.3g} s"
         case ConnectionLost() | Malformed():
             return reply.reason
+
+
+_LONGEST = 300
+
+
+def reason_of(problem: str | BaseException) -> str:
+    """On one line, printable, without secrets, and not long; an exception without words has its name."""
+    words = problem if isinstance(problem, str) else str(problem) or type(problem).__name__
+    return printable(" ".join(redact_text(words[: 4 * _LONGEST]).split()), _LONGEST)

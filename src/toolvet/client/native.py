@@ -15,9 +15,8 @@ from toolvet.checks.capability import (
     parse_replies,
     parse_reply,
 )
-from toolvet.client.connection import Connection
+from toolvet.client.connection import Connection, reason_of
 from toolvet.client.offer import Offer
-from toolvet.client.connection import reason_of
 from toolvet.schema.json_value import is_object
 
 _LARGEST_BATCH = 100  # Calls, where the server sets no limit: an answer has to fit into one message.

@@ -7,6 +7,7 @@ import msgspec
 
 from toolvet.checks.arguments import ArgumentReport
 from toolvet.checks.capability import Correction, Level, Message, ValidationReply
+from toolvet.errors import ToolvetError
 
 Method = Literal["native", "schema"]
 """Who validated: the server, asked through the capability, or toolvet, with the tool's inputSchema."""
@@ -86,3 +87,25 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 
 def _section(title: str, items: Sequence[str]) -> list[str]:
     return ["\n".join([f"{title}:", *(f"- {item}" for item in items)])] if items else []
+
+
+class InvalidArgumentsError(ToolvetError, ValueError):
+    """The call must not be made. Its text is for whoever can mend the call; `validation` has the parts of it."""
+
+    exit_code = 1
+
+    def __init__(self, validation: Validation) -> None:
+        self.validation = validation
+        super().__init__(validation.to_text())
+
+
+class NativeValidationError(ToolvetError):
+    """The server's own verdict was required. `announced` tells a validator that failed from one that is not there."""
+
+    exit_code = 4
+
+    def __init__(self, reason: str, *, tool: str, announced: bool) -> None:
+        self.reason = reason
+        self.tool = tool
+        self.announced = announced
+        super().__init__(f"'{tool}' was not validated by its server: {reason}")

@@ -11,8 +11,7 @@ from toolvet.client.connection import CallTool, Connection, Informed, ListTools,
 from toolvet.client.fallback import by_schema
 from toolvet.client.native import Native, Question
 from toolvet.client.offer import Offer
-from toolvet.client.validation import InvalidArgumentsError, NativeValidationError
-from toolvet.client.validation import Validation
+from toolvet.client.validation import InvalidArgumentsError, NativeValidationError, Validation
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import is_object
 

@@ -99,6 +99,12 @@ def pointer(path: Iterable[str | int]) -> str:
     return written
 
 
+def pointer_steps(text: str) -> tuple[str, ...]:
+    """The steps of a JSON Pointer, unescaped: `/a~1b/0` is `("a/b", "0")`, and "" is `()`."""
+    steps = text.split("/")[1:]
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps) if "~" in text else tuple(steps)
+
+
 def at(value: object, path: Iterable[str | int]) -> object:
     """What stands at `path`, or None."""
     for part in path:

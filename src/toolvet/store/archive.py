@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from toolvet.envelope import Eviction
-from toolvet.envelope.archive.memory import check_limits, encoded_content, hash_of, named_hash, too_large, verified
+from toolvet.envelope.archive.archive import (
+    check_hash,
+    check_limits,
+    decode_content,
+    encode_content,
+    hash_of,
+    size_error,
+)
 from toolvet.errors import ArchiveError, ContentMissingError
 
 _LOG = logging.getLogger("toolvet.store")
@@ -71,10 +78,10 @@ class SQLiteArchive:
         Raises EnvelopeError for what JSON cannot hold, ArchiveError for what is larger than the whole archive may be,
         and when the file cannot be written.
         """
-        encoded = encoded_content(content)
+        encoded = encode_content(content)
         content_hash = hash_of(encoded)
         if self._max_bytes is not None and len(encoded) > self._max_bytes:
-            raise too_large(len(encoded), self._max_bytes)
+            raise size_error(len(encoded), self._max_bytes)
         with self._opened("write to") as connection, _transaction(connection):
             now = self._clock()
             gone = self._expired(connection, now)
@@ -93,12 +100,12 @@ class SQLiteArchive:
         Raises ContentMissingError for what was never there or has gone, ContentDamagedError for what is not what it
         was, EnvelopeError for what is no hash, ArchiveError when the file cannot be read.
         """
-        wanted = named_hash(content_hash)
+        wanted = check_hash(content_hash)
         with self._opened("read") as connection:
             row = connection.execute("SELECT body, kept_at FROM content WHERE hash = ?", (wanted,)).fetchone()
         if row is None or self._is_old(row[1]):
             raise ContentMissingError(wanted)
-        return verified(_body(row[0]), wanted)
+        return decode_content(_body(row[0]), wanted)
 
     def sweep(self) -> tuple[Eviction, ...]:
         """Let go of what is too old, and say what that was; happens by itself with each `put`."""

@@ -7,8 +7,8 @@ import orjson
 
 from toolvet.checks.arguments.correction import correction, correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
-from toolvet.checks.arguments.report import ArgumentReport
 from toolvet.checks.arguments.issue_collector import issues_of, syntax_issue
+from toolvet.checks.arguments.report import ArgumentReport
 from toolvet.schema import Repair, Schema, compiled
 from toolvet.schema.json_value import is_object
 from toolvet.tool import input_schema_of

@@ -3,8 +3,8 @@
 import msgspec
 
 from toolvet.checks.arguments.guide import KeywordText
-from toolvet.checks.arguments.received import MISSING, holds_secret, shown_name, shown_value
 from toolvet.checks.arguments.placeholders import NAME
+from toolvet.checks.arguments.received import MISSING, holds_secret, shown_name, shown_value
 from toolvet.schema.json_value import pointer
 
 

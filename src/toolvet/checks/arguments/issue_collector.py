@@ -8,9 +8,9 @@ import msgspec
 from toolvet.checks.arguments.facts import provide
 from toolvet.checks.arguments.guide import Guide, KeywordText
 from toolvet.checks.arguments.issue import NOTHING, Issue, Sent, issue_at, steps_of
+from toolvet.checks.arguments.placeholders import NAME, Subject, words_for
 from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.similarity import close
-from toolvet.checks.arguments.placeholders import NAME, Subject, words_for
 from toolvet.checks.arguments.union import meant
 from toolvet.checks.arguments.wording_table import wording
 from toolvet.schema.json_value import elements, is_array, members, names, number, pointer, same, type_name

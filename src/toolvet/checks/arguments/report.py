@@ -8,8 +8,8 @@ import msgspec
 from toolvet.checks.arguments.correction import shown_repair
 from toolvet.checks.arguments.guide import SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
-from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.markdown import written
+from toolvet.checks.arguments.received import shown_name
 from toolvet.checks.arguments.wording_table import wording
 from toolvet.schema import Repair, Schema
 from toolvet.schema.weight import MOST_STEPS

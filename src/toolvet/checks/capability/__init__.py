@@ -14,8 +14,8 @@ from toolvet.checks.capability.announcement import (
     Level,
     announcement,
     has_capability,
+    misannounced,
 )
-from toolvet.checks.capability.announcement import misannounced
 from toolvet.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
 from toolvet.checks.capability.reply_parser import parse_replies, parse_reply
 from toolvet.checks.capability.request import (

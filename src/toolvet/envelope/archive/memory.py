@@ -1,52 +1,39 @@
-"""Content that a response left out, kept under its own hash, so that it can be asked for later and verified."""
+"""`ContentArchive`: an archive in memory."""
 
-import hashlib
-import json
-import re
 import threading
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal
 
-import orjson
-
-from toolvet.envelope.json_copy import plain, written
-from toolvet.errors import ArchiveError, ContentDamagedError, ContentMissingError, EnvelopeError, EnvelopeTypeError
-
-PREFIX = "sha256:"
-_WHOLE = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
-
-
-class Eviction(NamedTuple):
-    """What an archive let go of, and why: it was too old, or the archive was full."""
-
-    content_hash: str
-    size: int
-    reason: Literal["expired", "full"]
-
-
-class Archive(Protocol):
-    """What `fit_response` and the retrieval tool need: `ContentArchive`, `toolvet.store.SQLiteArchive`, or your own."""
-
-    @property
-    def name(self) -> str:
-        """What `meta.content_archive_hashes` calls it."""
-        ...
-
-    def put(self, content: object) -> str:
-        """Keep it; the SHA-256 of its JSON. Raises ArchiveError when it cannot be kept."""
-        ...
-
-    def get(self, content_hash: str) -> Any:
-        """What has that hash. Raises ContentMissingError, ContentDamagedError."""
-        ...
+from toolvet.envelope.archive.archive import (
+    Eviction,
+    check_hash,
+    check_limits,
+    decode_content,
+    encode_content,
+    hash_of,
+    size_error,
+)
+from toolvet.errors import ContentMissingError, EnvelopeError
 
 
 class ContentArchive:
-    """Content by its SHA-256, in memory; safe for several threads. `toolvet.store.SQLiteArchive` is the one on disk.
+    """Content by its SHA-256, in memory; safe for several threads. `toolvet.store.SQLiteArchive` keeps it on disk.
 
-    With `ttl` (seconds) content is forgotten when it is that old by `clock`, which then must be given
-    (`time.monotonic`); putting it again makes it young. Beyond `max_bytes` the oldest goes first, None for no limit.
-    `on_evict` is told each time what went. Raises EnvelopeError, naming the argument, for limits that cannot be meant.
+    Args:
+        name: the key of this archive in `meta.content_archive_hashes`.
+        max_bytes: beyond this size the oldest content is deleted; None for no limit.
+        ttl: the age in seconds at which content is deleted; None keeps it. Putting content again renews it.
+        clock: the seconds that `ttl` counts, such as `time.monotonic`; required with `ttl`.
+        on_evict: called with an Eviction for everything that was deleted.
+
+    Raises:
+        EnvelopeError: for limits that make no sense; it names the argument.
+
+    Example:
+        >>> archive = ContentArchive()
+        >>> content_hash = archive.put({"ships": ["Aurora"]})
+        >>> content_hash[:15], archive.get(content_hash)
+        ('sha256:e296b21b', {'ships': ['Aurora']})
     """
 
     def __init__(
@@ -72,56 +59,57 @@ class ContentArchive:
         self._size = 0
 
     def put(self, content: object) -> str:
-        """Keep JSON content; its hash, `sha256:` and 64 digits. The same content in the same order has the same hash.
+        """Keep JSON content, and return its hash: `sha256:` and 64 digits.
 
-        Raises EnvelopeError for what JSON cannot hold, ArchiveError for what is larger than the whole archive.
+        The same content with its members in the same order has the same hash. Raises EnvelopeError for content that
+        JSON cannot hold, ArchiveError for content that is larger than the whole archive may be.
         """
-        encoded = encoded_content(content)
+        encoded = encode_content(content)
         content_hash = hash_of(encoded)
         if self._max_bytes is not None and len(encoded) > self._max_bytes:
-            raise too_large(len(encoded), self._max_bytes)
+            raise size_error(len(encoded), self._max_bytes)
         with self._lock:
             now = self._clock()
-            gone = self._expired(now)
+            evictions = self._delete_expired(now)
             known = self._kept.pop(content_hash, None)
             self._size += len(encoded) - (0 if known is None else len(known[0]))
             self._kept[content_hash] = (encoded, now)
             while self._max_bytes is not None and self._size > self._max_bytes:
-                gone.append(self._dropped(next(iter(self._kept)), "full"))
-        self._tell(gone)
+                evictions.append(self._delete(next(iter(self._kept)), "full"))
+        self._report(evictions)
         return content_hash
 
     def get(self, content_hash: str) -> Any:
-        """The content, a copy of its own, after its hash was verified.
+        """The content with that hash, as an independent copy, after its hash was verified.
 
-        Raises ContentMissingError for what was never there or has gone, ContentDamagedError for what is not what it
-        was, EnvelopeError for what is no hash.
+        Raises ContentMissingError for content that is not there or no longer, ContentDamagedError for content that was
+        changed, EnvelopeError for a `content_hash` that is not a hash.
         """
-        wanted = named_hash(content_hash)
+        wanted = check_hash(content_hash)
         with self._lock:
-            gone = self._expired(self._clock())
+            evictions = self._delete_expired(self._clock())
             found = self._kept.get(wanted)
-        self._tell(gone)
+        self._report(evictions)
         if found is None:
             raise ContentMissingError(wanted)
-        return verified(found[0], wanted)
+        return decode_content(found[0], wanted)
 
     def sweep(self) -> tuple[Eviction, ...]:
-        """Let go of what is too old, and say what that was; happens by itself with each `put` and `get`."""
+        """Delete what is too old, and return what was deleted. Every `put` and `get` does so, too."""
         with self._lock:
-            gone = self._expired(self._clock())
-        self._tell(gone)
-        return tuple(gone)
+            evictions = self._delete_expired(self._clock())
+        self._report(evictions)
+        return tuple(evictions)
 
     def verify(self) -> tuple[str, ...]:
-        """The hashes whose content is no longer what it was; none, unless memory was tampered with."""
+        """The hashes whose content has changed; empty, unless memory was tampered with."""
         with self._lock:
             kept = dict(self._kept)
         return tuple(content_hash for content_hash, (encoded, _) in kept.items() if hash_of(encoded) != content_hash)
 
     @property
     def size(self) -> int:
-        """The bytes that it holds."""
+        """The bytes of content that the archive holds."""
         return self._size
 
     def __len__(self) -> int:
@@ -135,63 +123,20 @@ class ContentArchive:
     def _is_old(self, since: float, now: float) -> bool:
         return self._ttl is not None and now - since >= self._ttl
 
-    def _expired(self, now: float) -> list[Eviction]:
-        old: list[str] = []
+    def _delete_expired(self, now: float) -> list[Eviction]:
+        expired: list[str] = []
         for content_hash, (_, since) in self._kept.items():
             if not self._is_old(since, now):
                 break
-            old.append(content_hash)
-        return [self._dropped(content_hash, "expired") for content_hash in old]
+            expired.append(content_hash)
+        return [self._delete(content_hash, "expired") for content_hash in expired]
 
-    def _dropped(self, content_hash: str, reason: Literal["expired", "full"]) -> Eviction:
+    def _delete(self, content_hash: str, reason: Literal["expired", "full"]) -> Eviction:
         encoded, _ = self._kept.pop(content_hash)
         self._size -= len(encoded)
         return Eviction(content_hash, len(encoded), reason)
 
-    def _tell(self, gone: list[Eviction]) -> None:
+    def _report(self, evictions: list[Eviction]) -> None:
         if self._on_evict is not None:
-            for eviction in gone:
+            for eviction in evictions:
                 self._on_evict(eviction)
-
-
-def encoded_content(content: object) -> bytes:
-    """JSON content as the bytes that are kept and hashed. Members keep their order: items are listed in it."""
-    return written(plain(content, "content"))
-
-
-def hash_of(encoded: bytes) -> str:
-    """`sha256:` and 64 digits."""
-    return PREFIX + hashlib.sha256(encoded).hexdigest()
-
-
-def named_hash(value: object) -> str:
-    """`value` as a hash; EnvelopeError for anything else."""
-    if not isinstance(value, str):
-        raise EnvelopeTypeError("content_hash", f"must be a string, not {type(value).__name__}")
-    if _WHOLE(value) is None:
-        raise EnvelopeError("content_hash", f"must be sha256: and 64 hexadecimal digits, not {value!r:.90}")
-    return value
-
-
-def verified(encoded: bytes, content_hash: str) -> Any:
-    """The content, if it still is what was hashed."""
-    if hash_of(encoded) != content_hash:
-        raise ContentDamagedError(content_hash)
-    content: object = orjson.loads(encoded)
-    # It reads whole numbers beyond 64 bits as floats.
-    return content if written(content) == encoded else json.loads(encoded)
-
-
-def too_large(size: int, limit: int) -> ArchiveError:
-    """What is raised for content that no eviction makes room for."""
-    return ArchiveError(f"the content has {size:,} bytes, and the whole archive may hold {limit:,}: raise max_bytes")
-
-
-def check_limits(name: object, max_bytes: object, ttl: object) -> None:
-    """Raises EnvelopeError for options that cannot be meant."""
-    if not isinstance(name, str) or not name.strip():
-        raise EnvelopeError("name", "must be a string with something in it")
-    if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1):
-        raise EnvelopeError("max_bytes", f"must be a positive number of bytes or None, not {max_bytes!r:.40}")
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0):
-        raise EnvelopeError("ttl", f"must be a positive number of seconds or None, not {ttl!r:.40}")

@@ -1,19 +1,22 @@
-"""What a response left out, asked for again: the answer of a retrieval tool."""
+"""`retrieve_content`: the answer of a tool that returns what an earlier response left out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from toolvet.envelope.archive.memory import Archive
-from toolvet.envelope.builders.responses import error_response, success_response
-from toolvet.envelope.contract.table import COUNT
+from toolvet.envelope.archive.archive import Archive
 from toolvet.envelope.builders.failures import not_found_error, validation_error
-from toolvet.envelope.json_copy import written
+from toolvet.envelope.builders.responses import error_response, success_response
+from toolvet.envelope.contract.shapes import Array, Text, is_sequence
+from toolvet.envelope.contract.table import COUNT
+from toolvet.envelope.json_copy import encode_json
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.contract.shapes import Array, Text, is_array, is_members
 from toolvet.errors import ArchiveError, ContentDamagedError, ContentMissingError, EnvelopeError
+from toolvet.schema.json_value import is_object
 
-DEFAULT_BUDGET = 20_000
-_GONE = "Repeat the call that left it out: archives keep content for a limited time."
+DEFAULT_BUDGET: Final = 20_000
+_GONE: Final = "Repeat the call that left it out: archives keep content for a limited time."
+_IDS: Final = Array(Text())
+_HINT: Final = "Leave ids out to see which there are, or use those of dropped_content_ids."
 
 
 def retrieve_content(
@@ -25,12 +28,26 @@ def retrieve_content(
     limit: int = 50,
     budget: int = DEFAULT_BUDGET,
 ) -> Envelope:
-    """Archived content as a response: `items` by their ids, a page of them at a time.
+    """Archived content as a response: `items` by their ids, one page at a time.
 
-    `ids` asks for these alone. A page holds at most `limit` items, and as many as `budget` bytes of JSON hold, but at
-    least one; `meta.pagination.cursor` is the `offset` of the next. Content that `fit_response` did not make comes as
-    `items` when it is an array, else whole as `content`. Unknown hashes, damaged content and arguments that make no
-    sense are failures in the shape of the contract; nothing is raised.
+    Args:
+        archive: where the content was kept.
+        content_hash: the hash from `meta.content_archive_hashes` of the response that left it out.
+        ids: only these items; all items without it.
+        offset: how many items to skip: `meta.pagination.cursor` of the page before.
+        limit: the largest number of items on a page.
+        budget: the largest number of bytes of JSON on a page, which always holds at least one item.
+
+    Returns:
+        A success with `items`. Content that `fit_response` did not make is in `items` too where it is an array, else in
+        `content`. Unknown hashes, damaged content and arguments that make no sense are failures; nothing is raised.
+
+    Example:
+        >>> from toolvet import ContentArchive
+        >>> archive = ContentArchive()
+        >>> content_hash = archive.put(["Aurora", "Bounty"])
+        >>> retrieve_content(archive, content_hash, offset=1).data
+        {'items': {'1': 'Bounty'}}
     """
     for name, number, least in (("offset", offset, 0), ("limit", limit, 1)):
         if not COUNT.holds(number) or number < least:
@@ -58,11 +75,11 @@ def retrieve_content(
 
 
 def _page(content: object, ids: Sequence[str] | None, offset: int, limit: int, budget: int) -> Envelope:
-    parts: Mapping[str, object] = content if is_members(content) else {}
+    parts: Mapping[str, object] = content if is_object(content) else {}
     kept = parts.get("items")
-    if is_array(content):
+    if is_sequence(content):
         items: Mapping[str, object] = {str(index): item for index, item in enumerate(content)}
-    elif is_members(kept):
+    elif is_object(kept):
         items = kept
     else:
         return success_response({"content": content})
@@ -73,7 +90,7 @@ def _page(content: object, ids: Sequence[str] | None, offset: int, limit: int, b
     shown: dict[str, object] = {}
     room = budget
     for name in names[offset : offset + limit]:
-        room -= len(written({name: items[name]}))
+        room -= len(encode_json({name: items[name]}))
         if room < 0 and shown:
             break
         shown[name] = items[name]
@@ -81,17 +98,13 @@ def _page(content: object, ids: Sequence[str] | None, offset: int, limit: int, b
     paging: dict[str, Any] = {"has_more": following < len(names), "total_count": len(names)}
     if following < len(names):
         paging["cursor"] = str(following)
-    # What stood around the items comes with the first page.
+    # What surrounded the items comes with the first page.
     rest = {part: parts[part] for part in ("data", "error") if part in parts and not offset and not ids}
     return success_response(
-        {"items": shown, **rest}, pagination=paging, warning_details=[_unknown(missing)] if missing else None
+        {"items": shown, **rest}, pagination=paging, warning_details=[_warn_of_unknown(missing)] if missing else None
     )
 
 
-_IDS = Array(Text())
-_HINT = "Leave ids out to see which there are, or use those of dropped_content_ids."
-
-
-def _unknown(missing: Sequence[str]) -> Mapping[str, object]:
-    told = f"{len(missing)} of the ids are not in the archived content"
-    return {"code": "PARTIAL_FAILURE", "message": told, "context": {"unknown_ids": list(missing[:100])}}
+def _warn_of_unknown(missing: Sequence[str]) -> Mapping[str, object]:
+    message = f"{len(missing)} of the ids are not in the archived content"
+    return {"code": "PARTIAL_FAILURE", "message": message, "context": {"unknown_ids": list(missing[:100])}}

@@ -1,12 +1,15 @@
-"""One function for each kind of failure, so that nobody has to remember its code and type."""
+"""One function for each kind of failure, which knows its code, its type and a usual remediation.
+
+All of them return the envelope of a failure and take two more arguments: `remediation` replaces the usual sentence about
+what to do, and `request_id` the id of the surrounding `request_id(...)`. They raise as `error_response` does.
+"""
 
 from collections.abc import Iterable, Mapping
 
+from toolvet.envelope.builders.arguments import FieldError, copy_text
 from toolvet.envelope.builders.responses import error_response
-from toolvet.envelope.build.arguments import FieldError
-from toolvet.envelope.builders.arguments import text
-from toolvet.envelope.response import Envelope
 from toolvet.envelope.contract.vocabulary import ErrorCode
+from toolvet.envelope.response import Envelope
 
 
 def validation_error(
@@ -18,8 +21,21 @@ def validation_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """The input is wrong. `field` names one field (`details.field` wins), `errors` several."""
-    known = details if field is None else {"field": text(field, "field"), **(details or {})}
+    """The input is wrong: VALIDATION_ERROR.
+
+    Args:
+        message: what is wrong, in a sentence.
+        field: the one field that is wrong, into `details.field`; a `field` in `details` wins.
+        details: further facts.
+        errors: several fields that are wrong: FieldError, or objects with a `message`.
+        remediation: what the caller can do; none by default.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> validation_error("The age must be at least 18.", field="age").data["details"]
+        {'field': 'age'}
+    """
+    known = details if field is None else {"field": copy_text(field, "field"), **(details or {})}
     return error_response(
         message,
         error_code=ErrorCode.VALIDATION_ERROR,
@@ -38,8 +54,20 @@ def missing_required_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """A required field was not given."""
-    name = text(field, "field")
+    """A required field is missing: MISSING_REQUIRED.
+
+    Args:
+        field: its name.
+        message: defaults to "`field` is required".
+        details: further facts beside `field` and `constraint`.
+        remediation: defaults to "Provide `field`."
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> missing_required_error("departure").error
+        'departure is required'
+    """
+    name = copy_text(field, "field")
     return error_response(
         f"{name} is required" if message is None else message,
         error_code=ErrorCode.MISSING_REQUIRED,
@@ -57,24 +85,33 @@ def not_found_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """There is no such thing. `error_code` may say more, such as TASK_NOT_FOUND or a code of your own.
+    """A thing does not exist: NOT_FOUND.
 
-    An empty `resource_id` is not found like any other: callers ask for that, too.
+    Args:
+        resource_type: the kind of thing, such as "Ship".
+        resource_id: its name. An empty one is not found like any other, because callers ask for that, too.
+        error_code: may be more specific, such as TASK_NOT_FOUND or a code of the server's own.
+        remediation: defaults to a request to verify the id.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> not_found_error("Ship", "Aurora").error
+        "Ship 'Aurora' not found"
     """
-    kind = text(resource_type, "resource_type")
-    name = resource_id if resource_id == "" or str(resource_id).isspace() else text(resource_id, "resource_id")
+    kind = copy_text(resource_type, "resource_type")
+    name = resource_id if resource_id == "" or str(resource_id).isspace() else copy_text(resource_id, "resource_id")
     return error_response(
         f"{kind} '{name}' not found",
         error_code=error_code,
         error_type="not_found",
         data={"resource_type": kind, "resource_id": name},
-        remediation=remediation or f"Verify the {_spoken(kind)} ID exists.",
+        remediation=remediation or f"Verify the {_in_sentence(kind)} ID exists.",
         request_id=request_id,
     )
 
 
-def _spoken(kind: str) -> str:
-    """A kind of thing as it stands inside a sentence: `Spec` is spec, `API key` stays."""
+def _in_sentence(kind: str) -> str:
+    """A kind of thing in the middle of a sentence: `Spec` becomes spec, `API key` stays."""
     return kind if any(letter.isupper() for letter in kind[1:2]) else kind[:1].lower() + kind[1:]
 
 
@@ -85,7 +122,18 @@ def conflict_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """The state of things does not allow it: it exists already, or somebody else changed it."""
+    """The current state does not allow the operation (the thing exists already, or has changed meanwhile): CONFLICT.
+
+    Args:
+        message: what the conflict is.
+        details: further facts.
+        remediation: defaults to a request to check the current state.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> conflict_error("The berth is taken.").data["error_code"]
+        'CONFLICT'
+    """
     return error_response(
         message,
         error_code=ErrorCode.CONFLICT,
@@ -101,7 +149,17 @@ def unauthorized_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """The caller's credentials are missing or invalid."""
+    """The caller's credentials are missing or invalid: UNAUTHORIZED.
+
+    Args:
+        message: what is wrong with them.
+        remediation: defaults to a request for valid credentials.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> unauthorized_error("The token has expired.").data["error_type"]
+        'authentication'
+    """
     return error_response(
         message,
         error_code=ErrorCode.UNAUTHORIZED,
@@ -117,8 +175,19 @@ def forbidden_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """The caller is known and may not do this."""
-    needed = None if required_permission is None else text(required_permission, "required_permission")
+    """The caller is known and is not allowed to do this: FORBIDDEN.
+
+    Args:
+        message: what is not allowed.
+        required_permission: the permission that is missing, into `data.required_permission`.
+        remediation: defaults to a request for that permission.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> forbidden_error("Only the harbour master moves ships.", required_permission="move").data["remediation"]
+        'Request the move permission.'
+    """
+    needed = None if required_permission is None else copy_text(required_permission, "required_permission")
     advice = "Request access from an administrator." if needed is None else f"Request the {needed} permission."
     return error_response(
         message,
@@ -136,8 +205,19 @@ def feature_disabled_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """The feature is switched off for this caller."""
-    name = text(feature, "feature")
+    """The feature is switched off for this caller: FEATURE_DISABLED.
+
+    Args:
+        feature: its name, also into `data.feature`.
+        message: defaults to "Feature '`feature`' is not enabled".
+        remediation: defaults to a request to enable it.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> feature_disabled_error("night sailing").error
+        "Feature 'night sailing' is not enabled"
+    """
+    name = copy_text(feature, "feature")
     return error_response(
         f"Feature '{name}' is not enabled" if message is None else message,
         error_code=ErrorCode.FEATURE_DISABLED,
@@ -155,9 +235,21 @@ def rate_limit_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """Too many calls: `limit` are allowed in a `period` such as "minute"."""
+    """The caller made too many calls: RATE_LIMIT_EXCEEDED.
+
+    Args:
+        limit: how many calls are allowed in a period.
+        period: its name, such as "minute".
+        retry_after_seconds: after how many seconds to try again, also into `meta.rate_limit.retry_after`.
+        remediation: defaults to a request to wait that long.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> rate_limit_error(60, "minute", 12).error
+        'Rate limit exceeded: 60 requests per minute'
+    """
     return error_response(
-        f"Rate limit exceeded: {limit} requests per {text(period, 'period')}",
+        f"Rate limit exceeded: {limit} requests per {copy_text(period, 'period')}",
         error_code=ErrorCode.RATE_LIMIT_EXCEEDED,
         remediation=remediation or f"Wait {_seconds(retry_after_seconds)} before retrying.",
         retry_after_seconds=retry_after_seconds,
@@ -172,7 +264,17 @@ def internal_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """Something broke on the server's side. The message is shown to callers: put no internals into it."""
+    """Something broke inside the server: INTERNAL_ERROR.
+
+    Args:
+        message: shown to callers, so it must not contain internals.
+        remediation: defaults to a request to try again, and then to contact support.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> internal_error().data["error_type"]
+        'internal'
+    """
     return error_response(
         message,
         error_code=ErrorCode.INTERNAL_ERROR,
@@ -188,7 +290,18 @@ def unavailable_error(
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
-    """The service, or one that it needs, does not answer for the time being."""
+    """The service, or one that it needs, does not answer at the moment: UNAVAILABLE.
+
+    Args:
+        message: what does not answer.
+        retry_after_seconds: after how many seconds to try again, where that is known.
+        remediation: defaults to a request to retry, after that time or later.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> unavailable_error(retry_after_seconds=30).data["remediation"]
+        'Retry after 30 seconds.'
+    """
     wait = "later" if retry_after_seconds is None else f"after {_seconds(retry_after_seconds)}"
     return error_response(
         message,

@@ -1,28 +1,29 @@
-"""The parts that the contract is written in. Each says what it allows twice, as JSON Schema and as a check.
+"""The shapes that the contract is written in. Each states twice what it allows: as JSON Schema and as a check.
 
-`holds` answers quickly whether a value is allowed; `breaches` says what is wrong with one that is not. Both are total,
-and a test holds them to `schema`. Shapes look only as deep as the contract does, so depth and cycles do no harm.
+`holds` answers quickly whether a value is allowed; `violations` lists what is wrong with a value that is not. Both are
+total, and a test compares them with `schema`. Shapes look only as deep as the contract does, so depth and cycles do no
+harm.
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, TypeGuard, cast
+from typing import ClassVar, Final, NamedTuple, TypeGuard, cast
 
 import msgspec
 
-from toolvet.envelope.json_copy import step
+from toolvet.schema.json_value import is_object, pointer as pointer_of, pointer_steps
 
 JsonSchema = dict[str, object]
-
-
-ABSENT = object()
+ABSENT: Final = object()
+_HUGE: Final = 10**40
 
 
 class ContractViolation(NamedTuple):
-    """A value that the contract does not allow: where (JSON Pointer), what is wrong, what to do, and the value.
+    """A value that the contract does not allow.
 
-    `value` is ABSENT where nothing stands.
+    `pointer` is its place as a JSON Pointer, `problem` what is wrong, `remedy` what to do about it. `value` is ABSENT
+    where the value is missing.
     """
 
     pointer: str
@@ -32,14 +33,14 @@ class ContractViolation(NamedTuple):
 
 
 class Text(msgspec.Struct, frozen=True):
-    """A string: one of `choices`, one that `pattern` matches whole, or any with something in it."""
+    """A string: one of `choices`, or one that `pattern` matches as a whole, or any that is not blank."""
 
     choices: tuple[str, ...] = ()
     pattern: str = ""
     called: str = "a string with something in it"
 
     def holds(self, value: object) -> bool:
-        """Whether it is such a string."""
+        """Whether `value` is such a string."""
         if not isinstance(value, str):
             return False
         if self.choices:
@@ -49,13 +50,13 @@ class Text(msgspec.Struct, frozen=True):
         # The same as the pattern \S that the schema has.
         return value != "" and not value.isspace()
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """At most one."""
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """At most one violation."""
         if not self.holds(value):
-            yield _wrong(value, pointer, " or ".join(f'"{each}"' for each in self.choices) or self.called)
+            yield _mismatch(value, pointer, " or ".join(f'"{each}"' for each in self.choices) or self.called)
 
     def schema(self) -> JsonSchema:
-        """`enum`, `pattern`, or a pattern that wants one visible character."""
+        """`enum`, `pattern`, or a pattern that demands one visible character."""
         if self.choices:
             return {"enum": [str(each) for each in self.choices]}
         return {"type": "string", "pattern": f"^(?:{self.pattern})$" if self.pattern else r"\S"}
@@ -65,13 +66,13 @@ class Flag(msgspec.Struct, frozen=True):
     """A boolean."""
 
     def holds(self, value: object) -> bool:
-        """Whether it is one."""
+        """Whether `value` is true or false."""
         return value is True or value is False
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """At most one."""
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """At most one violation."""
         if not self.holds(value):
-            yield _wrong(value, pointer, "true or false")
+            yield _mismatch(value, pointer, "true or false")
 
     def schema(self) -> JsonSchema:
         """`type: boolean`."""
@@ -79,16 +80,16 @@ class Flag(msgspec.Struct, frozen=True):
 
 
 class Null(msgspec.Struct, frozen=True):
-    """Nothing."""
+    """The value null."""
 
     def holds(self, value: object) -> bool:
-        """Whether it is null."""
+        """Whether `value` is null."""
         return value is None
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """At most one."""
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """At most one violation."""
         if value is not None:
-            yield _wrong(value, pointer, "null")
+            yield _mismatch(value, pointer, "null")
 
     def schema(self) -> JsonSchema:
         """`type: null`."""
@@ -96,24 +97,24 @@ class Null(msgspec.Struct, frozen=True):
 
 
 class Number(msgspec.Struct, frozen=True):
-    """A number from `least` up; with `kind="integer"` one without a fraction (`3.0` is one)."""
+    """A number of at least `least`; with `kind="integer"` one without a fraction (`3.0` is one)."""
 
     least: int = 0
     kind: str = "number"
 
     def holds(self, value: object) -> bool:
-        """Whether it is such a number; a boolean is none."""
+        """Whether `value` is such a number; a boolean is not."""
         if type(value) is int:
             return value >= self.least
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return False
         return value >= self.least and (self.kind == "number" or value == int(value))
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """At most one."""
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """At most one violation."""
         if not self.holds(value):
             article = "an integer" if self.kind == "integer" else "a number"
-            yield _wrong(value, pointer, f"{article} of at least {self.least}")
+            yield _mismatch(value, pointer, f"{article} of at least {self.least}")
 
     def schema(self) -> JsonSchema:
         """`type` and `minimum`."""
@@ -121,20 +122,20 @@ class Number(msgspec.Struct, frozen=True):
 
 
 class Either(msgspec.Struct, frozen=True):
-    """What one of two shapes allows."""
+    """A value that one of two shapes allows. `called` describes it in error messages."""
 
     first: "Shape"
     second: "Shape"
     called: str
 
     def holds(self, value: object) -> bool:
-        """Whether one of them does."""
+        """Whether one of the two shapes allows `value`."""
         return self.first.holds(value) or self.second.holds(value)
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """At most one."""
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """At most one violation."""
         if not self.holds(value):
-            yield _wrong(value, pointer, self.called)
+            yield _mismatch(value, pointer, self.called)
 
     def schema(self) -> JsonSchema:
         """`anyOf`."""
@@ -142,21 +143,21 @@ class Either(msgspec.Struct, frozen=True):
 
 
 class Array(msgspec.Struct, frozen=True):
-    """A list of what `item` allows; Python's tuples count, since they are written as arrays."""
+    """A list of values that `item` allows; Python's tuples count, because they are encoded as arrays."""
 
     item: "Shape"
 
     def holds(self, value: object) -> bool:
-        """Whether it is a list of such items."""
-        return is_array(value) and all(map(self.item.holds, value))
+        """Whether `value` is a list of such items."""
+        return is_sequence(value) and all(map(self.item.holds, value))
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """One for each item that is wrong."""
-        if not is_array(value):
-            yield _wrong(value, pointer, "an array")
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """The violations of each item."""
+        if not is_sequence(value):
+            yield _mismatch(value, pointer, "an array")
             return
         for index, item in enumerate(value):
-            yield from self.item.breaches(item, f"{pointer}/{index}")
+            yield from self.item.violations(item, f"{pointer}/{index}")
 
     def schema(self) -> JsonSchema:
         """`type: array` with `items`."""
@@ -164,7 +165,7 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One member: its shape, what it is for, and how to mend it where the shape does not say it all."""
+    """One member of an object: its shape, what it is for, and the remedy where the shape does not say enough."""
 
     shape: "Shape"
     about: str
@@ -172,15 +173,15 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class Members(msgspec.Struct, frozen=True):
-    """An object with these members. `others` says what further ones hold: None forbids them, `ANYTHING` does not."""
+    """An object with these members. `others` is the shape of all further ones: None forbids them."""
 
     fields: Mapping[str, Field]
     required: tuple[str, ...] = ()
     others: "Shape | None" = None
 
     def holds(self, value: object) -> bool:
-        """Whether it is such an object."""
-        if not is_members(value):
+        """Whether `value` is such an object."""
+        if not is_object(value):
             return False
         for name in self.required:
             if name not in value:
@@ -192,10 +193,10 @@ class Members(msgspec.Struct, frozen=True):
                 return False
         return True
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """What is missing, then what is wrong or too much, in the order in which it stands."""
-        if not is_members(value):
-            yield _wrong(value, pointer, "an object")
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """Missing members first, then wrong or unknown ones in the order of the object."""
+        if not is_object(value):
+            yield _mismatch(value, pointer, "an object")
             return
         for name in self.required:
             if name not in value:
@@ -203,36 +204,36 @@ class Members(msgspec.Struct, frozen=True):
                 yield ContractViolation(
                     f"{pointer}/{name}", f"{name} is missing", field.remedy or f"Add {name}. {field.about}"
                 )
-        named = dict(strings(value))
+        named = dict(string_members(value))
         if len(named) < len(value):
             yield ContractViolation(pointer, "a key is no string", "Use strings as keys; JSON knows no others.", value)
         for name, member in named.items():
             yield from self._member(name, member, pointer)
 
     def _member(self, name: str, member: object, pointer: str) -> Iterator[ContractViolation]:
-        field, place = self.fields.get(name), f"{pointer}/{step(name)}"
+        field, place = self.fields.get(name), pointer + pointer_of((name,))
         shape = self.others if field is None else field.shape
         if shape is None:
             yield ContractViolation(
-                place, f"{name:.80} has no place here", f"Only {_listed(self.fields)} may stand here."
+                place, f"{name:.80} has no place here", f"Only {_join_names(self.fields)} may stand here."
             )
             return
-        for breach in shape.breaches(member, place):
-            yield breach._replace(remedy=field.remedy) if field is not None and field.remedy else breach
+        for violation in shape.violations(member, place):
+            yield violation._replace(remedy=field.remedy) if field is not None and field.remedy else violation
 
     def schema(self) -> JsonSchema:
-        """`properties`, `required`, and what else may stand there."""
-        written: JsonSchema = {
+        """`properties`, `required` and `additionalProperties`."""
+        schema: JsonSchema = {
             "type": "object",
             "properties": {
                 name: {**field.shape.schema(), "description": field.about} for name, field in self.fields.items()
             },
         }
         if self.required:
-            written["required"] = list(self.required)
+            schema["required"] = list(self.required)
         if self.others is not ANYTHING:
-            written["additionalProperties"] = False if self.others is None else self.others.schema()
-        return written if self.fields else {key: value for key, value in written.items() if key != "properties"}
+            schema["additionalProperties"] = False if self.others is None else self.others.schema()
+        return schema if self.fields else {key: value for key, value in schema.items() if key != "properties"}
 
 
 class Anything(msgspec.Struct, frozen=True):
@@ -241,11 +242,11 @@ class Anything(msgspec.Struct, frozen=True):
     none: ClassVar[tuple[ContractViolation, ...]] = ()
 
     def holds(self, value: object) -> bool:
-        """Always."""
+        """Always true."""
         return value is not self
 
-    def breaches(self, value: object, pointer: str) -> Iterator[ContractViolation]:
-        """Never one."""
+    def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
+        """No violation."""
         del value, pointer
         return iter(self.none)
 
@@ -255,35 +256,30 @@ class Anything(msgspec.Struct, frozen=True):
 
 
 Shape = Text | Flag | Null | Number | Either | Array | Members | Anything
-ANYTHING = Anything()
+ANYTHING: Final = Anything()
 
 
-def is_members(value: object) -> TypeGuard[Mapping[str, object]]:
-    """Whether it is a JSON object; keys that are no strings are a breach of their own."""
-    return isinstance(value, dict)
-
-
-def strings(value: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Its members under string keys: what comes from elsewhere may have others, whatever its type says."""
+def string_members(value: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The members under string keys: a dict that a caller made may have other keys, whatever its type says."""
     for name, member in cast("Mapping[object, object]", value).items():
         if isinstance(name, str):
             yield name, member
 
 
-def is_array(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether it is an array, as JSON has it or as Python's encoders accept it."""
+def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether `value` is a list or a tuple: Python's encoders write both as arrays."""
     return isinstance(value, list | tuple)
 
 
-def _wrong(value: object, pointer: str, wanted: str) -> ContractViolation:
-    name = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~") or "the envelope"
+def _mismatch(value: object, pointer: str, wanted: str) -> ContractViolation:
+    name = (pointer_steps(pointer) or ("",))[-1] or "the envelope"
     return ContractViolation(
-        pointer, f"{name:.80} must be {wanted}, not {told(value)}", f"Make {name:.80} {wanted}.", value
+        pointer, f"{name:.80} must be {wanted}, not {describe_value(value)}", f"Make {name:.80} {wanted}.", value
     )
 
 
-def told(value: object) -> str:
-    """A value in a few words: scalars as JSON, others by their type. Total."""
+def describe_value(value: object) -> str:
+    """A value in a few words: scalars as JSON, containers by their type. Total."""
     match value:
         case None:
             return "null"
@@ -303,9 +299,6 @@ def told(value: object) -> str:
             return f"a {type(value).__name__}"
 
 
-_HUGE = 10**40
-
-
-def _listed(names: Mapping[str, object]) -> str:
+def _join_names(names: Mapping[str, object]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,11 +1,12 @@
-"""The contract response-v2, said once: what stands where. The published schema and the checks are both made from it.
+"""The contract response-v2 as one table: every member, its shape and its purpose, and the conditions between members.
 
-Source: the response schema guide that the contract comes from; what it leaves open (unknown metadata, further members
-of `pagination`, `rate_limit` and `telemetry`, codes of one's own) is open here.
+The checks use the table directly, and `envelope_schema` makes the published JSON Schema from it. Source: the response
+schema guide that the contract comes from. What the guide leaves open is open here, too: unknown metadata, further
+members of `pagination`, `rate_limit` and `telemetry`, and a server's own codes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -21,19 +22,23 @@ from toolvet.envelope.contract.shapes import (
     Null,
     Number,
     Text,
-    is_array,
-    is_members,
+    is_sequence,
 )
 from toolvet.envelope.contract.vocabulary import VERSION, ContentFidelity, ErrorCode, ErrorType, WarningSeverity
+from toolvet.schema.json_value import is_object
 
-OBJECT = Members({}, others=ANYTHING)
-COUNT = Number(kind="integer")
-TIMESTAMP = Text(
+SCHEMA_FILE: Final = "response-v2.schema.json"
+"""The published JSON Schema, in the folder of `toolvet.envelope`; tests/envelope/publish.py writes it."""
+TYPE_OF_CODE: Final[Mapping[str, str]] = {code.value: code.error_type.value for code in ErrorCode}
+
+OBJECT: Final = Members({}, others=ANYTHING)
+COUNT: Final = Number(kind="integer")
+TIMESTAMP: Final = Text(
     pattern=r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})",
     called="a date and time as RFC 3339 writes it",
 )
 
-PAGINATION = Members(
+PAGINATION: Final = Members(
     {
         "cursor": Field(Either(Text(), Null(), "a string or null"), "Where the next page begins; null at the end."),
         "has_more": Field(Flag(), "Whether there is a next page."),
@@ -42,7 +47,7 @@ PAGINATION = Members(
     },
     others=ANYTHING,
 )
-RATE_LIMIT = Members(
+RATE_LIMIT: Final = Members(
     {
         "limit": Field(COUNT, "How many calls a period allows."),
         "remaining": Field(COUNT, "How many of them are left."),
@@ -55,8 +60,10 @@ RATE_LIMIT = Members(
     },
     others=ANYTHING,
 )
-TELEMETRY = Members({"duration_ms": Field(Number(), "How long the call took, in milliseconds.")}, others=ANYTHING)
-WARNING_DETAIL = Members(
+TELEMETRY: Final = Members(
+    {"duration_ms": Field(Number(), "How long the call took, in milliseconds.")}, others=ANYTHING
+)
+WARNING_DETAIL: Final = Members(
     {
         "code": Field(Text(), "What kind of warning it is, in SCREAMING_SNAKE_CASE."),
         "severity": Field(Text(tuple(WarningSeverity)), "How much it matters."),
@@ -66,7 +73,7 @@ WARNING_DETAIL = Members(
     required=("message",),
     others=ANYTHING,
 )
-META = Members(
+META: Final = Members(
     {
         "version": Field(Text((VERSION,)), "The contract.", f'Set meta.version to "{VERSION}".'),
         "request_id": Field(Text(), "The id that logs and traces know the request by."),
@@ -85,7 +92,7 @@ META = Members(
     required=("version",),
     others=ANYTHING,
 )
-FAILURE = Members(
+FAILURE: Final = Members(
     {
         "error_code": Field(Text(), "What went wrong, for programs, in SCREAMING_SNAKE_CASE."),
         "error_type": Field(Text(), f"The kind of failure, for routing: {', '.join(ErrorType)}."),
@@ -95,7 +102,7 @@ FAILURE = Members(
     },
     others=ANYTHING,
 )
-ENVELOPE = Members(
+ENVELOPE: Final = Members(
     {
         "success": Field(Flag(), "Whether the operation succeeded."),
         "data": Field(OBJECT, "The payload, {} where there is none; the structured context of an error."),
@@ -111,14 +118,17 @@ ENVELOPE = Members(
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """What holds between members: as a schema of the envelope, and as a check of one that is an object."""
+    """A rule between members, stated as a schema of the envelope and as a check of an envelope that is an object.
+
+    `id` is the catalogue's id of the finding.
+    """
 
     id: str
     schema: JsonSchema
-    breaches: Callable[[Mapping[str, object]], Iterable[ContractViolation]]
+    violations: Callable[[Mapping[str, object]], Iterable[ContractViolation]]
 
 
-def _success_has_no_error(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
+def _check_success_without_error(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     error = envelope.get("error")
     if error is None or envelope.get("success") is not True:
         return ()
@@ -126,62 +136,59 @@ def _success_has_no_error(envelope: Mapping[str, object]) -> Iterable[ContractVi
     return (ContractViolation("/error", "error must be null, because success is true", remedy, error),)
 
 
-def _failure_has_a_message(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
+def _check_failure_with_message(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     if envelope.get("success") is not False or envelope.get("error", "") is not None:
         return ()
     problem = "error must say what went wrong, because success is false"
     return (ContractViolation("/error", problem, "Write a sentence to error.", None),)
 
 
-def _failure_has_its_fields(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
+def _check_fields_of_failure(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     data = envelope.get("data")
-    if envelope.get("success") is not False or not is_members(data) or FAILURE.holds(data):
+    if envelope.get("success") is not False or not is_object(data) or FAILURE.holds(data):
         return ()
-    return FAILURE.breaches(data, "/data")
+    return FAILURE.violations(data, "/data")
 
 
-def _code_has_its_type(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
+def _check_type_of_code(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     data = envelope.get("data")
-    if envelope.get("success") is not False or not is_members(data):
+    if envelope.get("success") is not False or not is_object(data):
         return ()
     code, kind = data.get("error_code"), data.get("error_type")
-    belongs = TYPE_OF_CODE.get(code) if isinstance(code, str) else None
-    if belongs is None or kind == belongs or not isinstance(kind, str):
+    documented = TYPE_OF_CODE.get(code) if isinstance(code, str) else None
+    if documented is None or kind == documented or not isinstance(kind, str):
         return ()
-    return (contradiction(str(code), kind, belongs),)
+    return (contradiction(str(code), kind, documented),)
 
 
-def contradiction(code: str, kind: str, belongs: str) -> ContractViolation:
-    """A code and a type that exclude each other."""
-    problem = f'error_code {code} belongs to error_type "{belongs}", not "{kind:.60}"'
+def contradiction(code: str, kind: str, documented: str) -> ContractViolation:
+    """The violation of an `error_type` (`kind`) that is not the type that `code` belongs to (`documented`)."""
+    problem = f'error_code {code} belongs to error_type "{documented}", not "{kind:.60}"'
     return ContractViolation(
-        "/data/error_type", problem, f'Set error_type to "{belongs}", or use a code of that type.', kind
+        "/data/error_type", problem, f'Set error_type to "{documented}", or use a code of that type.', kind
     )
 
 
-def _full_drops_nothing(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
+def _check_full_without_dropped(envelope: Mapping[str, object]) -> Iterable[ContractViolation]:
     meta = envelope.get("meta")
-    if not is_members(meta) or meta.get("content_fidelity") != "full":
+    if not is_object(meta) or meta.get("content_fidelity") != "full":
         return ()
     dropped = meta.get("dropped_content_ids")
-    if not is_array(dropped) or not dropped:
+    if not is_sequence(dropped) or not dropped:
         return ()
     problem = 'content_fidelity is "full", but dropped_content_ids names what was left out'
     remedy = 'Set content_fidelity to "partial", or drop nothing.'
     return (ContractViolation("/meta/content_fidelity", problem, remedy, "full"),)
 
 
-TYPE_OF_CODE: Mapping[str, str] = {code.value: code.error_type.value for code in ErrorCode}
-
-
-def _when(success: Literal["true", "false"], then: Mapping[str, object]) -> JsonSchema:
+def _if_success(success: Literal["true", "false"], then: Mapping[str, object]) -> JsonSchema:
     return {
         "if": {"properties": {"success": {"const": success == "true"}}, "required": ["success"]},
         "then": {"properties": dict(then)},
     }
 
 
-def _codes_of(kind: ErrorType) -> JsonSchema:
+def _type_rule(kind: ErrorType) -> JsonSchema:
     codes = [code.value for code in ErrorCode if code.error_type is kind]
     return {
         "if": {"properties": {"error_code": {"enum": codes}}, "required": ["error_code"]},
@@ -189,14 +196,14 @@ def _codes_of(kind: ErrorType) -> JsonSchema:
     }
 
 
-CONDITIONS = (
-    Condition("envelope-contradiction", _when("true", {"error": {"type": "null"}}), _success_has_no_error),
-    Condition("envelope-malformed", _when("false", {"error": {"type": "string"}}), _failure_has_a_message),
-    Condition("envelope-malformed", _when("false", {"data": FAILURE.schema()}), _failure_has_its_fields),
+CONDITIONS: Final = (
+    Condition("envelope-contradiction", _if_success("true", {"error": {"type": "null"}}), _check_success_without_error),
+    Condition("envelope-malformed", _if_success("false", {"error": {"type": "string"}}), _check_failure_with_message),
+    Condition("envelope-malformed", _if_success("false", {"data": FAILURE.schema()}), _check_fields_of_failure),
     Condition(
         "envelope-contradiction",
-        _when("false", {"data": {"allOf": [_codes_of(kind) for kind in ErrorType]}}),
-        _code_has_its_type,
+        _if_success("false", {"data": {"allOf": [_type_rule(kind) for kind in ErrorType]}}),
+        _check_type_of_code,
     ),
     Condition(
         "envelope-contradiction",
@@ -211,6 +218,39 @@ CONDITIONS = (
                 }
             }
         },
-        _full_drops_nothing,
+        _check_full_without_dropped,
     ),
 )
+
+
+def envelope_schema() -> dict[str, object]:
+    """The published JSON Schema (2020-12) of an envelope.
+
+    Returns:
+        A new dict. The schema refuses exactly the envelopes for which `check_envelope` reports an error.
+
+    Example:
+        >>> envelope_schema()["required"]
+        ['success', 'data', 'error', 'meta']
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:toolvet:response-v2",
+        "title": "Response envelope, response-v2",
+        "description": "The one shape of a tool's responses: success, data, error and meta.",
+        **ENVELOPE.schema(),
+        "allOf": [condition.schema for condition in CONDITIONS],
+    }
+
+
+def output_schema() -> dict[str, object]:
+    """The same schema for the `outputSchema` of a tool, without `$schema` and `$id`.
+
+    A client's validator may know only its own draft. And Ajv, for one, refuses to compile a second schema under an id
+    that it has, so a second tool with the same output would break the client.
+
+    Example:
+        >>> "$id" in envelope_schema(), "$id" in output_schema()
+        (True, False)
+    """
+    return {name: part for name, part in envelope_schema().items() if name not in {"$schema", "$id"}}

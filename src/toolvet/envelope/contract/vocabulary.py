@@ -1,15 +1,16 @@
-"""The words of the contract response-v2, each with what follows from it: the one table of types, codes and levels.
+"""The words of the contract response-v2: error types, error codes, warnings, levels of fidelity, contract versions.
 
-An error type says which HTTP status it is like and whether trying again helps; a code belongs to one type. The schema,
-the checks, the builders and the converters all read this file: a new code is a member and its row.
+Each word has a row of facts: the HTTP status that an error type corresponds to, whether trying again helps, the type
+that a code belongs to. The schema, the checks, the builders and the converters all read this file, so a new code is a
+member and its row.
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-VERSION = "response-v2"
-FIDELITY_VERSION = "1.0"
+VERSION: Final = "response-v2"
+FIDELITY_VERSION: Final = "1.0"
 
 
 class RetryAdvice(StrEnum):
@@ -22,7 +23,7 @@ class RetryAdvice(StrEnum):
 
 
 class ErrorType(StrEnum):
-    """What kind of failure it is, for clients that route by kind."""
+    """The kind of a failure, for clients that route by kind."""
 
     VALIDATION = "validation"
     AUTHENTICATION = "authentication"
@@ -36,7 +37,7 @@ class ErrorType(StrEnum):
 
     @property
     def http_status(self) -> int:
-        """The status that a web service would answer with."""
+        """The HTTP status that a web service would answer with."""
         return _TYPES[self].http_status
 
     @property
@@ -46,17 +47,17 @@ class ErrorType(StrEnum):
 
     @property
     def grpc_status(self) -> str:
-        """The name of the code in google.rpc.Status."""
+        """The name of the corresponding code in google.rpc.Status."""
         return _TYPES[self].grpc_status
 
     @property
     def headline(self) -> str:
-        """The phrase that HTTP has for the status."""
+        """The reason phrase of that HTTP status."""
         return _TYPES[self].headline
 
     @property
     def default_code(self) -> "ErrorCode":
-        """The code of this type that says no more than the type."""
+        """The most general code of this type."""
         return _TYPES[self].default_code
 
 
@@ -85,12 +86,12 @@ class ErrorCode(StrEnum):
 
     @property
     def headline(self) -> str:
-        """The fault in words that never change: what RFC 9457 has as `title`."""
+        """The failure in words that never change: the `title` of RFC 9457."""
         return _CODES[self].headline
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Names that other systems give to the same fault."""
+        """Names that other systems use for the same failure."""
         return _CODES[self].aliases
 
 
@@ -109,7 +110,7 @@ class _Code(NamedTuple):
 
 
 _T, _C, _R = ErrorType, ErrorCode, RetryAdvice
-_TYPES: Mapping[ErrorType, _Type] = {
+_TYPES: Final[Mapping[ErrorType, _Type]] = {
     _T.VALIDATION: _Type(400, _R.NO, "INVALID_ARGUMENT", "Bad Request", _C.VALIDATION_ERROR),
     _T.AUTHENTICATION: _Type(401, _R.NO, "UNAUTHENTICATED", "Unauthorized", _C.UNAUTHORIZED),
     _T.AUTHORIZATION: _Type(403, _R.NO, "PERMISSION_DENIED", "Forbidden", _C.FORBIDDEN),
@@ -120,7 +121,7 @@ _TYPES: Mapping[ErrorType, _Type] = {
     _T.INTERNAL: _Type(500, _R.BACKOFF, "INTERNAL", "Internal Server Error", _C.INTERNAL_ERROR),
     _T.UNAVAILABLE: _Type(503, _R.BACKOFF, "UNAVAILABLE", "Service Unavailable", _C.UNAVAILABLE),
 }
-_CODES: Mapping[ErrorCode, _Code] = {
+_CODES: Final[Mapping[ErrorCode, _Code]] = {
     _C.VALIDATION_ERROR: _Code(_T.VALIDATION, "Invalid input", ("INVALID_ARGUMENT", "BAD_REQUEST")),
     _C.INVALID_FORMAT: _Code(_T.VALIDATION, "Malformed input", ("PARSE_ERROR",)),
     _C.MISSING_REQUIRED: _Code(_T.VALIDATION, "Required value missing", ("MISSING_FIELD",)),
@@ -143,7 +144,7 @@ _CODES: Mapping[ErrorCode, _Code] = {
 
 
 class WarningSeverity(StrEnum):
-    """What a reader does about a warning: nothing, weigh it, or act before going on."""
+    """What a warning asks of its reader: nothing (info), to weigh it (warning), or to act before going on (error)."""
 
     INFO = "info"
     WARNING = "warning"
@@ -162,11 +163,11 @@ class WarningCode(StrEnum):
 
     @property
     def severity(self) -> WarningSeverity:
-        """The severity that such a warning usually has."""
+        """The usual severity of this warning: the builders fill it in where none is given."""
         return _SEVERITIES[self]
 
 
-_SEVERITIES: Mapping[WarningCode, WarningSeverity] = {
+_SEVERITIES: Final[Mapping[WarningCode, WarningSeverity]] = {
     WarningCode.CONTENT_TRUNCATED: WarningSeverity.INFO,
     WarningCode.STALE_CACHE: WarningSeverity.WARNING,
     WarningCode.PARTIAL_FAILURE: WarningSeverity.WARNING,
@@ -177,7 +178,7 @@ _SEVERITIES: Mapping[WarningCode, WarningSeverity] = {
 
 
 class ContentFidelity(StrEnum):
-    """How much of the content a response holds, from all of it to mere references."""
+    """How much of the content a response holds, from all of it (full) to mere references."""
 
     FULL = "full"
     PARTIAL = "partial"
@@ -186,7 +187,7 @@ class ContentFidelity(StrEnum):
 
 
 class ResponseContract(StrEnum):
-    """Which shape the caller asked for: v1 is the bare payload, v2 the envelope."""
+    """The shape of a response that the caller asked for: v1 is the bare payload, v2 the envelope."""
 
     V1 = "v1"
     V2 = "v2"

@@ -1,31 +1,40 @@
-"""One way to shorten a response, carried out: as much is kept as the budget holds, and the rest is told."""
+"""One way to shorten a response: keep as much as the budget holds, and report the rest in `meta`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from toolvet.envelope.archive.memory import PREFIX, Archive
+from toolvet.envelope.archive.archive import PREFIX, Archive
 from toolvet.envelope.builders.responses import success_response
-from toolvet.envelope.fit.items import Items
-from toolvet.envelope.fit.measure import Measure
-from toolvet.envelope.fit.states import States, richest
-from toolvet.envelope.fit.long_texts import long_texts, shortened
-from toolvet.envelope.json_copy import written
-from toolvet.envelope.response import Envelope
 from toolvet.envelope.contract.vocabulary import ContentFidelity, ResponseContract, WarningCode
+from toolvet.envelope.fit.items import PayloadItems
+from toolvet.envelope.fit.long_texts import cut_texts, find_long_texts
+from toolvet.envelope.fit.measure import Measure
+from toolvet.envelope.fit.states import FitStates, largest_fitting
+from toolvet.envelope.json_copy import encode_json
+from toolvet.envelope.response import Envelope
 from toolvet.errors import ArchiveError
 
+# The ids of dropped items may take a fifth of the budget from the items that are kept.
+_SHARE_OF_IDS: Final = 5
+_LISTED: Final = b',"dropped_content_ids":[]'
+_NO_HASH: Final = PREFIX + "0" * 64
+# A shorter message would not explain anything.
+_SHORTEST_ERROR: Final = 80
+_ABSENT: Final = object()
+_LEVELS: Final = tuple(ContentFidelity)
 
-class Attempt(NamedTuple):
-    """These items of this payload, each replaced by what `shorten` gives; texts elsewhere cut at `most` characters.
 
-    With `restores`, items that matter most are left whole when there is room after all have been shortened. With `bare`
-    that is all the payload there will be.
+class FitAttempt(NamedTuple):
+    """One way to shorten: replace each item by what `shorten` returns, and cut other texts at `most` characters.
+
+    With `restores`, the most important items stay whole where there is room after all items have been shortened. With
+    `bare`, that is the whole payload.
     """
 
     level: ContentFidelity
-    items: Items
+    items: PayloadItems
     shorten: Callable[[int], Any] | None
     most: int | None = None
     restores: bool = False
@@ -33,14 +42,14 @@ class Attempt(NamedTuple):
 
     @property
     def least(self) -> int:
-        """How many items have to be kept, if only one, for the attempt to be worth it."""
+        """How many items have to be kept for the attempt to be worth it: one, where there are any."""
         return 1 if self.items.values and self.bare is None else 0
 
 
-class Task(msgspec.Struct, frozen=True):
-    """What is to be shortened, to what, and who keeps the rest.
+class FitTask(msgspec.Struct, frozen=True):
+    """The response to shorten (`whole`), its budget (`limit`), and the archive for what is left out.
 
-    `seen` are the lengths of the shortest responses tried: for the error that says which budget would do.
+    `seen` collects the lengths of the shortest responses tried, for the error that names a sufficient budget.
     """
 
     whole: Envelope
@@ -51,9 +60,9 @@ class Task(msgspec.Struct, frozen=True):
     seen: list[int]
 
 
-def fitted_response(task: Task, attempt: Attempt) -> Envelope | None:
-    """The richest response of this attempt that fits, or None. What it leaves out is in the archive then."""
-    states = States(attempt.items, task.measure, attempt.shorten, restores=attempt.restores)
+def fit_by(task: FitTask, attempt: FitAttempt) -> Envelope | None:
+    """The largest response of this attempt that fits, or None. What it leaves out is put into the archive."""
+    states = FitStates(attempt.items, task.measure, attempt.shorten, restores=attempt.restores)
     if attempt.bare is not None:
         states.top = 0
     if states.top < attempt.least:
@@ -61,20 +70,14 @@ def fitted_response(task: Task, attempt: Attempt) -> Envelope | None:
     for share in (task.limit // _SHARE_OF_IDS, 0):
         state = _chosen_state(task, attempt, states, share)
         if state >= attempt.least:
-            return _finished(task, attempt, states, state)
+            return _finish(task, attempt, states, state)
     return None
 
 
-# The part of the budget that the ids of what is missing may take from what is not.
-_SHARE_OF_IDS = 5
-_LISTED = b',"dropped_content_ids":[]'
-_NO_HASH = PREFIX + "0" * 64
-
-
-def _chosen_state(task: Task, attempt: Attempt, states: States, share: int) -> int:
-    """How much can be kept if ids may take `share`; -1 for nothing at all."""
+def _chosen_state(task: FitTask, attempt: FitAttempt, states: FitStates, share: int) -> int:
+    """The largest state that fits if the ids of dropped items take up to `share`; -1 if not even state 0 does."""
     measure, limit = task.measure, task.limit
-    empty = measure(_text(_response(task, attempt, _draft(task, attempt, states, 0), 0)))
+    empty = measure(_encode(_build_response(task, attempt, _build_draft(task, attempt, states, 0), 0)))
     if attempt.bare is not None:
         task.seen.append(empty)
     listed = _costs_of_ids(attempt.items, measure, share)
@@ -83,21 +86,21 @@ def _chosen_state(task: Task, attempt: Attempt, states: States, share: int) -> i
         return guess
 
     def fits(state: int) -> bool:
-        response = _response(task, attempt, _draft(task, attempt, states, state), 0)
-        return measure(_text(response)) + listed(state) <= limit
+        response = _build_response(task, attempt, _build_draft(task, attempt, states, state), 0)
+        return measure(_encode(response)) + listed(state) <= limit
 
-    return richest(fits, guess, states.top)
+    return largest_fitting(fits, guess, states.top)
 
 
-def _costs_of_ids(items: Items, measure: Measure, share: int) -> Callable[[int], int]:
-    """What the ids that a state leaves out cost, up to `share`."""
+def _costs_of_ids(items: PayloadItems, measure: Measure, share: int) -> Callable[[int], int]:
+    """A function from a state to the length of the ids that it drops, at most `share`."""
     count = len(items.values)
-    # An id takes at least so much, with quotes and comma: so the ids of more items than this are never all listed.
+    # An id takes at least three characters, with quotes and comma: the ids of more items than this never all fit.
     window = max(0, count - share // (3 if measure.additive else 1) - 1)
     total = measure(_LISTED)
     totals = [0]
     for number in reversed(items.order[window:]):
-        total += measure(written(items.ids[number])) + 1
+        total += measure(encode_json(items.ids[number])) + 1
         totals.append(total)
         if total > share:
             break
@@ -110,7 +113,7 @@ def _costs_of_ids(items: Items, measure: Measure, share: int) -> Callable[[int],
 
 
 class _Draft(NamedTuple):
-    """A response before its metadata: what it holds, the ids of what it misses, and how many of what there are."""
+    """A response before its metadata: its payload, the ids of the dropped items, and the counts for the warning."""
 
     data: Mapping[str, Any]
     error: str | None
@@ -119,7 +122,7 @@ class _Draft(NamedTuple):
     content_hash: str | None
 
 
-def _draft(task: Task, attempt: Attempt, states: States, state: int) -> _Draft:
+def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> _Draft:
     items, error = attempt.items, task.whole.error
     kept = states.chosen(state)
     counts: dict[str, int] = {}
@@ -132,47 +135,43 @@ def _draft(task: Task, attempt: Attempt, states: States, state: int) -> _Draft:
     if attempt.bare is not None:
         data = attempt.bare
     elif attempt.most is None:
-        data = items.placed(task.whole.data, kept)
+        data = items.with_only(task.whole.data, kept)
     else:
-        skeleton = items.placed(task.whole.data, {})
-        texts = sum(1 for _ in long_texts(skeleton, attempt.most))
+        skeleton = items.with_only(task.whole.data, {})
+        texts = sum(1 for _ in find_long_texts(skeleton, attempt.most))
         if texts:
             counts["shortened_texts"] = texts
-        data = items.placed(cast("dict[str, Any]", shortened(skeleton, attempt.most)), kept)
+        data = items.with_only(cast("dict[str, Any]", cut_texts(skeleton, attempt.most)), kept)
     if error is not None and attempt.most is not None:
-        error = str(shortened(error, max(attempt.most, _SHORTEST_ERROR)))
+        error = str(cut_texts(error, max(attempt.most, _SHORTEST_ERROR)))
     dropped = [items.ids[number] for number in items.order[min(state, len(items.values)) :]]
     return _Draft(data, error, dropped, counts, None if task.archive is None else _NO_HASH)
 
 
-# A message that was cut shorter than this would say nothing.
-_SHORTEST_ERROR = 80
-
-
-def _finished(task: Task, attempt: Attempt, states: States, state: int) -> Envelope | None:
-    """The response of this state, or of the next poorer one that fits with all that is told; None if none does."""
+def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> Envelope | None:
+    """The response of this state, or of the next smaller one that fits with all its metadata; None if none does."""
     stride = 1
     while state >= attempt.least:
-        draft = _draft(task, attempt, states, state)
-        listed = _listed(task, attempt, draft)
+        draft = _build_draft(task, attempt, states, state)
+        listed = _count_listed(task, attempt, draft)
         if listed >= 0 and task.archive is None:
-            return _response(task, attempt, draft, listed)
+            return _build_response(task, attempt, draft, listed)
         if listed >= 0 and task.archive is not None:
             try:
                 content_hash = task.archive.put(_left_out(task, attempt, states.chosen(state)))
             except ArchiveError:
-                # One that is full or broken is no reason to answer nothing; and the response gets shorter without it.
-                return fitted_response(msgspec.structs.replace(task, archive=None), attempt)
-            response = _response(task, attempt, draft._replace(content_hash=content_hash), listed)
-            # All hashes are of one length, but a tokeniser may see that otherwise.
-            if task.measure(_text(response)) <= task.limit:
+                # A full or broken archive must not prevent the answer, which gets shorter without the hash.
+                return fit_by(msgspec.structs.replace(task, archive=None), attempt)
+            response = _build_response(task, attempt, draft._replace(content_hash=content_hash), listed)
+            # All hashes have the same number of characters, but not the same number of a tokeniser's tokens.
+            if task.measure(_encode(response)) <= task.limit:
                 return response
         state, stride = state - stride, stride * 2
     return None
 
 
-def _left_out(task: Task, attempt: Attempt, kept: Mapping[int, Any]) -> dict[str, Any]:
-    """What the archive keeps: each item that is not there whole, by its id, and the rest if it is not there whole."""
+def _left_out(task: FitTask, attempt: FitAttempt, kept: Mapping[int, Any]) -> dict[str, Any]:
+    """The content for the archive: each item that was dropped or shortened, by its id, and the rest if that was cut."""
     items = attempt.items
     missing = {
         name: value
@@ -181,47 +180,44 @@ def _left_out(task: Task, attempt: Attempt, kept: Mapping[int, Any]) -> dict[str
     }
     content: dict[str, Any] = {"items": missing}
     if attempt.most is not None or attempt.bare is not None:
-        content["data"] = items.placed(task.whole.data, {})
+        content["data"] = items.with_only(task.whole.data, {})
         if task.whole.error is not None:
             content["error"] = task.whole.error
     return content
 
 
-_ABSENT = object()
-
-
-def _listed(task: Task, attempt: Attempt, draft: _Draft) -> int:
-    """How many of the ids of what is missing the response has room to name; -1 if it does not even fit without."""
+def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
+    """How many ids of dropped items the response has room for; -1 if it does not even fit without them."""
 
     def fits(count: int) -> bool:
-        return task.measure(_text(_response(task, attempt, draft, count))) <= task.limit
+        return task.measure(_encode(_build_response(task, attempt, draft, count))) <= task.limit
 
-    bare = task.measure(_text(_response(task, attempt, draft, 0)))
+    bare = task.measure(_encode(_build_response(task, attempt, draft, 0)))
     if bare > task.limit:
         return -1
     if not draft.dropped:
         return 0
     room, guess = task.limit - bare - task.measure(_LISTED), 0
     for name in draft.dropped:
-        room -= task.measure(written(name)) + 1
+        room -= task.measure(encode_json(name)) + 1
         if room < 0:
             break
         guess += 1
-    # All of them leave out how many are not named, so they may fit where the sums say that they do not.
+    # With all ids, the count of unlisted ones is left out, so they may fit where the sums say that they do not.
     if guess >= len(draft.dropped) - 2 and fits(len(draft.dropped)):
         return len(draft.dropped)
-    # Where sums are exact there is nothing to search.
+    # Where sums are exact, no search is needed.
     top = guess if task.measure.additive else len(draft.dropped) - 1
-    return max(0, richest(fits, min(guess, top), top))
+    return max(0, largest_fitting(fits, min(guess, top), top))
 
 
-def _response(task: Task, attempt: Attempt, draft: _Draft, listed: int) -> Envelope:
-    """The draft with its metadata, naming `listed` of what it misses."""
+def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: int) -> Envelope:
+    """The draft with its metadata, which names `listed` of the dropped items."""
     whole = task.whole.meta
     context: dict[str, object] = {**draft.counts, "reason": task.reason}
     if listed < len(draft.dropped):
         context["unlisted_count"] = len(draft.dropped) - listed
-    warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": _message(attempt, draft), "context": context}
+    warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": _describe(attempt, draft), "context": context}
     hashes = dict(whole.get("content_archive_hashes", {}))
     if draft.content_hash is not None and task.archive is not None:
         hashes[task.archive.name] = draft.content_hash
@@ -236,15 +232,12 @@ def _response(task: Task, attempt: Attempt, draft: _Draft, listed: int) -> Envel
     return Envelope(success=task.whole.success, data=draft.data, error=draft.error, meta=about.meta)
 
 
-def _text(response: Envelope) -> bytes:
-    # Whatever the caller asked for: a bare payload is shorter.
+def _encode(response: Envelope) -> bytes:
+    # Always the envelope, which is longer than the bare payload of v1.
     return response.to_json(ResponseContract.V2)
 
 
-_LEVELS = tuple(ContentFidelity)
-
-
-def _message(attempt: Attempt, draft: _Draft) -> str:
+def _describe(attempt: FitAttempt, draft: _Draft) -> str:
     counts = draft.counts
     parts: list[str] = []
     if counts.get("dropped_count"):
@@ -257,5 +250,5 @@ def _message(attempt: Attempt, draft: _Draft) -> str:
         parts.append(f"{counts['shortened_count']} items shortened")
     if counts.get("shortened_texts"):
         parts.append("long texts cut")
-    told = ", ".join(parts) or "Content shortened"
-    return f"{told[0].upper()}{told[1:]} to fit the size limit"
+    summary = ", ".join(parts) or "Content shortened"
+    return f"{summary[0].upper()}{summary[1:]} to fit the size limit"

@@ -1,4 +1,4 @@
-"""The items of a payload that may be left out: where they stand, what they are called, how much they matter."""
+"""The items of a payload that may be left out: their places, their ids, and the order of their importance."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,21 +7,19 @@ from typing import Any, cast
 
 import msgspec
 
-from toolvet.envelope.json_copy import step
-from toolvet.envelope.contract.shapes import is_array, is_members
+from toolvet.envelope.contract.shapes import is_sequence
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
+from toolvet.schema.json_value import Path, is_object, pointer, pointer_steps
 
-Step = str | int
-Path = tuple[Step, ...]
-Tree = dict[Step, Any]
-"""Paths that share their beginnings; at the end of each stands the number of a list."""
+PathTree = dict[str | int, Any]
+"""Paths that share their beginnings; the leaf at the end of each path is the number of a list."""
 
 
-class Items(msgspec.Struct, frozen=True):
-    """All items of all lists that may be shortened, numbered through.
+class PayloadItems(msgspec.Struct, frozen=True):
+    """All items of all lists that may be shortened, numbered from 0 across the lists.
 
-    `ids` are unique: an item without an id, or with that of an earlier one, is called by its JSON Pointer. `order` has
-    the numbers, those that matter most first.
+    `homes` holds for each item the index of its list. `ids` are unique: the id of an item without one, or with the id
+    of an earlier item, is its JSON Pointer. `order` holds the numbers, the most important item first.
     """
 
     lists: tuple[Path, ...]
@@ -30,61 +28,61 @@ class Items(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
     order: Sequence[int]
 
-    def placed(self, payload: Mapping[str, Any], chosen: Mapping[int, Any]) -> dict[str, Any]:
-        """The payload with only the items whose numbers are in `chosen`, in their old order, as they stand there."""
+    def with_only(self, payload: Mapping[str, Any], chosen: Mapping[int, Any]) -> dict[str, Any]:
+        """A copy of the payload with only the items numbered in `chosen`, in their old order, each as given there."""
         kept: list[list[Any]] = [[] for _ in self.lists]
         for number in sorted(chosen):
             kept[self.homes[number]].append(chosen[number])
-        tree: Tree = {}
+        tree: PathTree = {}
         for index, path in enumerate(self.lists):
             branch = tree
             for part in path[:-1]:
                 branch = branch.setdefault(part, {})
             branch[path[-1]] = index
-        return cast("dict[str, Any]", _grafted(payload, tree, kept))
+        return cast("dict[str, Any]", _replace_lists(payload, tree, kept))
 
 
-def _grafted(value: Any, tree: Tree, kept: Sequence[list[Any]]) -> Any:
-    copy: Any = [*value] if is_array(value) else {**value}
+def _replace_lists(value: Any, tree: PathTree, kept: Sequence[list[Any]]) -> Any:
+    copy: Any = [*value] if is_sequence(value) else {**value}
     for part, branch in tree.items():
-        copy[part] = kept[branch] if isinstance(branch, int) else _grafted(copy[part], branch, kept)
+        copy[part] = kept[branch] if isinstance(branch, int) else _replace_lists(copy[part], branch, kept)
     return copy
 
 
-def found_items(
+def find_items(
     payload: Mapping[str, Any],
     lists: Sequence[Path],
     key: str | Callable[[Any], object],
     importance: str | Callable[[Any], float] | None,
-) -> Items:
-    """The items of these lists. Raises EnvelopeTypeError for an importance that is no number."""
+) -> PayloadItems:
+    """The items of these lists. Raises EnvelopeTypeError for an importance that is not a number."""
     arrays = [cast("list[Any]", at(payload, path)) for path in lists]
     values = tuple(chain.from_iterable(arrays))
     homes = tuple(chain.from_iterable(repeat(index, len(array)) for index, array in enumerate(arrays)))
     starts = list(accumulate(map(len, arrays), initial=0))
 
-    def named(number: int) -> str:
+    def place_of(number: int) -> str:
         return pointer((*lists[homes[number]], number - starts[homes[number]]))
 
-    ids = _ids(values, key, named)
+    ids = _ids(values, key, place_of)
     if importance is None and len(arrays) < 2:
-        return Items(tuple(lists), values, homes, ids, range(len(values)))
+        return PayloadItems(tuple(lists), values, homes, ids, range(len(values)))
     order = list(range(len(values)))
     if len(arrays) > 1:
-        # Where nothing says otherwise the end goes first, and of several lists each the same share.
+        # By default the last items go first, and of several lists the same share each.
         shares = [(position + 1) / len(array) for array in arrays for position in range(len(array))]
         order.sort(key=shares.__getitem__)
     if importance is not None:
-        weights = [_weight(value, importance, number, named) for number, value in enumerate(values)]
+        weights = [_weight(value, importance, number, place_of) for number, value in enumerate(values)]
         order.sort(key=weights.__getitem__, reverse=True)
-    return Items(tuple(lists), values, homes, ids, order)
+    return PayloadItems(tuple(lists), values, homes, ids, order)
 
 
-def _ids(values: Sequence[Any], key: str | Callable[[Any], object], named: Callable[[int], str]) -> tuple[str, ...]:
+def _ids(values: Sequence[Any], key: str | Callable[[Any], object], place_of: Callable[[int], str]) -> tuple[str, ...]:
     if isinstance(key, str):
-        usual = [value.get(key) if is_members(value) else None for value in values]
+        usual = [value.get(key) if is_object(value) else None for value in values]
         if set(map(type, usual)) == {str}:
-            # The way of nearly all lists, and much faster.
+            # The fast path for nearly all lists.
             texts = cast("list[str]", usual)
             if len(set(texts)) == len(texts) and all(map(str.strip, texts)):
                 return tuple(texts)
@@ -95,34 +93,34 @@ def _ids(values: Sequence[Any], key: str | Callable[[Any], object], named: Calla
         if isinstance(given, int) and not isinstance(given, bool):
             given = str(given)
         if not isinstance(given, str) or not given or given.isspace() or given in seen:
-            given = named(number)
+            given = place_of(number)
         seen.add(given)
         ids.append(given)
     return tuple(ids)
 
 
-def _weight(value: Any, importance: str | Callable[[Any], float], number: int, named: Callable[[int], str]) -> float:
+def _weight(value: Any, importance: str | Callable[[Any], float], number: int, place_of: Callable[[int], str]) -> float:
     if isinstance(importance, str):
         given = _member(value, importance)
-        # An item that does not say matters least.
+        # An item without a weight is the least important.
         return -math.inf if isinstance(given, bool) or not isinstance(given, int | float) else given
     found: Any = cast("Callable[[Any], Any]", importance)(value)
     if not isinstance(found, int | float) or math.isnan(found):
-        raise EnvelopeTypeError("importance", f"must give a number, not {found!r:.40} for data{named(number)}")
+        raise EnvelopeTypeError("importance", f"must give a number, not {found!r:.40} for data{place_of(number)}")
     return found
 
 
 def _member(value: object, name: str) -> object:
-    return value.get(name) if is_members(value) else None
+    return value.get(name) if is_object(value) else None
 
 
 def outer_lists(payload: Mapping[str, Any], depth: int) -> tuple[Path, ...]:
-    """The arrays that hold something; with a `depth` of 1 the outermost, with 2 those inside of their items."""
+    """The arrays that are not empty: with a `depth` of 1 the outermost ones, with 2 those inside of their items."""
     return tuple(_arrays(payload, (), depth))
 
 
 def _arrays(value: object, path: Path, depth: int) -> Iterator[Path]:
-    if is_array(value):
+    if is_sequence(value):
         if not value:
             return
         if depth == 1:
@@ -130,13 +128,13 @@ def _arrays(value: object, path: Path, depth: int) -> Iterator[Path]:
             return
         for index, item in enumerate(value):
             yield from _arrays(item, (*path, index), depth - 1)
-    elif is_members(value):
+    elif is_object(value):
         for name, member in value.items():
             yield from _arrays(member, (*path, name), depth)
 
 
 def named_lists(payload: Mapping[str, Any], pointers: Sequence[str]) -> tuple[Path, ...]:
-    """The arrays that JSON Pointers name. Raises EnvelopeError for one that names none, or is inside another."""
+    """The arrays at these JSON Pointers. Raises EnvelopeError for a pointer to no array, or to one inside another."""
     found: list[Path] = []
     for place in pointers:
         path = _path(payload, place)
@@ -153,26 +151,20 @@ def named_lists(payload: Mapping[str, Any], pointers: Sequence[str]) -> tuple[Pa
 def _path(payload: object, place: object) -> Path:
     if not isinstance(place, str):
         raise EnvelopeTypeError("lists", f"must be JSON Pointers, not {type(place).__name__}")
-    path: list[Step] = []
+    path: list[str | int] = []
     value: object = payload
-    for token in place.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
-        part: Step = int(name) if is_array(value) and name.isdecimal() and name.isascii() else name
+    for name in pointer_steps(place):
+        part: str | int = int(name) if is_sequence(value) and name.isdecimal() and name.isascii() else name
         path.append(part)
         value = at(value, (part,))
     return tuple(path) if place.startswith("/") else ()
 
 
 def at(value: Any, path: Path) -> Any:
-    """What stands there, or None."""
+    """The value at `path`, or None. Unlike `json_value.at` it looks into tuples, too."""
     for part in path:
         if isinstance(part, int):
-            value = value[part] if is_array(value) and part < len(value) else None
+            value = value[part] if is_sequence(value) and part < len(value) else None
         else:
-            value = value.get(part) if is_members(value) else None
+            value = value.get(part) if is_object(value) else None
     return value
-
-
-def pointer(path: Path) -> str:
-    """A path as a JSON Pointer."""
-    return "".join(f"/{part}" if isinstance(part, int) else "/" + step(part) for part in path)

@@ -1,4 +1,4 @@
-"""How long a response is, in the unit of its budget."""
+"""The length of a response, in the unit of its budget."""
 
 from collections.abc import Callable
 from typing import Literal, cast
@@ -10,7 +10,12 @@ Unit = Literal["characters", "bytes"]
 
 
 class Measure:
-    """Counts JSON text. `additive`: the length of a whole is the sum of its parts, so that sums may be trusted."""
+    """Counts JSON text in characters, in bytes, or with a function of the caller.
+
+    `additive` is true where the length of a text is the sum of the lengths of its parts, as for characters and bytes.
+
+    Raises EnvelopeError for an unknown unit, EnvelopeTypeError for a counter that is not a function.
+    """
 
     def __init__(self, counter: Unit | Counter) -> None:
         if isinstance(counter, str):
@@ -23,7 +28,7 @@ class Measure:
         self.additive = isinstance(counter, str)
 
     def __call__(self, encoded: bytes) -> int:
-        """The length of UTF-8 text. Raises EnvelopeError for a counter that counts nothing sensible."""
+        """The length of UTF-8 text. Raises EnvelopeError where the caller's counter returns no natural number."""
         if self._counter == "bytes" or (self._counter == "characters" and encoded.isascii()):
             return len(encoded)
         text = encoded.decode()
@@ -37,8 +42,8 @@ class Measure:
         return found
 
 
-def checked_budget(budget: object) -> int:
-    """`budget`, if it is a positive whole number."""
+def check_budget(budget: object) -> int:
+    """`budget` if it is a positive whole number; raises EnvelopeError for any other."""
     if isinstance(budget, bool) or not isinstance(budget, int):
         raise EnvelopeTypeError("budget", f"must be a whole number, not {type(budget).__name__}")
     if budget < 1:

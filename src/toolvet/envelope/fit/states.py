@@ -1,54 +1,59 @@
-"""How much of the items is kept, from nothing to nearly all, in numbers: so the richest that fits can be searched."""
+"""How many items a response keeps, as a numbered state from nothing to nearly all, and the search for the largest.
+
+With the items `a`, `b`, `c` in order of importance, state 2 keeps `a` and `b`. Where shortened items may be kept whole
+again, states 4 and 5 keep all three, the first one or two of them whole.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
-from toolvet.envelope.fit.items import Items
+from toolvet.envelope.fit.items import PayloadItems
 from toolvet.envelope.fit.measure import Measure
-from toolvet.envelope.json_copy import written
+from toolvet.envelope.json_copy import encode_json
 
 Shorten = Callable[[int], Any]
-"""The number of an item → what stands for it; the item itself where nothing shorter does."""
+"""The number of an item → what replaces it; the item itself where nothing shorter does."""
 
 
-class States:
-    """State `n` keeps the `n` items that matter most, each as `shorten` gives it.
+class FitStates:
+    """State `n` keeps the `n` most important items, each as `shorten` returns it.
 
-    With `restores`, states beyond the number of items keep all, and more and more of them whole. What an item costs is
-    counted when a state that keeps it is asked for, so that of many items only those are looked at that may fit.
+    With `restores`, states beyond the number of items keep all items, and more and more of them whole. The length of an
+    item is counted when a state that keeps it is needed, so items that cannot fit are never measured. `top` is the
+    largest state.
     """
 
-    def __init__(self, items: Items, measure: Measure, shorten: Shorten | None, *, restores: bool) -> None:
+    def __init__(self, items: PayloadItems, measure: Measure, shorten: Shorten | None, *, restores: bool) -> None:
         self._items = items
         self._measure = measure
         self._shorten = shorten
         self._short: list[Any] = []
         self._totals = [0]
         count = len(items.values)
-        # The last one of each would be the response that did not fit.
+        # One state more would be the response that did not fit.
         self.top = 2 * count - 1 if restores and count else count - (shorten is None)
 
     def total(self, state: int) -> int:
-        """What the items of a state add to the length of a response with empty lists, commas included."""
+        """The length that the items of a state add to a response with empty lists, commas included."""
         while len(self._totals) <= state:
-            self._totals.append(self._totals[-1] + self._added(len(self._totals) - 1))
+            self._totals.append(self._totals[-1] + self._next_cost(len(self._totals) - 1))
         return self._totals[state]
 
-    def _added(self, index: int) -> int:
+    def _next_cost(self, index: int) -> int:
         count = len(self._items.values)
         if index >= count:
             number = self._items.order[index - count]
             return self._cost(self._items.values[number]) - self._cost(self._short[index - count])
         number = self._items.order[index]
-        whole = self._items.values[number]
-        self._short.append(whole if self._shorten is None else self._shorten(number))
+        item = self._items.values[number]
+        self._short.append(item if self._shorten is None else self._shorten(number))
         return self._cost(self._short[-1]) + 1
 
     def _cost(self, value: Any) -> int:
-        return self._measure(written(value))
+        return self._measure(encode_json(value))
 
     def chosen(self, state: int) -> dict[int, Any]:
-        """The numbers of the items that a state keeps, with what stands for each."""
+        """The items that a state keeps, by number, each as it is sent."""
         self.total(state)
         count = len(self._items.values)
         kept = dict(zip(self._items.order[: min(state, count)], self._short, strict=False))
@@ -57,17 +62,17 @@ class States:
         return kept
 
     def fitting(self, room: Callable[[int], int]) -> int:
-        """The richest state, by the sums alone, whose items take no more than `room` leaves them; -1 for none."""
+        """The largest state, by the sums alone, whose items are not longer than `room` of that state; -1 for none."""
         state = 0
         while state < self.top and self.total(state + 1) <= room(state + 1):
             state += 1
         return state if self.total(state) <= room(state) else -1
 
 
-def richest(fits: Callable[[int], bool], start: int, top: int) -> int:
-    """The largest state from 0 to `top` that fits, searched from `start` on in growing steps; -1 for none.
+def largest_fitting(fits: Callable[[int], bool], start: int, top: int) -> int:
+    """The largest state from 0 to `top` that fits, searched from `start` in growing steps; -1 for none.
 
-    What it gives was asked for, so it fits; that nothing larger does is only sure if whatever is smaller fits as well.
+    The state that it returns was tested. No larger one fits, provided that every state below a fitting one fits, too.
     """
     start = min(max(start, 0), top)
     good, bad, stride = -1, top + 1, 1
