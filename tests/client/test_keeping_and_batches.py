@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.client.recording import PATH, VALID, Recorded, announced, text
 
+from toolvet.checks.capability.cache import MOST_ENTRIES
 from toolvet.client import NativeValidationError, Validation, Validator
-from toolvet.client.offer import MOST_ENTRIES
 
 GOOD = {"path": "a.txt"}
 

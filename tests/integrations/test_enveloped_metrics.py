@@ -67,7 +67,7 @@ sys.modules["opentelemetry.metrics"] = None
 from toolvet.integrations.enveloped import metrics
 from toolvet.envelope import success_response
 assert metrics.get_meter is None
-metrics.measured("tool", 0.1, success_response())
+metrics.record_call("tool", 0.1, success_response())
 """
 
 

@@ -1,17 +1,17 @@
-"""The report as Markdown for a model, whole or within a number of characters."""
+"""A report as Markdown for a model, in full or within a number of characters."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
-from toolvet.checks.arguments.correction import shown_call
+from toolvet.checks.arguments.correction import mask_arguments
 from toolvet.checks.arguments.guide import Guide, SchemaHelp
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.wording_table import as_json, cut, wording
 from toolvet.schema import Repair
 from toolvet.schema.json_value import is_object
 
-_MOST_ISSUES = 50
-_LONGEST_CALL = 6_000
+_MOST_ISSUES: Final = 50
+_LONGEST_CALL: Final = 6_000
 
 
 class ReportParts(Protocol):
@@ -34,7 +34,7 @@ class ReportParts(Protocol):
 
     @property
     def unchecked(self) -> str | None:
-        """What could not be checked, and why."""
+        """What could not be checked, and why; None if everything was."""
         ...
 
     @property
@@ -53,38 +53,38 @@ class ReportParts(Protocol):
         ...
 
 
-def written(report: ReportParts, guide: Guide | None, max_chars: int | None) -> str:
-    """The text of a report; at most `max_chars` long, if that is given."""
+def render_markdown(report: ReportParts, guide: Guide | None, max_chars: int | None) -> str:
+    """The text of a report, not longer than `max_chars` where that is given. Without a `guide` only its head."""
     head = f"❌ {report.summary}" if not report.valid else f"✅ {report.summary}"
     if report.valid or guide is None:
-        told = f"{head}\n\n(Not checked: {report.unchecked}.)" if report.unchecked else head
-        return told if max_chars is None else cut(told, max(max_chars, 0))
+        text = f"{head}\n\n(Not checked: {report.unchecked}.)" if report.unchecked else head
+        return text if max_chars is None else cut(text, max(max_chars, 0))
     sections = {
-        "issues": _issues(report.issues),
-        "corrected call": _corrected(report.repair),
-        "schema help": _schema(guide, report),
-        "suggestions": _suggestions(report.suggestions),
-        "valid example": _example(guide),
+        "issues": _render_issues(report.issues),
+        "corrected call": _render_correction(report.repair),
+        "schema help": _render_schema(guide, report),
+        "suggestions": _render_suggestions(report.suggestions),
+        "valid example": _render_example(guide),
     }
-    whole = "\n\n".join([head, *filter(None, sections.values())])
-    if max_chars is None or len(whole) <= max_chars:
-        return whole
-    return _fitted(head, sections, report.issues, max(max_chars, 0))
+    text = "\n\n".join([head, *filter(None, sections.values())])
+    if max_chars is None or len(text) <= max_chars:
+        return text
+    return _render_within(head, sections, report.issues, max(max_chars, 0))
 
 
-def _fitted(head: str, sections: dict[str, str], issues: Sequence[Issue], limit: int) -> str:
+def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue], limit: int) -> str:
     left = dict(sections)
-    gone: list[str] = []
+    omitted: list[str] = []
     for name in ("schema help", "suggestions", "valid example", "corrected call"):
         if left.pop(name):
-            gone.append(name)
-        note = wording().text["left_out"].format(limit=limit, parts=", ".join(gone))
+            omitted.append(name)
+        note = wording().text["left_out"].format(limit=limit, parts=", ".join(omitted))
         text = "\n\n".join([head, *filter(None, left.values()), note])
         if len(text) <= limit:
             return text
     for most in (160, 60, 0):
-        lines = [_short(number, issue, most) for number, issue in enumerate(issues, 1)]
-        note = wording().text["left_out"].format(limit=limit, parts=", ".join([*gone, "parts of the issues"]))
+        lines = [_render_line(number, issue, most) for number, issue in enumerate(issues, 1)]
+        note = wording().text["left_out"].format(limit=limit, parts=", ".join([*omitted, "parts of the issues"]))
         text = "\n".join([head, "", *lines, "", note])
         if len(text) <= limit:
             return text
@@ -99,14 +99,14 @@ def _fitted(head: str, sections: dict[str, str], issues: Sequence[Issue], limit:
     return cut("\n".join(lines), limit)
 
 
-def _short(number: int, issue: Issue, most: int) -> str:
+def _render_line(number: int, issue: Issue, most: int) -> str:
     if not most:
         return f"{number}. **{issue.field}**: {cut(issue.fix, 160)}"
-    guess = f" Did you mean: {_or(issue.did_you_mean)}" if issue.did_you_mean else ""
+    guess = f" Did you mean: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
     return f"{number}. **{issue.field}**: {cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
 
 
-def _issues(issues: Sequence[Issue]) -> str:
+def _render_issues(issues: Sequence[Issue]) -> str:
     lines = ["## Issues Found:"]
     for number, issue in enumerate(issues[:_MOST_ISSUES], 1):
         lines.append(
@@ -114,7 +114,7 @@ def _issues(issues: Sequence[Issue]) -> str:
             f"   - Expected: {issue.expected}\n   - Fix: {issue.fix}"
         )
         if issue.did_you_mean:
-            lines.append(f"   - Did you mean: {_or(issue.did_you_mean)}")
+            lines.append(f"   - Did you mean: {_join_or(issue.did_you_mean)}")
         if issue.examples:
             lines.append(f"   - Example: {as_json(issue.examples[0])}")
     if len(issues) > _MOST_ISSUES:
@@ -122,13 +122,13 @@ def _issues(issues: Sequence[Issue]) -> str:
     return "\n".join(lines)
 
 
-def _corrected(repair: Repair | None) -> str:
+def _render_correction(repair: Repair | None) -> str:
     if repair is None:
         return ""
-    call = shown_call(repair.arguments)
+    call = mask_arguments(repair.arguments)
     steps = "\n".join(f"- {step}" for step in repair.steps[:_MOST_ISSUES])
     told = f"## Corrected Call:\n\nNot applied, only offered; confidence: {repair.confidence}.\n{steps}\n\n"
-    shown = pretty(call)
+    shown = format_call(call)
     if len(shown) > _LONGEST_CALL:
         return f"{told}(The corrected call is too long to show: apply these steps to yours.)"
     masked = (
@@ -139,15 +139,15 @@ def _corrected(repair: Repair | None) -> str:
     return f"{told}```json\n{shown}\n```{masked}"
 
 
-def _or(values: Iterable[object]) -> str:
+def _join_or(values: Iterable[object]) -> str:
     return " or ".join(map(as_json, values))
 
 
-def _schema(guide: Guide, report: ReportParts) -> str:
+def _render_schema(guide: Guide, report: ReportParts) -> str:
     description = report.schema.description
     known = guide.texts.get("schema")
     if known is None:
-        known = guide.texts["schema"] = _properties(guide)
+        known = guide.texts["schema"] = _render_properties(guide)
     lines = ["## Tool Schema:"]
     if description:
         lines.append(f"**Description**: {cut(' '.join(description.split()), 2_000)}")
@@ -156,7 +156,7 @@ def _schema(guide: Guide, report: ReportParts) -> str:
     return "\n\n".join(lines) if len(lines) > 1 else ""
 
 
-def _properties(guide: Guide) -> str:
+def _render_properties(guide: Guide) -> str:
     found = guide.help
     blocks: list[str] = []
     if found.required:
@@ -175,23 +175,23 @@ def _properties(guide: Guide) -> str:
     return "\n\n".join(blocks)
 
 
-def _suggestions(suggestions: Sequence[str]) -> str:
+def _render_suggestions(suggestions: Sequence[str]) -> str:
     if not suggestions:
         return ""
     return "\n".join(["## Suggestions:\n", *(f"{number}. {each}" for number, each in enumerate(suggestions, 1))])
 
 
-def _example(guide: Guide) -> str:
+def _render_example(guide: Guide) -> str:
     if not guide.example:
         return ""
     known = guide.texts.get("example")
     if known is None:
-        known = guide.texts["example"] = f"## Valid Example:\n\n```json\n{pretty(guide.example[0])}\n```"
+        known = guide.texts["example"] = f"## Valid Example:\n\n```json\n{format_call(guide.example[0])}\n```"
     return known
 
 
-def pretty(value: object) -> str:
-    """JSON with the outer members on lines of their own, as the text shows calls."""
+def format_call(value: object) -> str:
+    """A call as JSON with a line for each outer member."""
     if not is_object(value) or not value:
         return as_json(value)
     return "{\n" + ",\n".join(f"  {as_json(key)}: {as_json(each)}" for key, each in value.items()) + "\n}"

@@ -1,26 +1,42 @@
-"""The placeholders of the wording, filled for one violation: each is worked out only if a template asks for it."""
+"""The templates of `wording.toml`, filled for one violation.
+
+`"Number must be at least {limit}"` asks `WordingPlaceholders` for `limit`, which is computed only then.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
-from toolvet.checks.arguments.facts import Facts, bars, name_list, noun, provide, short, type_of_keyword
+from toolvet.checks.arguments.facts import (
+    Facts,
+    as_alternatives,
+    describe,
+    describe_briefly,
+    describe_fix,
+    join_names,
+    type_of_keyword,
+)
 from toolvet.checks.arguments.guide import Guide, KeywordText
-from toolvet.checks.arguments.wording_table import KeywordWording, as_json, cut, listed, sized, wording
+from toolvet.checks.arguments.wording_table import KeywordWording, as_json, count_of, cut, join_values, wording
 from toolvet.schema.json_value import count, elements, is_object, members, names, type_name
 from toolvet.schema.place import fixed_items
 
-# Stands for a name that only the call knows: words are kept, and no caller's data with them. Noncharacters, so that no
-# schema holds it by accident.
-NAME = "\ufdd0name\ufdd1"
+# The placeholder for a name in a call: texts are kept per schema, and must not contain data of a call. Noncharacters,
+# so that no schema contains it by accident.
+NAME: Final = "\ufdd0name\ufdd1"
+_MISSING: Final = ("required", "dependentRequired", "dependencies")
+_WITHOUT_EXAMPLE: Final = frozenset({"unknown", "enum", "syntax", "excluded"})
+_NUMBERS: Final = {"number": ("integer",)}
+_KEPT: Final = 4_096
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What the words are about: the row of the wording, the place of the schema, and what the validator demanded.
+    """What the texts are about: the row of `wording.toml`, the place of the schema, and what the validator demanded.
 
-    `member` is the field that is missing, `received` the type that came instead, `extra` what else tells two violations
-    of one keyword apart (which items are equal, what the field depends on), `values` the legal values where several
-    schemas list them, `path` a place of the call where an example is looked for.
+    `member` is a missing field, `received` the type that was sent instead. `extra` is what else distinguishes two
+    violations of one keyword (which items are equal, what the field depends on). `values` are the valid values where
+    several schemas list them, `path` is the place of the call for an example.
     """
 
     row: str
@@ -34,11 +50,8 @@ class Subject(msgspec.Struct, frozen=True):
     path: tuple[str, ...] = ()
 
 
-_MISSING = ("required", "dependentRequired", "dependencies")
-
-
 class WordingPlaceholders:
-    """Looks placeholders up by name, as `str.format_map` asks for them."""
+    """The values of the placeholders, computed when `str.format_map` asks for them: `{limit}` is `_limit()`."""
 
     def __init__(self, guide: Guide, subject: Subject) -> None:
         self.guide = guide
@@ -70,19 +83,19 @@ class WordingPlaceholders:
         return 1 if found is None else found
 
     def _characters(self) -> str:
-        return sized(self._bound(), "character")
+        return count_of(self._bound(), "character")
 
     def _items(self) -> str:
-        return sized(self._bound(), "item")
+        return count_of(self._bound(), "item")
 
     def _fields(self) -> str:
-        return sized(self._bound(), "field")
+        return count_of(self._bound(), "field")
 
     def _name(self) -> str:
         return self.subject.member or NAME
 
     def _types(self) -> str:
-        return " or ".join(names(self.params.get("types"))) or short(self.target)
+        return " or ".join(names(self.params.get("types"))) or describe_briefly(self.target)
 
     def _received(self) -> str:
         return self.subject.received
@@ -94,24 +107,24 @@ class WordingPlaceholders:
 
     def _provide(self) -> str:
         if self.subject.values:
-            told = f"Use one of these values: {listed(self.subject.values)}"
+            sentence = f"Use one of these values: {join_values(self.subject.values)}"
         else:
-            told = provide(self.target, self.subject.member or NAME)
-        # Behind "Add 'name':" the sentence goes on.
-        return f"{told[0].lower()}{told[1:]}" if self.subject.row in _MISSING else told
+            sentence = describe_fix(self.target, self.subject.member or NAME)
+        # The sentence continues behind "Add 'name':".
+        return f"{sentence[0].lower()}{sentence[1:]}" if self.subject.row in _MISSING else sentence
 
     def _noun(self) -> str:
         if self.subject.values:
-            return bars(self.subject.values)
+            return as_alternatives(self.subject.values)
         if self.subject.row in _MISSING:
-            return short(self.target)
-        return noun(self.target)
+            return describe_briefly(self.target)
+        return describe(self.target)
 
     def _values(self) -> str:
-        return listed(self.subject.values or elements(self.params.get("options")))
+        return join_values(self.subject.values or elements(self.params.get("options")))
 
     def _bars(self) -> str:
-        return bars(self.subject.values or elements(self.params.get("options")))
+        return as_alternatives(self.subject.values or elements(self.params.get("options")))
 
     def _value(self) -> str:
         if self.subject.extra or self.subject.row in ("json", "unexplained"):
@@ -129,27 +142,27 @@ class WordingPlaceholders:
 
     def _contained(self) -> str:
         part = self.guide.part(f"{self.home}/contains")
-        return noun(Facts([part])) if part is not None else "of that kind"
+        return describe(Facts([part])) if part is not None else "of that kind"
 
     def _known(self) -> str:
         declared = self.place.demands.declared()
-        return f"; known fields: {name_list(declared)}" if declared else ""
+        return f"; known fields: {join_names(declared)}" if declared else ""
 
     def _allowed(self) -> str:
         declared = self.place.demands.declared()
         patterns = [pattern for schema in self.place.schemas for pattern in members(schema.get("patternProperties"))]
-        told = [name_list(declared)] if declared else []
-        told.extend(f"names matching {pattern}" for pattern in patterns)
-        return f"allowed fields: {', '.join(told)}" if told else "no fields are allowed"
+        parts = [join_names(declared)] if declared else []
+        parts.extend(f"names matching {pattern}" for pattern in patterns)
+        return f"allowed fields: {', '.join(parts)}" if parts else "no fields are allowed"
 
     def _most(self) -> str:
         front = max((len(fixed_items(schema)) for schema in self.place.schemas), default=0)
-        return f"at most {sized(front, 'item')}" if front else "none is allowed"
+        return f"at most {count_of(front, 'item')}" if front else "none is allowed"
 
     def _named(self) -> str:
         part = self.guide.part(f"{self.home}/propertyNames")
-        told = Facts([part]) if part is not None else self.place
-        return noun(told) if told.types or told.values is not None else "an allowed one"
+        facts = Facts([part]) if part is not None else self.place
+        return describe(facts) if facts.types or facts.values is not None else "an allowed one"
 
     def _excluded(self) -> str:
         part = self.guide.part(f"{self.home}/not")
@@ -158,14 +171,14 @@ class WordingPlaceholders:
         fields = names(members(part.schema).get("required"))
         if fields and not members(part.schema).get("properties"):
             return f"an object with {' and '.join(f'{name!r}' for name in fields)} together"
-        return cut(noun(Facts([part])), 300)
+        return cut(describe(Facts([part])), 300)
 
     def _count(self) -> str:
         return str(len(elements(self.params.get("matched"))))
 
     def _choice(self) -> str:
         forms = [required_of(self.guide, f"{self.subject.schema_pointer}/{index}") for index in self._branches()]
-        return choice(forms)
+        return join_choices(forms)
 
     def _branches(self) -> Sequence[int]:
         matched = [index for index in elements(self.params.get("matched")) if isinstance(index, int)]
@@ -173,10 +186,10 @@ class WordingPlaceholders:
         return matched or range(len(elements(union.schema)) if union is not None else 0)
 
 
-def choice(forms: Sequence[Sequence[str]]) -> str:
+def join_choices(forms: Sequence[Sequence[str]]) -> str:
     """Groups of fields as alternatives: `'a', or 'b' and 'c'`."""
-    told = [" and ".join(f"'{name}'" for name in form) for form in forms if form]
-    return ", or ".join(dict.fromkeys(told))
+    groups = [" and ".join(f"'{name}'" for name in form) for form in forms if form]
+    return ", or ".join(dict.fromkeys(groups))
 
 
 def required_of(guide: Guide, pointer: str) -> list[str]:
@@ -184,15 +197,15 @@ def required_of(guide: Guide, pointer: str) -> list[str]:
     return guide.facts(pointer).demands.required()
 
 
-def words_for(guide: Guide, subject: Subject) -> KeywordText:
-    """The words for a subject: from the guide, where it was asked for before."""
+def texts_for(guide: Guide, subject: Subject) -> KeywordText:
+    """The texts for a subject, from the guide where they were made before."""
     key = (subject.row, subject.schema_pointer, subject.member, subject.received, subject.extra)
     known = guide.words.get(key)
     if known is not None and not subject.values:
         return known
     row = wording().of(subject.row)
     terms = WordingPlaceholders(guide, subject)
-    problem = row.problem.format_map(terms) + condition(guide, subject.schema_pointer)
+    problem = row.problem.format_map(terms) + describe_condition(guide, subject.schema_pointer)
     expected, fix = cut(row.expected.format_map(terms), 2_000), cut(row.fix.format_map(terms), 4_000)
     found = KeywordText(row.kind, problem, expected, fix, _examples(terms, row), NAME in problem or NAME in fix)
     if not subject.values:
@@ -203,7 +216,7 @@ def words_for(guide: Guide, subject: Subject) -> KeywordText:
 
 
 def _examples(terms: WordingPlaceholders, row: KeywordWording) -> tuple[object, ...]:
-    """A value that is valid at the place, where one helps: of the type that the keyword is about."""
+    """At most one value that is valid at the place and has the type that the keyword applies to."""
     subject = terms.subject
     path = (*subject.path, *((subject.member,) if subject.member else ()))
     if row.kind in _WITHOUT_EXAMPLE or not terms.parts or not path:
@@ -214,13 +227,8 @@ def _examples(terms: WordingPlaceholders, row: KeywordWording) -> tuple[object, 
     return found if fitting else ()
 
 
-_WITHOUT_EXAMPLE = frozenset({"unknown", "enum", "syntax", "excluded"})
-_NUMBERS = {"number": ("integer",)}
-_KEPT = 4_096
-
-
-def condition(guide: Guide, schema_pointer: str) -> str:
-    """` because kind is "metric"`, for what only holds because an `if` does (or does not)."""
+def describe_condition(guide: Guide, schema_pointer: str) -> str:
+    """` because kind is "metric"`, for a demand in a `then` or an `else`; empty for others."""
     for word in ("then", "else"):
         before, found, _ = schema_pointer.rpartition(f"/{word}/")
         if not found:
@@ -228,14 +236,14 @@ def condition(guide: Guide, schema_pointer: str) -> str:
         test = guide.part(f"{before}/if")
         if test is None or not is_object(test.schema):
             continue
-        told = [
+        reasons = [
             f"{name} is {' or '.join(map(as_json, values))}"
             for name in members(members(test.schema).get("properties"))
             if (values := Facts(Facts([test]).demands.member(name)).values) is not None and len(values) <= 5
         ]
-        if not told:
-            told = [f"'{name}' is sent" for name in names(members(test.schema).get("required"))]
-        if told:
-            joined = " and ".join(told)
+        if not reasons:
+            reasons = [f"'{name}' is sent" for name in names(members(test.schema).get("required"))]
+        if reasons:
+            joined = " and ".join(reasons)
             return f" because {joined}" if word == "then" else f" unless {joined}"
     return ""

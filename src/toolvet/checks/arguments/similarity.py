@@ -1,28 +1,33 @@
-"""Did you mean: names and values that differ from what was sent by case, separators or a slip of the keyboard."""
+"""Strings that differ from a given one only by case, separators or a slip of the keyboard."""
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
-_SEPARATORS = re.compile(r"[\s_.-]+")
-_LONGEST = 64
-_MOST = 500
+_SEPARATORS: Final = re.compile(r"[\s_.-]+")
+_LONGEST: Final = 64
+_MOST: Final = 500
 
 
-def close(sent: str, legal: Iterable[object]) -> tuple[str, ...]:
-    """The legal strings that `sent` may stand for, the closest first: at most two, and none that only look a bit alike.
+def similar_strings(sent: str, candidates: Iterable[object]) -> tuple[str, ...]:
+    """The candidates that `sent` probably misspells, the closest first: at most two, both equally close.
 
-    Distances count insertions, deletions and replacements; one is allowed per three characters.
+    Candidates that are not strings are ignored. Distances count insertions, deletions and replacements; one is allowed
+    for three characters.
+
+    >>> similar_strings("user_name", ["userName", "email"])
+    ('userName',)
     """
     if not sent or len(sent) > _LONGEST:
         return ()
-    plain = _plain(sent)
+    plain = _normalize(sent)
     found: list[tuple[int, str]] = []
-    for number, option in enumerate(legal):
+    for number, option in enumerate(candidates):
         if number >= _MOST:
             break
         if not isinstance(option, str) or not option or len(option) > _LONGEST:
             continue
-        other = _plain(option)
+        other = _normalize(option)
         if other == plain:
             found.append((0, option))
             continue
@@ -41,12 +46,16 @@ def close(sent: str, legal: Iterable[object]) -> tuple[str, ...]:
     return tuple(option for distance, option in found[:2] if distance == found[0][0])
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return _SEPARATORS.sub("", text).casefold()
 
 
 def _distance(left: str, right: str) -> int:
-    """The Levenshtein distance, bit-parallel (Myers 1999): a row of the matrix is one integer."""
+    """The Levenshtein distance, bit-parallel (Myers 1999).
+
+    A column of the matrix is two integers: a bit of `plus` (`minus`) is set where the distance grows (falls) by one
+    from one row to the next. `_distance("cat", "cart")` reads c, a, r, t and adds one at `r`: 1.
+    """
     size = len(left)
     if not size:
         return len(right)

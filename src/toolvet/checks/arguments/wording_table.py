@@ -1,4 +1,4 @@
-"""What is said of each keyword, from `wording.toml`."""
+"""The texts for each keyword, from `wording.toml`, and the formatting of values in them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,11 +7,11 @@ from functools import cache
 import msgspec
 import orjson
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 
 
 class KeywordWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One keyword: which suggestion belongs to it, and the templates."""
+    """The templates of one keyword; `kind` names its suggestion."""
 
     kind: str
     problem: str
@@ -22,7 +22,7 @@ class KeywordWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of `wording.toml`. `suggestion` is in the order in which suggestions are told."""
+    """The content of `wording.toml`. Suggestions are given in the order of `suggestion`."""
 
     keyword: Mapping[str, KeywordWording]
     suggestion: Mapping[str, str]
@@ -30,19 +30,19 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     neutral: Mapping[str, str]
 
     def of(self, keyword: str) -> KeywordWording:
-        """The row of `keyword`; the row `other` for one that has none."""
+        """The row of `keyword`; the row `other` for a keyword without one."""
         return self.keyword.get(keyword) or self.keyword["other"]
 
 
 @cache
 def wording() -> Wording:
-    """The table, read once."""
-    ((_, content),) = data_files("toolvet.checks.arguments", "wording.toml")
+    """The table; read once."""
+    content = data_file("toolvet.checks.arguments", "wording.toml")
     return msgspec.toml.decode(content, type=Wording)
 
 
 def as_json(value: object) -> str:
-    """A value of a schema as JSON, the way the texts quote it. Total."""
+    """A value as JSON, as the texts quote it. Total."""
     try:
         return orjson.dumps(value).decode()
     except (TypeError, RecursionError):
@@ -54,18 +54,18 @@ def as_json(value: object) -> str:
         return str(type(value).__name__)
 
 
-def sized(limit: object, noun: str) -> str:
-    """`1 item`, `3 items`."""
+def count_of(limit: object, noun: str) -> str:
+    """A number with its noun: `1 item`, `3 items`."""
     return f"{as_json(limit)} {noun}" if limit == 1 else f"{as_json(limit)} {noun}s"
 
 
-def listed(values: Iterable[object], most: int = 40) -> str:
-    """The values as JSON behind commas; the first `most` of them, and how many more there are."""
-    told = list(values)
-    shown = ", ".join(cut(as_json(value), 200) for value in told[:most])
-    return shown if len(told) <= most else f"{shown}, … ({len(told) - most} more)"
+def join_values(values: Iterable[object], most: int = 40) -> str:
+    """The values as JSON, separated by commas: the first `most` of them, and how many more there are."""
+    items = list(values)
+    shown = ", ".join(cut(as_json(value), 200) for value in items[:most])
+    return shown if len(items) <= most else f"{shown}, … ({len(items) - most} more)"
 
 
 def cut(text: str, most: int) -> str:
-    """`text`, or its first characters and an ellipsis."""
+    """`text`, or its beginning and an ellipsis: at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…" if most > 0 else ""

@@ -1,18 +1,18 @@
-"""A foreign value as plain JSON: mappings stay, objects of the official SDK or FastMCP become mappings."""
+"""Foreign values as JSON: mappings, and objects of the official SDK and of FastMCP."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
-# In the order in which a result is written; the second name is what Python objects call it.
-_ATTRIBUTES = (
+# The members of a tool result in their usual order, each with the name of the attribute in Python.
+_ATTRIBUTES: Final = (
     ("content", "content"),
     ("structuredContent", "structured_content"),
     ("isError", "is_error"),
 )
 
 
-def plain(value: object) -> object:
-    """`value` as JSON. May raise what a foreign object raises when it is looked at."""
+def as_json(value: object) -> object:
+    """`value` as JSON. Raises what a foreign object raises when its attributes are read."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[object, object]", value))
     dump = getattr(value, "model_dump", None)
@@ -24,6 +24,6 @@ def plain(value: object) -> object:
     return value
 
 
-def plain_items(value: object) -> list[object]:
-    """The items of a list or tuple as JSON; nothing else has items."""
-    return [plain(item) for item in cast("list[object]", value)] if isinstance(value, list | tuple) else []
+def items_as_json(value: object) -> list[object]:
+    """The items of a list or tuple as JSON; empty for any other value."""
+    return [as_json(item) for item in cast("list[object]", value)] if isinstance(value, list | tuple) else []

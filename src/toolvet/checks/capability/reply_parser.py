@@ -1,38 +1,60 @@
-"""The result of a `validate` tool, read in every documented form; any other form is a sentence that says why not.
+"""Parsers for the result of a `validate` tool, in every documented form.
 
-Documented are: `structuredContent`; JSON in a text block, in a string, in a fence; `{"success": …, "content": …}`;
-and the reply itself. What is not one of these must not pass for "valid", so nothing is guessed.
+The forms are: `structuredContent`; JSON in a text block, in a string, in a fence; `{"success": …, "content": …}`; and
+the reply itself. Any other result must not pass for "valid", so it becomes a sentence that says what is wrong with it.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
-from toolvet.checks.capability.foreign_json import plain, plain_items
+from toolvet.checks.capability.foreign_json import as_json, items_as_json
 from toolvet.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
-_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
-_LISTS: tuple[tuple[str, MessageSeverity], ...] = (("errors", "error"), ("warnings", "warn"), ("suggestions", "info"))
-_MOST_SHOWN = 120
+_FENCED: Final = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
+_LISTS: Final[tuple[tuple[str, MessageSeverity], ...]] = (
+    ("errors", "error"),
+    ("warnings", "warn"),
+    ("suggestions", "info"),
+)
+_MOST_SHOWN: Final = 120
 
 
 def parse_reply(result: object) -> ValidationReply | str:
-    """The reply to one call in a tool result: a mapping, text, or an object of the official SDK or FastMCP.
+    """The reply to one call. Total.
 
-    A sentence when the result is not in a documented form, or reports that the validator failed: then nothing is known
-    of the call. `valid: true` beside errors is not valid. Total.
+    Args:
+        result: the tool result: a mapping, text, or an object of the official SDK or FastMCP.
+
+    Returns:
+        The reply, in which `valid: true` beside errors is not valid. A sentence for a result in no documented form, and
+        for one that reports that the validator failed.
+
+    Example:
+        >>> parse_reply({"structuredContent": {"valid": False, "errors": ["No seats are left."]}}).errors
+        ('No seats are left.',)
     """
     body = _body(result)
-    return body if isinstance(body, str) else _read(body)
+    return body if isinstance(body, str) else _read_reply(body)
 
 
 def parse_replies(result: object, count: int) -> tuple[ValidationReply | str, ...] | str:
-    """The replies to a batch of `count` calls, in their order: the `results` of the body.
+    """The replies to a batch of calls, in their order: the `results` of the body. Total.
 
-    One that cannot be read is a sentence in its place; a body without exactly `count` of them is a sentence. Total.
+    Args:
+        result: the tool result, as for `parse_reply`.
+        count: the number of calls in the batch.
+
+    Returns:
+        The replies, with a sentence in place of each that cannot be read. One sentence where the body does not have
+        exactly `count` results.
+
+    Example:
+        >>> parse_replies({"structuredContent": {"results": [{"valid": True}]}}, 2)
+        'The reply to a batch of 2 calls has 1 results.'
     """
     body = _body(result)
     if isinstance(body, str):
@@ -42,52 +64,52 @@ def parse_replies(result: object, count: int) -> tuple[ValidationReply | str, ..
         return "The reply to a batch has no list 'results'."
     if len(results) != count:
         return f"The reply to a batch of {count} calls has {len(results)} results."
-    return tuple(_read(item) if is_object(item) else "A result of the batch is no object." for item in results)
+    return tuple(_read_reply(item) if is_object(item) else "A result of the batch is no object." for item in results)
 
 
 def _body(result: object) -> Mapping[str, object] | str:
-    """The JSON object that the result carries."""
+    """The JSON object in the result, or a sentence."""
     try:
-        return _opened(plain(result))
-    except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
+        return _unwrap(as_json(result))
+    except Exception as problem:  # noqa: BLE001 - reading foreign objects runs foreign code.
         return f"The validator's result could not be read ({type(problem).__name__})."
 
 
-def _opened(result: object) -> Mapping[str, object] | str:
+def _unwrap(result: object) -> Mapping[str, object] | str:
     if isinstance(result, str):
-        return _decoded(result) or f"The validator answered with text that holds no JSON reply: {_shown(result)}"
+        return _decode(result) or f"The validator answered with text that holds no JSON reply: {_quote(result)}"
     if is_array(result):
         result = {"content": result}
     if not is_object(result):
         return f"The validator answered with {type(result).__name__}, not with a tool result."
     if "valid" in result or "results" in result:
         return result
-    body = _carried(result)
+    body = _find_body(result)
     failed = result.get("isError") is True or result.get("success") is False
-    # A failed call may still carry a verdict against the arguments; a verdict for them it cannot carry.
+    # A failed call may contain a verdict that the arguments are invalid, but not that they are valid.
     if failed and (isinstance(body, str) or body.get("valid") is not False):
-        return f"The validator itself failed: {_shown(_text(result) or 'no text')}"
+        return f"The validator itself failed: {_quote(_text(result) or 'no text')}"
     return body
 
 
-def _carried(result: Mapping[str, object]) -> Mapping[str, object] | str:
+def _find_body(result: Mapping[str, object]) -> Mapping[str, object] | str:
     structured, content = result.get("structuredContent"), result.get("content")
     if is_object(structured):
-        # Frameworks wrap what is no object, such as the JSON text of a reply.
+        # Frameworks wrap other values than objects, such as the JSON text of a reply.
         wrapped = structured.get("result") if len(structured) == 1 else None
-        found = _decoded(wrapped) if isinstance(wrapped, str) else wrapped
+        found = _decode(wrapped) if isinstance(wrapped, str) else wrapped
         return found if is_object(found) else structured
     if is_object(content):
         return content
     texts = [content] if isinstance(content, str) else _texts(content)
     if not texts:
         return "The validator's result has neither structuredContent nor text."
-    found = next((body for body in map(_decoded, (*texts, "".join(texts))) if body is not None), None)
-    return found or f"The validator answered with text that holds no JSON reply: {_shown(texts[0])}"
+    found = next((body for body in map(_decode, (*texts, "".join(texts))) if body is not None), None)
+    return found or f"The validator answered with text that holds no JSON reply: {_quote(texts[0])}"
 
 
 def _texts(content: object) -> list[str]:
-    blocks = [members(block) for block in plain_items(content)]
+    blocks = [members(block) for block in items_as_json(content)]
     return [text for block in blocks if isinstance(text := block.get("text"), str)]
 
 
@@ -99,8 +121,8 @@ def _text(result: Mapping[str, object]) -> str:
     )
 
 
-def _decoded(text: str) -> Mapping[str, object] | None:
-    """The JSON object that the text is, or that its only fence holds."""
+def _decode(text: str) -> Mapping[str, object] | None:
+    """The JSON object in the text, or in its only fence; None without one."""
     fences = cast("list[str]", _FENCED.findall(text)) if "```" in text else []
     for source in (text, *(fences if len(fences) == 1 else ())):
         try:
@@ -112,10 +134,10 @@ def _decoded(text: str) -> Mapping[str, object] | None:
     return None
 
 
-def _read(body: Mapping[str, object]) -> ValidationReply | str:
-    said = body.get("valid")
-    if not isinstance(said, bool):
-        why = "without 'valid'" if "valid" not in body else f"whose 'valid' is {_shortened(_json(said))}"
+def _read_reply(body: Mapping[str, object]) -> ValidationReply | str:
+    valid = body.get("valid")
+    if not isinstance(valid, bool):
+        why = "without 'valid'" if "valid" not in body else f"whose 'valid' is {_cut(_json(valid))}"
         return f"The validator sent a reply {why}; it must be true or false."
     messages: list[Message] = []
     corrections: list[Correction] = []
@@ -123,52 +145,58 @@ def _read(body: Mapping[str, object]) -> ValidationReply | str:
         if problem:
             return problem
     corrections += [found for item in elements(body.get("corrections")) if (found := _correction(item)) is not None]
-    refused = any(told.severity == "error" for told in messages)
-    return ValidationReply(valid=said and not refused, messages=tuple(messages), corrections=tuple(corrections))
+    refused = any(message.severity == "error" for message in messages)
+    return ValidationReply(valid=valid and not refused, messages=tuple(messages), corrections=tuple(corrections))
 
 
 def _add_lists(body: Mapping[str, object], messages: list[Message], corrections: list[Correction]) -> str:
-    """The documented lists. `suggestions` may hold the values of the Interceptors proposal instead of sentences."""
+    """Add the documented lists, or return a sentence about one that cannot be read.
+
+    `suggestions` may hold the corrections of the Interceptors proposal instead of sentences.
+    """
     for name, severity in _LISTS:
         items = body.get(name)
         if items is None:
             continue
         if not is_array(items):
-            return f"The validator sent '{name}' that is no list: {_shown(items)}"
+            return f"The validator sent '{name}' that is no list: {_quote(items)}"
         for item in items:
             correction = _correction(item) if severity == "info" else None
-            told = Message(item, severity) if isinstance(item, str) else _message(item, severity)
+            message = Message(item, severity) if isinstance(item, str) else _message(item, severity)
             if correction is not None:
                 corrections.append(correction)
-            elif told is not None:
-                messages.append(told)
+            elif message is not None:
+                messages.append(message)
             else:
-                return f"The validator sent '{name}' with something that is no sentence: {_shown(item)}"
+                return f"The validator sent '{name}' with something that is no sentence: {_quote(item)}"
     return ""
 
 
 def _add_messages(body: Mapping[str, object], messages: list[Message]) -> str:
-    """The messages of the Interceptors proposal: places for sentences that the lists have already, or new ones."""
+    """Add the messages of the Interceptors proposal, which may repeat sentences of the lists with their places.
+
+    Returns a sentence about messages that cannot be read.
+    """
     items = body.get("messages")
     if items is None:
         return ""
     if not is_array(items):
-        return f"The validator sent 'messages' that is no list: {_shown(items)}"
+        return f"The validator sent 'messages' that is no list: {_quote(items)}"
     detailed: list[Message] = []
     for item in items:
         severity = _severity(members(item).get("severity"))
-        told = _message(item, severity) if severity is not None else None
-        if told is None:
-            return f"The validator sent 'messages' with something that is no message: {_shown(item)}"
-        detailed.append(told)
-    messages[:] = _merged(messages, detailed)
+        message = _message(item, severity) if severity is not None else None
+        if message is None:
+            return f"The validator sent 'messages' with something that is no message: {_quote(item)}"
+        detailed.append(message)
+    messages[:] = _merge(messages, detailed)
     return ""
 
 
-def _merged(listed: Sequence[Message], detailed: Sequence[Message]) -> list[Message]:
-    """The detailed ones in their order, then the listed ones that none of them repeats."""
-    known = {(told.severity, told.message) for told in detailed}
-    return [*detailed, *(told for told in listed if (told.severity, told.message) not in known)]
+def _merge(listed: Sequence[Message], detailed: Sequence[Message]) -> list[Message]:
+    """The detailed messages in their order, then the listed ones that are not among them."""
+    known = {(each.severity, each.message) for each in detailed}
+    return [*detailed, *(each for each in listed if (each.severity, each.message) not in known)]
 
 
 def _message(item: object, severity: MessageSeverity) -> Message | None:
@@ -187,12 +215,12 @@ def _correction(item: object) -> Correction | None:
     return Correction(path, found["value"]) if isinstance(path, str) and "value" in found else None
 
 
-def _shown(value: object) -> str:
-    """A foreign value in short: it stands in a sentence."""
-    return _shortened(value if isinstance(value, str) else _json(value))
+def _quote(value: object) -> str:
+    """A foreign value in short, for a sentence."""
+    return _cut(value if isinstance(value, str) else _json(value))
 
 
-def _shortened(text: str) -> str:
+def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 

@@ -131,7 +131,7 @@ def copy_meta_object(name: str, value: object) -> dict[str, Any]:
 
 
 def copy_warnings(value: object) -> list[dict[str, Any]]:
-    """`warning_details` from WarningDetail or objects; a documented code gets its usual severity where none is given."""
+    """`warning_details` from WarningDetail or objects; a documented code without a severity gets its usual one."""
     details: list[dict[str, Any]] = []
     for index, item in enumerate(_checked_iterable(value, "warning_details")):
         place = f"warning_details/{index}"

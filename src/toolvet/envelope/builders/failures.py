@@ -1,7 +1,7 @@
 """One function for each kind of failure, which knows its code, its type and a usual remediation.
 
-All of them return the envelope of a failure and take two more arguments: `remediation` replaces the usual sentence about
-what to do, and `request_id` the id of the surrounding `request_id(...)`. They raise as `error_response` does.
+All of them return the envelope of a failure, and raise as `error_response` does. `remediation` replaces the usual
+sentence about what to do.
 """
 
 from collections.abc import Iterable, Mapping

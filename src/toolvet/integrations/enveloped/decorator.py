@@ -1,13 +1,4 @@
-"""Tools that answer with envelopes, under FastMCP and the official SDK: `pip install toolvet[mcp]`, `toolvet[fastmcp]`.
-
-    @mcp.tool
-    @enveloped
-    def get_ship(name: str) -> Ship:
-        ...
-
-What the function returns becomes the data of a response, what it raises a failure that a caller may read. The tool's
-`outputSchema` is that of the envelope, which clients that validate accept for every result, failures included.
-"""
+"""`enveloped`: the decorator that turns return values and exceptions of a tool into envelopes."""
 
 import functools
 import inspect
@@ -21,16 +12,14 @@ from mcp_types import CallToolResult, InputRequiredResult
 
 from toolvet.envelope import Envelope, success_response
 from toolvet.errors import EnvelopeTypeError, UsageError
-from toolvet.integrations.enveloped.failure import Answer, Errors, failure, unexpected
-from toolvet.integrations.enveloped.metrics import measured
-from toolvet.integrations.enveloped.output import DeclaredOutput, Output
-from toolvet.integrations.enveloped.result import META_KEY, Text, placed, prose, to_result
-
-__all__ = ["META_KEY", "Answer", "Errors", "enveloped", "placed", "prose", "to_result"]
+from toolvet.integrations.enveloped.failure import Errors, failure_response, internal_failure
+from toolvet.integrations.enveloped.metrics import record_call
+from toolvet.integrations.enveloped.output import DeclaredOutput, OutputSchemaChoice
+from toolvet.integrations.enveloped.result import TextForm, to_result
 
 _P = ParamSpec("_P")
 Fit = Callable[[Envelope], Envelope]
-"""Makes a response fit, such as `functools.partial(fit_response, budget=20_000, archive=archive)`."""
+"""A function that shortens a response, such as `functools.partial(fit_response, budget=20_000, archive=archive)`."""
 
 
 @overload
@@ -39,8 +28,8 @@ def enveloped(function: Callable[_P, object], /) -> Callable[_P, Any]: ...
 def enveloped(
     *,
     name: str | None = None,
-    output: Output = "envelope",
-    text: Text = "json",
+    output: OutputSchemaChoice = "envelope",
+    text: TextForm = "json",
     fit: Fit | None = None,
     errors: Errors | None = None,
 ) -> Callable[[Callable[_P, Any]], Callable[_P, Any]]: ...
@@ -49,23 +38,38 @@ def enveloped(
     /,
     *,
     name: str | None = None,
-    output: Output = "envelope",
-    text: Text = "json",
+    output: OutputSchemaChoice = "envelope",
+    text: TextForm = "json",
     fit: Fit | None = None,
     errors: Errors | None = None,
 ) -> Callable[..., Any]:
-    """A decorator for functions, sync or async, that a framework makes a tool of; put it below the framework's own.
+    """A decorator for a function, sync or async, that is a tool of a framework; put it below the framework's own.
 
-    The function may return anything that pydantic writes as JSON: objects are the data, all else stands under `result`,
-    as frameworks have it. An Envelope is sent as it is, with the duration added. `name` is what the log and the metrics
-    call the tool. `output` says which `outputSchema` the tool declares: the "envelope", then that is the structured
-    content; or the "data" that the return annotation promises, or "none", then the envelope stands under `_meta`.
-    `text` is what people and models read: "json", "prose", or a function of the envelope. `fit` shortens what is too
-    long. `errors` says what exceptions become: by their class a code (their message is shown then, without secrets), a
-    function to an Envelope, or None for an internal error; see `enveloped_failure.failure` for all others.
+    The function may return anything that pydantic writes as JSON. An object is the data of the response; any other
+    value becomes its member `result`, as in the frameworks. An Envelope is sent as it is, with the duration added.
+    `MCPError` and questions back to the client pass through.
 
-    `MCPError` and questions back to the client pass. Raises UsageError for options that cannot be meant, and
-    EnvelopeTypeError for what is no function or generates its values.
+    Args:
+        function: the function, where the decorator is used without parentheses.
+        name: the name of the tool in the log and in the metrics; by default that of the function.
+        output: the `outputSchema` that the tool declares: "envelope", and the envelope is the structured content;
+            "data", the schema of the return annotation, or "none", and the envelope is in `_meta`.
+        text: the text of the result, for people and models: "json", "prose", or a function of the envelope.
+        fit: a function that shortens a response, such as a partial of `fit_response`; not with output "data".
+        errors: what an exception becomes, by its class: a code (with the message of the exception, without secrets), a
+            function from the exception to an Envelope, or None for an internal error. Other exceptions: see
+            `toolvet.integrations.enveloped.failure`.
+
+    Raises:
+        UsageError: for options that make no sense.
+        EnvelopeTypeError: for a `function` that is not a function, or that is a generator.
+
+    Example:
+        >>> @enveloped
+        ... def get_ship(name: str) -> dict[str, str]:
+        ...     return {"ship": name}
+        >>> get_ship("Aurora").structured_content["data"]
+        {'ship': 'Aurora'}
     """
     if output not in ("envelope", "data", "none"):
         raise UsageError(f'output: must be "envelope", "data" or "none", not {output!r:.40}')
@@ -77,43 +81,43 @@ def enveloped(
         )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorated(function, _EnvelopeSettings(name, output, text, fit, errors or {}))
+        return _decorate(function, _EnvelopeSettings(name, output, text, fit, errors or {}))
 
     return decorate if function is None else decorate(function)
 
 
 class _EnvelopeSettings(msgspec.Struct, frozen=True):
     name: str | None
-    output: Output
-    text: Text
+    output: OutputSchemaChoice
+    text: TextForm
     fit: Fit | None
     errors: Errors
 
 
-def _decorated(function: Callable[..., Any], settings: _EnvelopeSettings) -> Callable[..., Any]:
+def _decorate(function: Callable[..., Any], settings: _EnvelopeSettings) -> Callable[..., Any]:
     given: object = function
     if not callable(given):
         raise EnvelopeTypeError("function", f"must be a function, not {type(given).__name__}")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise EnvelopeTypeError("function", "must not be a generator: return a list")
-    hints = _hints(function)
+    hints = _read_hints(function)
     declared = DeclaredOutput(hints.get("return"), settings.output)
-    tool = _EnvelopedTool(settings, settings.name or _name(function), declared)
+    tool = _EnvelopedTool(settings, settings.name or _name_of(function), declared)
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - whether calling it gives a coroutine.
 
-        async def answer(*args: Any, **kwargs: Any) -> Any:
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
             start = time.perf_counter()
             try:
                 value: object = await function(*args, **kwargs)
             except MCPError:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, a client gets a response.
+            except Exception as error:  # noqa: BLE001 - whatever the exception, the client gets a response.
                 return tool.failed(error, start)
             return tool.returned(value, start)
 
-        return _dressed(answer, function, hints, declared.annotation)
+        return _give_signature(call_async, function, hints, declared.annotation)
 
-    def answer_at_once(*args: Any, **kwargs: Any) -> Any:
+    def call_sync(*args: Any, **kwargs: Any) -> Any:
         start = time.perf_counter()
         try:
             value: object = function(*args, **kwargs)
@@ -123,11 +127,11 @@ def _decorated(function: Callable[..., Any], settings: _EnvelopeSettings) -> Cal
             return tool.failed(error, start)
         return tool.returned(value, start)
 
-    return _dressed(answer_at_once, function, hints, declared.annotation)
+    return _give_signature(call_sync, function, hints, declared.annotation)
 
 
 class _EnvelopedTool(msgspec.Struct, frozen=True):
-    """What becomes of the values and exceptions of one function."""
+    """Makes tool results of the values and exceptions of one function."""
 
     settings: _EnvelopeSettings
     name: str
@@ -139,22 +143,22 @@ class _EnvelopedTool(msgspec.Struct, frozen=True):
         try:
             envelope = value if isinstance(value, Envelope) else success_response(self.declared.data(value))
         except Exception as error:  # noqa: BLE001 - what a function returns may be anything.
-            envelope = unexpected(error, self.name)
-        return self._sent(envelope, start)
+            envelope = internal_failure(error, self.name)
+        return self._send(envelope, start)
 
     def failed(self, error: Exception, start: float) -> CallToolResult:
-        return self._sent(failure(error, self.name, self.settings.errors), start)
+        return self._send(failure_response(error, self.name, self.settings.errors), start)
 
-    def _sent(self, envelope: Envelope, start: float) -> CallToolResult:
+    def _send(self, envelope: Envelope, start: float) -> CallToolResult:
         seconds = time.perf_counter() - start
-        timed = _timed(envelope, seconds)
+        timed = _add_duration(envelope, seconds)
         try:
             fitted = timed if self.settings.fit is None else self.settings.fit(timed)
             result = self._result(fitted)
-        except Exception as error:  # noqa: BLE001 - a budget that is too small is no reason to answer nothing.
-            fitted = _timed(unexpected(error, self.name), seconds)
+        except Exception as error:  # noqa: BLE001 - a budget that is too small must not prevent the answer.
+            fitted = _add_duration(internal_failure(error, self.name), seconds)
             result = to_result(fitted, self.declared.schema if self.settings.output == "envelope" else None)
-        measured(self.name, seconds, fitted)
+        record_call(self.name, seconds, fitted)
         return result
 
     def _result(self, envelope: Envelope) -> CallToolResult:
@@ -166,20 +170,20 @@ class _EnvelopedTool(msgspec.Struct, frozen=True):
         )
 
 
-def _timed(envelope: Envelope, seconds: float) -> Envelope:
-    """With `meta.telemetry.duration_ms`, unless the function has measured that itself."""
+def _add_duration(envelope: Envelope, seconds: float) -> Envelope:
+    """The envelope with `meta.telemetry.duration_ms`, unless the function has measured that itself."""
     telemetry: Mapping[str, Any] = envelope.meta.get("telemetry", {})
     duration = {"duration_ms": round(seconds * 1000, 3)}
     return msgspec.structs.replace(envelope, meta={**envelope.meta, "telemetry": {**duration, **telemetry}})
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name_of(function: Callable[..., Any]) -> str:
     found: object = getattr(function, "__name__", None)
     return found if isinstance(found, str) else type(function).__name__
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The type hints, with those written as strings looked up; as they stand where that fails."""
+def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The type hints, with those written as strings resolved; unresolved where that fails."""
     target: Any = function
     while isinstance(target, functools.partial):
         target = cast("Any", target).func
@@ -190,20 +194,20 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return dict(getattr(target, "__annotations__", {}))
 
 
-def _dressed(
-    answer: Callable[..., Any], function: Callable[..., Any], hints: Mapping[str, Any], annotation: Any
+def _give_signature(
+    wrapper: Callable[..., Any], function: Callable[..., Any], hints: Mapping[str, Any], annotation: Any
 ) -> Callable[..., Any]:
-    """`answer` with the name, the text and the parameters of the function: frameworks make the schemas from them."""
-    functools.update_wrapper(answer, cast("Callable[..., object]", function))
-    # What is no plain function has no name of its own.
-    answer.__name__ = _name(function)
+    """`wrapper` with the name, docstring and parameters of `function`, from which frameworks make the schemas."""
+    functools.update_wrapper(wrapper, cast("Callable[..., object]", function))
+    # A callable that is not a function has no name of its own.
+    wrapper.__name__ = _name_of(function)
     signature = inspect.signature(function)
     parameters = [
         each.replace(annotation=hints.get(each.name, each.annotation)) for each in signature.parameters.values()
     ]
-    answer.__dict__["__signature__"] = signature.replace(parameters=parameters, return_annotation=annotation)
-    answer.__annotations__ = {
+    wrapper.__dict__["__signature__"] = signature.replace(parameters=parameters, return_annotation=annotation)
+    wrapper.__annotations__ = {
         **{each.name: each.annotation for each in parameters if each.annotation is not each.empty},
         "return": annotation,
     }
-    return answer
+    return wrapper

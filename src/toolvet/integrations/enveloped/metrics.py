@@ -1,6 +1,6 @@
-"""What enveloped tools tell OpenTelemetry, where its API is installed (`toolvet[otel]`): how long, how often, how.
+"""The metrics of enveloped tools, where the API of OpenTelemetry is installed (`toolvet[otel]`).
 
-Names are those of the GenAI semantic conventions where they have one. Without the API this costs one look.
+Durations, responses and dropped items, named by the GenAI semantic conventions where these have a name.
 """
 
 from functools import cache
@@ -28,8 +28,11 @@ class _Adds(Protocol):
     def add(self, amount: int, attributes: dict[str, str]) -> None: ...
 
 
-def measured(tool: str, seconds: float, envelope: Envelope) -> None:
-    """One call: its duration, its outcome, and how many items its response left out."""
+def record_call(tool: str, seconds: float, envelope: Envelope) -> None:
+    """Record one call: its duration, its outcome, and how many items its response left out.
+
+    Does nothing where the API is not installed.
+    """
     if get_meter is None:
         return
     duration, responses, dropped = _instruments(get_meter)
@@ -38,13 +41,13 @@ def measured(tool: str, seconds: float, envelope: Envelope) -> None:
         attributes["error.type"] = str(envelope.data.get("error_code", "_OTHER"))
     duration.record(seconds, attributes)
     responses.add(1, attributes)
-    if missing := _dropped(envelope):
+    if missing := _count_dropped(envelope):
         dropped.add(missing, attributes)
 
 
 @cache
 def _instruments(get: "Callable[[str], Meter]") -> tuple[_Records, _Adds, _Adds]:
-    # Before a provider is set these are proxies, which find it later.
+    # Before a provider is set, these are proxies, which find it later.
     meter = get("toolvet")
     return (
         meter.create_histogram("gen_ai.execute_tool.duration", unit="s", description="How long a tool took."),
@@ -53,7 +56,7 @@ def _instruments(get: "Callable[[str], Meter]") -> tuple[_Records, _Adds, _Adds]
     )
 
 
-def _dropped(envelope: Envelope) -> int:
+def _count_dropped(envelope: Envelope) -> int:
     for warning in elements(envelope.meta.get("warning_details")):
         missing = members(members(warning).get("context")).get("dropped_count")
         if isinstance(missing, int):

@@ -1,8 +1,8 @@
-"""What a tool declares as its output, and its values in JSON: both from the return annotation."""
+"""The output schema of a tool, and its return values as JSON, both from the return annotation."""
 
 from collections.abc import Mapping
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import pydantic_core
 from mcp_types import CallToolResult, InputRequiredResult
@@ -13,14 +13,20 @@ from pydantic_core import CoreSchema
 from toolvet.envelope import Envelope, output_schema
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
-Output = Literal["envelope", "data", "none"]
-"""Which schema a tool declares: that of the envelope, that of its return annotation, or none."""
+OutputSchemaChoice = Literal["envelope", "data", "none"]
+"""The schema that a tool declares: that of the envelope, that of its return annotation, or none."""
+_NO_PAYLOAD: Final = (Envelope, CallToolResult, InputRequiredResult)
+# The data of a failure, or of a response that was shortened, has other shapes.
+_WHOLE: Final = {
+    "properties": {"success": {"const": True}, "meta": {"not": {"required": ["content_fidelity"]}}},
+    "required": ["success"],
+}
 
 
 class DeclaredOutput:
-    """The output of a function with this return annotation (None where it has none)."""
+    """The output of a function with this return annotation (None for a function without one)."""
 
-    def __init__(self, annotation: Any, output: Output) -> None:
+    def __init__(self, annotation: Any, output: OutputSchemaChoice) -> None:
         self._adapter: TypeAdapter[Any] | None = None
         self._wraps = False
         data: dict[str, Any] | None = None
@@ -28,28 +34,28 @@ class DeclaredOutput:
         if kept is not None:
             try:
                 adapter = TypeAdapter[Any](kept)
-                data = _inlined(adapter.json_schema(mode="serialization"))
+                data = _inline_references(adapter.json_schema(mode="serialization"))
             except PydanticUserError:
-                # A class that pydantic does not know: its values are tried as they come.
+                # A class that pydantic does not know: each value is converted when it comes.
                 pass
             else:
                 self._adapter = adapter
                 self._wraps = data.get("type") != "object"
         if data is not None and self._wraps:
             data = {"type": "object", "properties": {"result": data}, "required": ["result"]}
-        self.schema = _declared(output, data)
+        self.schema = _combine(output, data)
 
     @property
     def annotation(self) -> Any:
-        """What a framework has to find as the return annotation to declare that schema."""
+        """The return annotation from which a framework declares that schema."""
         if self.schema is None:
             return CallToolResult
-        return Annotated[CallToolResult, _model(self.schema)]
+        return Annotated[CallToolResult, _type_with_schema(self.schema)]
 
     def data(self, value: object) -> Mapping[str, Any]:
-        """What a function returned, as the data of a response: objects as they are, all else under `result`.
+        """A return value as the data of a response: an object as it is, any other value as its member `result`.
 
-        Raises what pydantic raises for a value that is not what the annotation says, or that JSON cannot hold.
+        Raises pydantic's exceptions for a value that contradicts the annotation, or that JSON cannot hold.
         """
         if self._adapter is not None:
             valid = self._adapter.validate_python(value, by_alias=True, by_name=True)
@@ -62,7 +68,7 @@ class DeclaredOutput:
 
 
 def _payload_type(annotation: Any) -> Any:
-    """The annotation without what is no payload: responses of our own, and questions back to the client."""
+    """The annotation without Envelope, tool results and questions back to the client; None where nothing is left."""
     if annotation in (None, type(None), Any) or annotation in _NO_PAYLOAD:
         return None
     if get_origin(annotation) in (Union, UnionType):
@@ -73,13 +79,10 @@ def _payload_type(annotation: Any) -> Any:
     return annotation
 
 
-_NO_PAYLOAD = (Envelope, CallToolResult, InputRequiredResult)
+def _inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema without references, which would be invalid after it is put into another schema.
 
-
-def _inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without references: those of a schema that is put into another would lead nowhere.
-
-    Where a type contains itself, its inner values are left open.
+    Where a type contains itself, the inner occurrence allows any value.
     """
     definitions = members(schema.get("$defs"))
 
@@ -99,7 +102,7 @@ def _inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
     return dict(members(resolved(schema, ())))
 
 
-def _declared(output: Output, data: dict[str, Any] | None) -> dict[str, Any] | None:
+def _combine(output: OutputSchemaChoice, data: dict[str, Any] | None) -> dict[str, Any] | None:
     if output == "none":
         return None
     if output == "data":
@@ -111,22 +114,15 @@ def _declared(output: Output, data: dict[str, Any] | None) -> dict[str, Any] | N
     return {**envelope, "allOf": conditions}
 
 
-# The data of a failure, or of a response that was shortened, has other shapes.
-_WHOLE = {
-    "properties": {"success": {"const": True}, "meta": {"not": {"required": ["content_fidelity"]}}},
-    "required": ["success"],
-}
-
-
-def _model(schema: Mapping[str, Any]) -> type[BaseModel]:
-    """A class whose JSON Schema is the given one, since frameworks take schemas only from types."""
+def _type_with_schema(schema: Mapping[str, Any]) -> type[BaseModel]:
+    """A class with this JSON Schema, because frameworks take schemas only from types."""
 
     class ToolOutput(BaseModel):
         model_config = ConfigDict(extra="allow")
 
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-            # As metadata of another type it says nothing about the values, which the decorator makes itself.
+            # Only metadata of CallToolResult: the decorator makes the values itself.
             return handler(source)
 
         @classmethod

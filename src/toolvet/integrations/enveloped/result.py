@@ -1,11 +1,11 @@
-"""An envelope in a tool result, where it may stand.
+"""An envelope as a tool result: in its text, and as structured content or in `_meta`.
 
-Clients reject structured content that breaks the tool's `outputSchema`, so the envelope is structured content only
-where that schema is the envelope's or admits it. It always is the text, and under `_meta` where it is not structured.
+Clients reject structured content that breaks the tool's `outputSchema`. So the envelope is structured content where
+that schema allows it, and in `_meta` elsewhere.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from mcp_types import CallToolResult
 
@@ -13,26 +13,39 @@ from toolvet.envelope import Envelope
 from toolvet.schema import compiled
 from toolvet.schema.json_value import elements, members
 
-META_KEY = "dev.toolvet/envelope"
-Text = Literal["json", "prose"] | Callable[[Envelope], str]
-"""What the text of a result says: the envelope as JSON, the same for people, or what a function makes of it."""
+META_KEY: Final = "dev.toolvet/envelope"
+"""The key of the envelope in the `_meta` of a tool result."""
+TextForm = Literal["json", "prose"] | Callable[[Envelope], str]
+"""The text of a result: the envelope as JSON, the same in words, or the result of a function."""
 
 
 def placed(
     envelope: Envelope,
     output_schema: Mapping[str, object] | None = None,
     *,
-    text: Text = "json",
+    text: TextForm = "json",
     era: Literal["legacy", "modern"] = "modern",
 ) -> dict[str, object]:
-    """The tool result as it goes over the wire, for a tool with this `outputSchema` (None for none).
+    """An envelope as a tool result, in the JSON form that is sent.
 
-    A failure is `isError`. A success whose envelope the schema does not admit has the bare data as structured content.
-    The text follows the surrounding `response_contract(...)`; structured content and `_meta` are always v2.
+    A failure has `isError: true`. The text follows the surrounding `response_contract(...)`; structured content and
+    `_meta` are always v2.
+
+    Args:
+        envelope: the response.
+        output_schema: the `outputSchema` that the tool declares. Where it does not allow the envelope, a success has
+            its bare data as structured content, and the envelope is in `_meta`.
+        text: the text for people and models: "json", "prose", or a function of the envelope.
+        era: "modern" (MCP 2026-07-28 and later) adds `resultType`.
+
+    Example:
+        >>> from toolvet import success_response
+        >>> placed(success_response({"ship": "Aurora"}), text="prose")["content"]
+        [{'type': 'text', 'text': '{"ship":"Aurora"}'}]
     """
     document = envelope.to_dict("v2")
     result: dict[str, object] = {
-        "content": [{"type": "text", "text": written_text(envelope, text)}],
+        "content": [{"type": "text", "text": _render_text(envelope, text)}],
         "isError": not envelope.success,
     }
     if output_schema is not None and compiled(output_schema).is_valid(document):
@@ -45,21 +58,35 @@ def placed(
 
 
 def to_result(
-    envelope: Envelope, output_schema: Mapping[str, object] | None = None, *, text: Text = "json"
+    envelope: Envelope, output_schema: Mapping[str, object] | None = None, *, text: TextForm = "json"
 ) -> CallToolResult:
-    """The same for handlers of the SDK and for FastMCP's tools, which both take a CallToolResult."""
+    """The same as a CallToolResult, for handlers of the SDK and for FastMCP's tools.
+
+    Example:
+        >>> from toolvet import not_found_error
+        >>> to_result(not_found_error("Ship", "Aurora")).is_error
+        True
+    """
     return CallToolResult.model_validate(placed(envelope, output_schema, text=text))
 
 
-def written_text(envelope: Envelope, text: Text) -> str:
-    """What the text of the result says."""
+def _render_text(envelope: Envelope, text: TextForm) -> str:
     if text == "json":
         return envelope.to_json().decode()
     return prose(envelope) if text == "prose" else text(envelope)
 
 
 def prose(envelope: Envelope) -> str:
-    """For people and models: the data as JSON and the warnings in words, or what went wrong and what to do."""
+    """An envelope in words, for people and models.
+
+    The data as JSON and a line for each warning, or what went wrong, the wrong fields, and what to do.
+
+    Example:
+        >>> from toolvet import not_found_error
+        >>> print(prose(not_found_error("Ship", "Aurora")))
+        Ship 'Aurora' not found
+        Verify the ship ID exists.
+    """
     if envelope.success:
         lines = [envelope.to_json("v1").decode()]
         listed = [members(each).get("message") for each in elements(envelope.meta.get("warning_details"))]

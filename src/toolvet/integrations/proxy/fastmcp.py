@@ -1,4 +1,4 @@
-"""The policies of `toolvet proxy` as a FastMCP middleware: `pip install toolvet[fastmcp]`.
+"""`ProxyMiddleware` for FastMCP: `pip install toolvet[fastmcp]`.
 
     mcp.add_middleware(ProxyMiddleware(Policies(ProxySettings(repair="apply"))))
 
@@ -21,9 +21,18 @@ from toolvet.session import Note, Policies
 
 
 class ProxyMiddleware(Middleware):
-    """Checks the arguments of every call and judges its result, as the policies say.
+    """Checks the arguments of every call and judges its result by the policies of `toolvet proxy`.
 
-    Announcing `toolValidation` is not among it: `toolvet.integrations.fastmcp.enable_validation` does that.
+    It does not announce `toolValidation`: `toolvet.integrations.fastmcp.enable_validation` does.
+
+    Args:
+        policies: what is checked, repaired and refused; the defaults of `toolvet proxy` without it.
+        on_note: called with everything that is worth recording (`toolvet.session` has the kinds of notes); it must not
+            raise.
+
+    Example:
+        >>> from fastmcp import FastMCP
+        >>> mcp = FastMCP("harbour", middleware=[ProxyMiddleware()])
     """
 
     def __init__(self, policies: Policies | None = None, on_note: Callable[[Note], None] | None = None) -> None:
@@ -34,8 +43,8 @@ class ProxyMiddleware(Middleware):
         context: MiddlewareContext[types.CallToolRequestParams],
         call_next: CallNext[types.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """A call: refused, repaired or passed on; then its result."""
-        tool = await _tool(context)
+        """Refuse a call, or pass it on, perhaps repaired; then judge its result."""
+        tool = await _definition_of_called_tool(context)
         params = context.message.model_dump(by_alias=True, mode="json", exclude_none=True)
         vetted = self._vetting.call(_caller(context), tool, {**params, "_meta": _meta(context)})
         if isinstance(vetted, BlockedCall):
@@ -45,22 +54,24 @@ class ProxyMiddleware(Middleware):
         try:
             result = await call_next(context)
         except NotFoundError as error:
-            vetted.failed(-32602, str(error))
+            vetted.fail(-32602, str(error))
             raise
         except asyncio.CancelledError:
-            vetted.cancelled()
+            vetted.cancel()
             raise
         except Exception as error:
-            # The framework makes a result of it, behind us; how much of the text it shows is its own affair.
-            vetted.result({"content": [{"type": "text", "text": str(error)}], "isError": True})
+            # The framework makes a result of the exception later, and decides how much of the text it shows.
+            vetted.judge({"content": [{"type": "text", "text": str(error)}], "isError": True})
             raise
-        given = _dumped(result)
-        changed = vetted.result(given)
+        given = _dump(result)
+        changed = vetted.judge(given)
         return result if changed is given else _tool_result(changed)
 
 
-async def _tool(context: MiddlewareContext[types.CallToolRequestParams]) -> Mapping[str, object] | None:
-    """The tool that the call is for, in the version that it asks for; None for what the framework calls unknown."""
+async def _definition_of_called_tool(
+    context: MiddlewareContext[types.CallToolRequestParams],
+) -> Mapping[str, object] | None:
+    """The definition of the called tool, in the version that the call asks for; None for an unknown tool."""
     if context.fastmcp_context is None:
         return None
     version = members(members(context.message.meta).get("fastmcp")).get("version")
@@ -87,7 +98,7 @@ def _definition(tool: Tool) -> Mapping[str, object]:
 
 
 def _caller(context: MiddlewareContext[types.CallToolRequestParams]) -> str | None:
-    """The MCP session. In the modern era there is none: then a pipe has one client, and HTTP unknown ones."""
+    """The id of the MCP session. In the modern era there is none: a pipe has one client, HTTP unknown ones."""
     request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
     if context.fastmcp_context is None or request is None:
         return None
@@ -97,13 +108,13 @@ def _caller(context: MiddlewareContext[types.CallToolRequestParams]) -> str | No
 
 
 def _meta(context: MiddlewareContext[types.CallToolRequestParams]) -> Mapping[str, object]:
-    """The call's own `_meta`, which FastMCP keeps apart from the call."""
+    """The `_meta` of the call, which FastMCP keeps apart from the call."""
     request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
     return members(request.meta) if request is not None else {}
 
 
-def _dumped(result: ToolResult) -> Mapping[str, object]:
-    """The result as it goes on the wire."""
+def _dump(result: ToolResult) -> Mapping[str, object]:
+    """The result in the JSON form that is sent."""
     wire = result.to_mcp_result()
     if isinstance(wire, types.CallToolResult):
         return wire.model_dump(by_alias=True, mode="json", exclude_none=True)

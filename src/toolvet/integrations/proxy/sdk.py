@@ -1,4 +1,4 @@
-"""The policies of `toolvet proxy` as a middleware of the official SDK's servers: `pip install toolvet[mcp]`.
+"""`ProxyMiddleware` for servers of the official SDK: `pip install toolvet[mcp]`.
 
 server.middleware.append(ProxyMiddleware(Policies(ProxySettings(repair="apply"))))
 """
@@ -12,7 +12,7 @@ from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
 from toolvet.integrations.proxy.vetting import BlockedCall, Vetting
-from toolvet.integrations.sdk import dressed, era_of, tools_of
+from toolvet.integrations.sdk import complete_result, era_of, list_tools
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Note, Policies
 from toolvet.session.call import PROTOCOL_VERSION
@@ -21,43 +21,56 @@ _Context = ServerRequestContext[Any, Any]
 
 
 class ProxyMiddleware:
-    """Sees wire messages; touches `tools/call` alone. As for FastMCP, the capability is announced elsewhere."""
+    """Checks the arguments of every `tools/call` and judges its result by the policies of `toolvet proxy`.
+
+    It does not announce `toolValidation`: `toolvet.integrations.sdk.enable_validation` does.
+
+    Args:
+        policies: what is checked, repaired and refused; the defaults of `toolvet proxy` without it.
+        on_note: called with everything that is worth recording (`toolvet.session` has the kinds of notes); it must not
+            raise.
+
+    Example:
+        >>> from mcp.server import Server
+        >>> server = Server("harbour")
+        >>> server.middleware.append(ProxyMiddleware())
+    """
 
     def __init__(self, policies: Policies | None = None, on_note: Callable[[Note], None] | None = None) -> None:
         self._vetting = Vetting(policies, on_note)
 
     async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
-        """One message."""
+        """Handle one message."""
         if ctx.method != "tools/call":
             return await call_next(ctx)
         params = members(ctx.params)
         if not isinstance(params.get("name"), str) or not is_object(params.get("arguments", {})):
-            # Malformed requests are protocol errors (SEP-1303), and the SDK's own business.
+            # Malformed requests are protocol errors (SEP-1303), which the SDK answers.
             return await call_next(ctx)
-        tools, stamp = await tools_of(ctx, call_next)
+        tools, stamp = await list_tools(ctx, call_next)
         era = era_of(ctx)
         meta = {**members(params.get("_meta")), **({PROTOCOL_VERSION: ctx.protocol_version} if era == "modern" else {})}
         vetted = self._vetting.call(_caller(ctx), tools.get(str(params["name"])), {**params, "_meta": meta})
         if isinstance(vetted, BlockedCall):
-            return dressed(vetted.result, era, stamp)
+            return complete_result(vetted.result, era, stamp)
         if vetted.arguments != params.get("arguments", {}):
             ctx = replace(ctx, params={**params, "arguments": dict(vetted.arguments)})
         try:
             result = await call_next(ctx)
         except MCPError as error:
-            vetted.failed(error.error.code, error.error.message)
+            vetted.fail(error.error.code, error.error.message)
             raise
         except asyncio.CancelledError:
-            vetted.cancelled()
+            vetted.cancel()
             raise
         except Exception as error:
-            vetted.failed(-32603, str(error))
+            vetted.fail(-32603, str(error))
             raise
-        return dict(vetted.result(result)) if is_object(result) else result
+        return dict(vetted.judge(result)) if is_object(result) else result
 
 
 def _caller(ctx: _Context) -> str | None:
-    """The session, by its header over HTTP; a pipe has one client. In the modern era HTTP clients are unknown."""
+    """The id of the session, from its header. A pipe has one client; HTTP clients of the modern era are unknown."""
     if ctx.request is None:
         return ""
     found = ctx.request.headers.get("mcp-session-id")

@@ -1,12 +1,8 @@
-"""The policies of `toolvet proxy` inside a server, for teams that prefer code: what its drivers share.
-
-`toolvet.integrations.proxying_fastmcp` and `toolvet.integrations.proxying_sdk` put it into a server. What decides is
-the session of the proxy itself, so the same settings mean the same.
-"""
+"""`Vetting`: the policies of `toolvet proxy` for the calls of one server, without a framework."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -15,18 +11,21 @@ from toolvet.session import Catalogue, Note, Policies, Session, Step, ToClient, 
 from toolvet.session.catalogue import KnownTool
 from toolvet.wire import encode_error, encode_notification, encode_request, encode_result
 
-# Each has the failing calls of one client; who comes back after so many others starts anew.
-_MOST_CALLERS = 1000
+# For each client its failing calls are counted. After this many other clients, its count starts anew.
+_MOST_CALLERS: Final = 1000
 
 
 class BlockedCall(msgspec.Struct, frozen=True):
-    """The call is not to be made: this is its result."""
+    """A call that must not be made. `result` is the tool result to answer it with."""
 
     result: Mapping[str, object]
 
 
 class AllowedCall:
-    """The call is to be made, with these arguments; then one of `result`, `failed` and `cancelled` is called, once."""
+    """A call that may be made, with `arguments`.
+
+    Afterwards call exactly one of `judge`, `fail` and `cancel`.
+    """
 
     def __init__(self, vetting: "Vetting", session: Session, number: int, arguments: Mapping[str, object]) -> None:
         self.arguments = arguments
@@ -34,31 +33,34 @@ class AllowedCall:
         self._session = session
         self._number = number
 
-    def result(self, result: Mapping[str, object]) -> Mapping[str, object]:
-        """What came of it; returns what the client gets, the very same object where nothing was to be changed."""
+    def judge(self, result: Mapping[str, object]) -> Mapping[str, object]:
+        """Judge the tool result. Returns the result for the client: the very same object where nothing changes."""
         given = encode_result(self._number, dict(result))
-        for step in self._vetting.told(self._session.from_server(given)):
+        for step in self._vetting.record(self._session.from_server(given)):
             if isinstance(step, ToClient) and step.data is not given:
                 return members(members(msgspec.json.decode(step.data)).get("result"))
         return result
 
-    def failed(self, code: int, message: str) -> None:
-        """It ended in a protocol error, which always passes as it is."""
-        self._vetting.told(self._session.from_server(encode_error(self._number, code, message)))
+    def fail(self, code: int, message: str) -> None:
+        """Record that the call ended in a protocol error, which always passes unchanged."""
+        self._vetting.record(self._session.from_server(encode_error(self._number, code, message)))
 
-    def cancelled(self) -> None:
-        """Nobody wants to know any more."""
-        told = encode_notification("notifications/cancelled", {"requestId": self._number})
-        self._vetting.told(self._session.from_client(told))
+    def cancel(self) -> None:
+        """Record that the client cancelled the call."""
+        notification = encode_notification("notifications/cancelled", {"requestId": self._number})
+        self._vetting.record(self._session.from_client(notification))
 
 
-Vetted: TypeAlias = BlockedCall | AllowedCall
+VettedCall: TypeAlias = BlockedCall | AllowedCall
 
 
 class Vetting:
-    """Policies for the calls of one server. Not for several threads.
+    """Decides about the calls of one server. Not safe for several threads.
 
-    `on_note` is given everything that is worth recording (`toolvet.session` has the kinds of notes); it must not raise.
+    Args:
+        policies: what is checked, repaired and refused; the defaults of `toolvet proxy` without it.
+        on_note: called with everything that is worth recording (`toolvet.session` has the kinds of notes); it must not
+            raise.
     """
 
     def __init__(self, policies: Policies | None = None, on_note: Callable[[Note], None] | None = None) -> None:
@@ -67,29 +69,30 @@ class Vetting:
         self._callers: OrderedDict[str, tuple[Session, Catalogue]] = OrderedDict()
         self._number = 0
 
-    def call(self, caller: str | None, tool: Mapping[str, object] | None, params: Mapping[str, object]) -> Vetted:
-        """A call that is about to be made.
+    def call(self, caller: str | None, tool: Mapping[str, object] | None, params: Mapping[str, object]) -> VettedCall:
+        """Decide about a call before it is made.
 
-        `tool` is its definition, as this caller sees it; None for one that the server does not have. `params` are those
-        of the `tools/call`. `caller` tells clients apart, because how often a call failed is nobody else's business;
-        for None nothing is remembered.
+        Args:
+            caller: an id of the client, whose failing calls are counted apart from those of others; None counts none.
+            tool: the definition of the tool, as this caller sees it; None for a tool that the server does not have.
+            params: those of the `tools/call`.
         """
         session, catalogue = self._session_of(caller)
         name = params.get("name")
         if isinstance(name, str):
-            _know(catalogue, name, tool)
+            _update_tool(catalogue, name, tool)
         self._number += 1
         given = encode_request(self._number, "tools/call", dict(params))
         arguments = params.get("arguments")
-        for step in self.told(session.from_client(given)):
+        for step in self.record(session.from_client(given)):
             if isinstance(step, ToClient):
                 return BlockedCall(members(members(msgspec.json.decode(step.data)).get("result")))
             if isinstance(step, ToServer) and step.data is not given:
                 arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
         return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {})
 
-    def told(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps; what is worth recording is passed on."""
+    def record(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """Pass notes among the steps on to `on_note`, and return the steps."""
         if self._on_note is not None:
             for step in steps:
                 if isinstance(step, Note):
@@ -111,8 +114,8 @@ class Vetting:
         return found
 
 
-def _know(catalogue: Catalogue, name: str, tool: Mapping[str, object] | None) -> None:
-    """What the server itself says of its tool counts now; nothing is asked or remembered beyond that."""
+def _update_tool(catalogue: Catalogue, name: str, tool: Mapping[str, object] | None) -> None:
+    """Put the definition that the server has now into the catalogue; None removes it."""
     if tool is None:
         catalogue.tools.pop(name, None)
         catalogue.miss(name)
