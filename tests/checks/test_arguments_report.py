@@ -165,6 +165,7 @@ def test_a_misspelt_key_is_told_with_the_right_one() -> None:
     (issue,) = report.issues
     assert issue.fix == "Rename 'userName' to 'user_name', or remove it; allowed fields: user_name."
     assert issue.did_you_mean == ("user_name",)
+    assert issue.to_dict()["did_you_mean"] == ["user_name"]
 
 
 def test_a_missing_key_that_was_sent_under_another_name_is_a_rename() -> None:

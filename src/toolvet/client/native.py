@@ -25,7 +25,7 @@ _LARGEST_BATCH: Final = 100
 
 @dataclass
 class Question:
-    """One call to ask about. Afterwards it has a `reply`, or a `failure`: the reason why there is no reply."""
+    """One call to ask about. Afterwards it has a `reply`, or a `failure`: the reason for a missing reply."""
 
     tool: str
     arguments: object

@@ -49,7 +49,8 @@ def _report_invalid(tool: object, ready: Schema, arguments: object) -> ArgumentR
     guide = guide_of(ready)
     violations = ready.violations(arguments)
     issues = collect_issues(guide, violations) or (syntax_issue(guide, "unexplained", arguments, ""),)
-    return ArgumentReport(tool, ready, arguments, issues, None if is_hopeless(violations) else find_correction)
+    correct = None if is_hopeless(violations) else find_correction
+    return ArgumentReport(tool, ready, arguments, _issues=issues, _correct=correct)
 
 
 def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> ArgumentReport:
@@ -60,7 +61,7 @@ def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> A
     except (ValueError, RecursionError) as problem:
         if text.lstrip().startswith(("{", "```")) or find_correction_of_text(ready, text) is not None:
             issue = syntax_issue(guide_of(ready), "json", text, _describe(problem))
-            return ArgumentReport(tool, ready, text, (issue,), _recover)
+            return ArgumentReport(tool, ready, text, _issues=(issue,), _correct=_recover)
         return _report_invalid(tool, ready, text)
     if not is_object(value):
         return _report_invalid(tool, ready, text)

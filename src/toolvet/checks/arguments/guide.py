@@ -144,10 +144,10 @@ class Guide:
 
     def sample(self, facts: Facts, parts: list[Subschema], path: Path) -> tuple[object, ...]:
         """At most one value that is valid at a place and short enough to show."""
-        whole = self.example
+        examples = self.example
         candidates: list[object] = []
-        if whole:
-            found = _value_like(whole[0], path)
+        if examples:
+            found = _value_like(examples[0], path)
             candidates.extend(found)
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
         with suppress(Unmeetable, Exhausted, RecursionError):
@@ -174,8 +174,14 @@ class Guide:
         if self._help is None:
             walk = _PropertyWalk(self)
             facts = self.facts("")
-            walk.add_members(facts, "", (), 0, frozenset())
-            self._help = SchemaHelp("", walk.properties, tuple(facts.demands.required()), self.example, walk.omitted)
+            walk.add_members(facts, "", (), depth=0, trail=frozenset())
+            self._help = SchemaHelp(
+                description="",
+                properties=walk.properties,
+                required=tuple(facts.demands.required()),
+                examples=self.example,
+                omitted=walk.omitted,
+            )
         return self._help
 
 
@@ -187,7 +193,7 @@ class _PropertyWalk:
         self.properties: dict[str, PropertyHelp] = {}
         self.omitted = 0
 
-    def add_members(self, facts: Facts, prefix: str, path: Path, depth: int, trail: frozenset[int]) -> None:
+    def add_members(self, facts: Facts, prefix: str, path: Path, *, depth: int, trail: frozenset[int]) -> None:
         """Add the members of an object and of its alternatives, then nested ones."""
         if depth > _DEEPEST:
             return
@@ -203,10 +209,10 @@ class _PropertyWalk:
             if member.impossible:
                 continue
             self.properties[own] = self._help(member, parts, (*path, name))
-            self._add_nested(member, own, (*path, name), depth, trail)
+            self._add_nested(member, own, (*path, name), depth=depth, trail=trail)
         forms = [form for form in facts.forms() if trail.isdisjoint(form.demands.entered)]
         for form in forms:
-            self.add_members(form, prefix, path, depth + 1, trail | set(form.demands.entered))
+            self.add_members(form, prefix, path, depth=depth + 1, trail=trail | set(form.demands.entered))
         self._join_values(forms, prefix)
 
     def _join_values(self, forms: list[Facts], prefix: str) -> None:
@@ -225,16 +231,16 @@ class _PropertyWalk:
                     self.properties[own], constraints=(describe_value_constraint(values),)
                 )
 
-    def _add_nested(self, facts: Facts, own: str, path: Path, depth: int, trail: frozenset[int]) -> None:
+    def _add_nested(self, facts: Facts, own: str, path: Path, *, depth: int, trail: frozenset[int]) -> None:
         entered = frozenset(facts.demands.entered)
         if entered & trail:
             return
-        self.add_members(facts, f"{own}.", path, depth + 1, trail | entered)
+        self.add_members(facts, f"{own}.", path, depth=depth + 1, trail=trail | entered)
         if "array" in facts.types:
             item = facts.item(0)
             within = frozenset(item.demands.entered)
             if not within & trail:
-                self.add_members(item, f"{own}.*.", (*path, 0), depth + 1, trail | entered | within)
+                self.add_members(item, f"{own}.*.", (*path, 0), depth=depth + 1, trail=trail | entered | within)
 
     def _help(self, facts: Facts, parts: list[Subschema], path: Path) -> PropertyHelp:
         return PropertyHelp(

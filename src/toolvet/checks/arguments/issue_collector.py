@@ -82,15 +82,15 @@ class _IssueCollector:
         return texts_for(
             self.guide,
             Subject(
-                row,
-                violation.schema_pointer,
-                violation.keyword,
-                violation.params,
-                member,
-                received,
-                extra,
-                values,
-                path,
+                row=row,
+                schema_pointer=violation.schema_pointer,
+                keyword=violation.keyword,
+                params=violation.params,
+                member=member,
+                received=received,
+                extra=extra,
+                values=values,
+                path=path,
             ),
         )
 

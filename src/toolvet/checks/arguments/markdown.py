@@ -127,16 +127,16 @@ def _render_correction(repair: Repair | None) -> str:
         return ""
     call = mask_arguments(repair.arguments)
     steps = "\n".join(f"- {step}" for step in repair.steps[:_MOST_ISSUES])
-    told = f"## Corrected Call:\n\nNot applied, only offered; confidence: {repair.confidence}.\n{steps}\n\n"
+    head = f"## Corrected Call:\n\nNot applied, only offered; confidence: {repair.confidence}.\n{steps}\n\n"
     shown = format_call(call)
     if len(shown) > _LONGEST_CALL:
-        return f"{told}(The corrected call is too long to show: apply these steps to yours.)"
+        return f"{head}(The corrected call is too long to show: apply these steps to yours.)"
     masked = (
         ""
         if call is repair.arguments
         else "\n\nWhat stands in [brackets] is hidden here: keep the value that you sent."
     )
-    return f"{told}```json\n{shown}\n```{masked}"
+    return f"{head}```json\n{shown}\n```{masked}"
 
 
 def _join_or(values: Iterable[object]) -> str:

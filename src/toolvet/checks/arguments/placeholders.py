@@ -207,7 +207,14 @@ def texts_for(guide: Guide, subject: Subject) -> KeywordText:
     terms = WordingPlaceholders(guide, subject)
     problem = row.problem.format_map(terms) + describe_condition(guide, subject.schema_pointer)
     expected, fix = cut(row.expected.format_map(terms), 2_000), cut(row.fix.format_map(terms), 4_000)
-    found = KeywordText(row.kind, problem, expected, fix, _examples(terms, row), NAME in problem or NAME in fix)
+    found = KeywordText(
+        kind=row.kind,
+        problem=problem,
+        expected=expected,
+        fix=fix,
+        examples=_examples(terms, row),
+        names=NAME in problem or NAME in fix,
+    )
     if not subject.values:
         if len(guide.words) >= _KEPT:
             guide.words.clear()

@@ -75,9 +75,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
     def schema(self) -> SchemaHelp:
         """The arguments of the tool: description, all properties, required ones, a valid example."""
         found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
-        return SchemaHelp(
-            view_of(self._tool).description, found.properties, found.required, found.examples, found.omitted
-        )
+        return msgspec.structs.replace(found, description=view_of(self._tool).description)
 
     @property
     def suggestions(self) -> tuple[str, ...]:

@@ -71,10 +71,10 @@ def retrieve_content(
         return validation_error(str(refused), field=refused.argument, remediation=hint)
     except ArchiveError:
         return error_response("The archive cannot be read", error_type="unavailable", remediation="Retry later.")
-    return _page(content, ids, offset, limit, budget)
+    return _page(content, ids, offset=offset, limit=limit, budget=budget)
 
 
-def _page(content: object, ids: Sequence[str] | None, offset: int, limit: int, budget: int) -> Envelope:
+def _page(content: object, ids: Sequence[str] | None, *, offset: int, limit: int, budget: int) -> Envelope:
     parts: Mapping[str, object] = content if is_object(content) else {}
     kept = parts.get("items")
     if is_sequence(content):

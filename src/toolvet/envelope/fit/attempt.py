@@ -81,7 +81,7 @@ def _chosen_state(task: FitTask, attempt: FitAttempt, states: FitStates, share: 
     if attempt.bare is not None:
         task.seen.append(empty)
     listed = _costs_of_ids(attempt.items, measure, share)
-    guess = states.fitting(lambda state: limit - empty - listed(state))
+    guess = states.largest_by_sums(lambda state: limit - empty - listed(state))
     if measure.additive:
         return guess
 
@@ -124,7 +124,7 @@ class _Draft(NamedTuple):
 
 def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> _Draft:
     items, error = attempt.items, task.whole.error
-    kept = states.chosen(state)
+    kept = states.kept_items(state)
     counts: dict[str, int] = {}
     if items.values:
         missing = len(items.values) - len(kept)
@@ -145,7 +145,8 @@ def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: i
     if error is not None and attempt.most is not None:
         error = str(cut_texts(error, max(attempt.most, _SHORTEST_ERROR)))
     dropped = [items.ids[number] for number in items.order[min(state, len(items.values)) :]]
-    return _Draft(data, error, dropped, counts, None if task.archive is None else _NO_HASH)
+    content_hash = None if task.archive is None else _NO_HASH
+    return _Draft(data=data, error=error, dropped=dropped, counts=counts, content_hash=content_hash)
 
 
 def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> Envelope | None:
@@ -158,7 +159,7 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
             return _build_response(task, attempt, draft, listed)
         if listed >= 0 and task.archive is not None:
             try:
-                content_hash = task.archive.put(_left_out(task, attempt, states.chosen(state)))
+                content_hash = task.archive.put(_left_out(task, attempt, states.kept_items(state)))
             except ArchiveError:
                 # A full or broken archive must not prevent the answer, which gets shorter without the hash.
                 return fit_by(msgspec.structs.replace(task, archive=None), attempt)
@@ -213,20 +214,20 @@ def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
 
 def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: int) -> Envelope:
     """The draft with its metadata, which names `listed` of the dropped items."""
-    whole = task.whole.meta
+    meta = task.whole.meta
     context: dict[str, object] = {**draft.counts, "reason": task.reason}
     if listed < len(draft.dropped):
         context["unlisted_count"] = len(draft.dropped) - listed
     warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": _describe(attempt, draft), "context": context}
-    hashes = dict(whole.get("content_archive_hashes", {}))
+    hashes = dict(meta.get("content_archive_hashes", {}))
     if draft.content_hash is not None and task.archive is not None:
         hashes[task.archive.name] = draft.content_hash
-    level = max(attempt.level, whole.get("content_fidelity", ContentFidelity.FULL), key=_LEVELS.index)
+    level = max(attempt.level, meta.get("content_fidelity", ContentFidelity.FULL), key=_LEVELS.index)
     about = success_response(
-        meta={name: value for name, value in whole.items() if name != "dropped_content_ids"},
-        warning_details=[*whole.get("warning_details", ()), warning],
+        meta={name: value for name, value in meta.items() if name != "dropped_content_ids"},
+        warning_details=[*meta.get("warning_details", ()), warning],
         content_fidelity=level,
-        dropped_content_ids=[*whole.get("dropped_content_ids", ()), *draft.dropped[:listed]],
+        dropped_content_ids=[*meta.get("dropped_content_ids", ()), *draft.dropped[:listed]],
         content_archive_hashes=hashes,
     )
     return Envelope(success=task.whole.success, data=draft.data, error=draft.error, meta=about.meta)

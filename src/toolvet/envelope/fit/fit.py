@@ -74,7 +74,14 @@ def fit_response(
     size = measure(whole.to_json(ResponseContract.V2))
     if size <= limit:
         return whole
-    task = FitTask(whole, limit, measure, archive, copy_text(reason, "reason"), [size])
+    task = FitTask(
+        whole=whole,
+        limit=limit,
+        measure=measure,
+        archive=archive,
+        reason=copy_text(reason, "reason"),
+        seen=[size],
+    )
     payload = whole.data
     # A generator: the inner lists are looked for only where shortening the outer ones was not enough.
     batches = (find_items(payload, paths, key, importance) for paths in _groups_of_lists(payload, lists))

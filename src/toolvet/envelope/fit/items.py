@@ -66,7 +66,7 @@ def find_items(
 
     ids = _ids(values, key, place_of)
     if importance is None and len(arrays) < 2:
-        return PayloadItems(tuple(lists), values, homes, ids, range(len(values)))
+        return PayloadItems(lists=tuple(lists), values=values, homes=homes, ids=ids, order=range(len(values)))
     order = list(range(len(values)))
     if len(arrays) > 1:
         # By default the last items go first, and of several lists the same share each.
@@ -75,7 +75,7 @@ def find_items(
     if importance is not None:
         weights = [_weight(value, importance, number, place_of) for number, value in enumerate(values)]
         order.sort(key=weights.__getitem__, reverse=True)
-    return PayloadItems(tuple(lists), values, homes, ids, order)
+    return PayloadItems(lists=tuple(lists), values=values, homes=homes, ids=ids, order=order)
 
 
 def _ids(values: Sequence[Any], key: str | Callable[[Any], object], place_of: Callable[[int], str]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class FitStates:
         # One state more would be the response that did not fit.
         self.top = 2 * count - 1 if restores and count else count - (shorten is None)
 
-    def total(self, state: int) -> int:
+    def total_length(self, state: int) -> int:
         """The length that the items of a state add to a response with empty lists, commas included."""
         while len(self._totals) <= state:
             self._totals.append(self._totals[-1] + self._next_cost(len(self._totals) - 1))
@@ -52,21 +52,21 @@ class FitStates:
     def _cost(self, value: Any) -> int:
         return self._measure(encode_json(value))
 
-    def chosen(self, state: int) -> dict[int, Any]:
+    def kept_items(self, state: int) -> dict[int, Any]:
         """The items that a state keeps, by number, each as it is sent."""
-        self.total(state)
+        self.total_length(state)
         count = len(self._items.values)
         kept = dict(zip(self._items.order[: min(state, count)], self._short, strict=False))
         for number in self._items.order[: max(0, state - count)]:
             kept[number] = self._items.values[number]
         return kept
 
-    def fitting(self, room: Callable[[int], int]) -> int:
+    def largest_by_sums(self, room: Callable[[int], int]) -> int:
         """The largest state, by the sums alone, whose items are not longer than `room` of that state; -1 for none."""
         state = 0
-        while state < self.top and self.total(state + 1) <= room(state + 1):
+        while state < self.top and self.total_length(state + 1) <= room(state + 1):
             state += 1
-        return state if self.total(state) <= room(state) else -1
+        return state if self.total_length(state) <= room(state) else -1
 
 
 def largest_fitting(fits: Callable[[int], bool], start: int, top: int) -> int:

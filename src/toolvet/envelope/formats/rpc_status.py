@@ -108,9 +108,9 @@ def _violation(error: Mapping[str, object]) -> Document:
 
 def _format_duration(delay: float) -> str:
     """A Duration in JSON: seconds with at most nine digits behind the point, and `s`."""
-    whole, _, fraction = f"{delay:.9f}".partition(".")
+    integer, _, fraction = f"{delay:.9f}".partition(".")
     digits = fraction.rstrip("0")
-    return f"{whole}.{digits}s" if digits else f"{whole}s"
+    return f"{integer}.{digits}s" if digits else f"{integer}s"
 
 
 def from_rpc_status(document: Mapping[str, object]) -> Envelope:

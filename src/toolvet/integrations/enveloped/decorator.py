@@ -80,8 +80,10 @@ def enveloped(
             'fit: a shortened response may break the schema of its data; it needs output "envelope" or "none"'
         )
 
+    settings = _EnvelopeSettings(name=name, output=output, text=text, fit=fit, errors=errors or {})
+
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorate(function, _EnvelopeSettings(name, output, text, fit, errors or {}))
+        return _decorate(function, settings)
 
     return decorate if function is None else decorate(function)
 

@@ -30,10 +30,10 @@ class DeclaredOutput:
         self._adapter: TypeAdapter[Any] | None = None
         self._wraps = False
         data: dict[str, Any] | None = None
-        kept = _payload_type(annotation)
-        if kept is not None:
+        payload_type = _payload_type(annotation)
+        if payload_type is not None:
             try:
-                adapter = TypeAdapter[Any](kept)
+                adapter = TypeAdapter[Any](payload_type)
                 data = _inline_references(adapter.json_schema(mode="serialization"))
             except PydanticUserError:
                 # A class that pydantic does not know: each value is converted when it comes.

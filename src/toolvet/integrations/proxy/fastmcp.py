@@ -63,9 +63,9 @@ class ProxyMiddleware(Middleware):
             # The framework makes a result of the exception later, and decides how much of the text it shows.
             vetted.judge({"content": [{"type": "text", "text": str(error)}], "isError": True})
             raise
-        given = _dump(result)
-        changed = vetted.judge(given)
-        return result if changed is given else _tool_result(changed)
+        sent = _dump(result)
+        changed = vetted.judge(sent)
+        return result if changed is sent else _tool_result(changed)
 
 
 async def _definition_of_called_tool(

@@ -35,9 +35,9 @@ class AllowedCall:
 
     def judge(self, result: Mapping[str, object]) -> Mapping[str, object]:
         """Judge the tool result. Returns the result for the client: the very same object where nothing changes."""
-        given = encode_result(self._number, dict(result))
-        for step in self._vetting.record(self._session.from_server(given)):
-            if isinstance(step, ToClient) and step.data is not given:
+        message = encode_result(self._number, dict(result))
+        for step in self._vetting.record(self._session.from_server(message)):
+            if isinstance(step, ToClient) and step.data is not message:
                 return members(members(msgspec.json.decode(step.data)).get("result"))
         return result
 
@@ -82,12 +82,12 @@ class Vetting:
         if isinstance(name, str):
             _update_tool(catalogue, name, tool)
         self._number += 1
-        given = encode_request(self._number, "tools/call", dict(params))
+        message = encode_request(self._number, "tools/call", dict(params))
         arguments = params.get("arguments")
-        for step in self.record(session.from_client(given)):
+        for step in self.record(session.from_client(message)):
             if isinstance(step, ToClient):
                 return BlockedCall(members(members(msgspec.json.decode(step.data)).get("result")))
-            if isinstance(step, ToServer) and step.data is not given:
+            if isinstance(step, ToServer) and step.data is not message:
                 arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
         return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {})
 

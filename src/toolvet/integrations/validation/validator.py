@@ -137,8 +137,7 @@ class ServerValidator:
 
     def _failure(self, fault: str) -> Findings:
         text = (
-            f"The check '{self.name}' {fault}, so nobody knows whether these arguments are good. "
-            "Trying again may help."
+            f"The check '{self.name}' {fault}, so nobody knows whether these arguments are good. Trying again may help."
         )
         _LOG.warning("%s", text)
         return Findings((Message(text, self._on_failure),), failed=True)
