@@ -1,4 +1,4 @@
-"""`check_envelope` and the published schema say the same, and each breach is told with its place and its remedy."""
+"""`check_envelope` and the published schema agree, and each violation is reported with its place and a remedy."""
 
 import json
 from collections.abc import Mapping
@@ -279,7 +279,7 @@ BREACHES: Mapping[str, tuple[object, str, str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", BREACHES)
-def test_a_breach_is_told_once_with_its_place_and_a_remedy(name: str) -> None:
+def test_a_breach_is_reported_once_with_its_place_and_a_remedy(name: str) -> None:
     broken, check, severity, pointer, words, remedy = BREACHES[name]
     (found,) = check_envelope(broken)
     assert (found.id, found.severity, found.pointer) == (f"envelope-{check}", severity, pointer)
@@ -341,7 +341,7 @@ JSON = st.recursive(
 
 
 def part(*likely: object) -> Values:
-    """Mostly what may stand there, sometimes anything: broken envelopes are broken in few places."""
+    """Mostly valid values, sometimes any: broken envelopes are broken in few places."""
     return st.one_of(*[st.just(value) for value in likely] * 3, JSON)
 
 

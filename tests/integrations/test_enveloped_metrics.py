@@ -1,4 +1,4 @@
-"""What enveloped tools tell OpenTelemetry, read back by its own SDK; and that they work without it."""
+"""The metrics of enveloped tools, read back by OpenTelemetry's own SDK; and that the tools work without it."""
 
 import functools
 import subprocess
@@ -57,7 +57,7 @@ def test_each_call_is_timed_and_counted_with_its_outcome(reader: InMemoryMetricR
     assert 900 < dropped.value < 1000
 
 
-def test_nothing_is_told_before_a_provider_is_there() -> None:
+def test_nothing_is_reported_before_a_provider_is_there() -> None:
     assert not list_ships(1).is_error
 
 
