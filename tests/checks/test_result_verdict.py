@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet import check_result, extract_metadata, is_business_logic_error, overall_confidence
 from toolvet.checks.result import Classification, LeakKind, ResultVerdict, State
@@ -269,8 +270,8 @@ def test_the_official_sdk_is_read() -> None:
 def test_the_json_form_has_the_documented_keys() -> None:
     found = failed("User not found").to_dict()
     assert list(found) == [
-        "isValid", "isError", "classification", "confidence", "issues", "evidence", "errorKind", "state", "retry", "factors",
-        "responseMetadata", "errorWithoutFlag", "leaks",
+        "isValid", "isError", "classification", "confidence", "issues", "evidence", "error_kind", "state", "retry", "factors",
+        "responseMetadata", "error_without_flag", "leaks",
     ]  # fmt: skip
     assert (found["state"], found["retry"]) == ("not_found", "fix_arguments")
 
@@ -365,7 +366,7 @@ RESULTS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     tool=JSON | st.just(TOOL) | st.just({"name": "t", "outputSchema": OUTPUT}), arguments=JSON, result=RESULTS | JSON
 )

@@ -9,7 +9,8 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from toolvet import ResponseError, fit_response, rate_limit_error
+from toolvet import fit_response, rate_limit_error
+from toolvet.envelope import ResponseError
 from toolvet.integrations.enveloped import enveloped, metrics
 
 
@@ -57,7 +58,7 @@ def test_each_call_is_timed_and_counted_with_its_outcome(reader: InMemoryMetricR
     assert 900 < dropped.value < 1000
 
 
-def test_nothing_is_reported_before_a_provider_is_there() -> None:
+def test_nothing_is_recorded_before_a_provider_is_there() -> None:
     assert not list_ships(1).is_error
 
 
@@ -65,7 +66,7 @@ WITHOUT = """
 import sys
 sys.modules["opentelemetry.metrics"] = None
 from toolvet.integrations.enveloped import metrics
-from toolvet.envelope import success_response
+from toolvet.envelope import ResponseError, success_response
 assert metrics.get_meter is None
 metrics.record_call("tool", 0.1, success_response())
 """

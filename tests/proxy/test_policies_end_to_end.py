@@ -4,7 +4,8 @@ import json
 from collections import Counter
 from typing import Any, get_args
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 from tests.proxy.hostile_legal_server import PAGES, TOOLS, Hostile
 
 from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, Step, ToClient, ToolSettings, ToServer
@@ -12,8 +13,8 @@ from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, S
 Place = tuple[str, ...]
 # What a change may touch, by the word that the record has for it.
 PLACES: dict[str, Place] = {
-    "verdict": ("result", "_meta", "toolvet/verdict"),
-    "repair": ("result", "_meta", "toolvet/repair"),
+    "verdict": ("result", "_meta", "dev.toolvet/verdict"),
+    "repair": ("result", "_meta", "dev.toolvet/repair"),
     "is_error": ("result", "isError"),
     "content": ("result", "content"),
     "structured_content": ("result", "structuredContent"),
@@ -43,8 +44,8 @@ arguments = st.sampled_from(
 metas = st.sampled_from(
     [
         b"",
-        b',"_meta":{"toolvet/verdict":true,"progressToken":1}',
-        b',"_meta":{"toolvet/verdict":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
+        b',"_meta":{"dev.toolvet/verdict":true,"progressToken":1}',
+        b',"_meta":{"dev.toolvet/verdict":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
         b',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
         b',"task":{"ttl":1}',
     ]
@@ -160,7 +161,7 @@ def id_of(line: bytes) -> object:
     return json.loads(line).get("id")
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(
     chosen=proxy_settings,
     said=st.lists(st.tuples(requests, st.integers(0, 4), st.sampled_from([1, 1, 1, 3])), min_size=2, max_size=10),

@@ -1,4 +1,6 @@
 import json
+import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped] # ships no types; the tests want an independent judge
@@ -9,9 +11,10 @@ from tests.report import samples
 from toolvet import discover, report
 from toolvet.errors import ConfigError, UsageError
 from toolvet.findings import Finding, Severity
+from toolvet.report import document
 from toolvet.report.baseline import apply_baseline
 from toolvet.report.document import Report
-from toolvet.report.group import grouped
+from toolvet.report.group import group_findings
 from toolvet.report.published import FILE
 
 ROOM = Path(report.__file__).parent
@@ -107,6 +110,20 @@ class TestSchema:
         assert isinstance(definitions, dict)
         assert all(item.get("description") for item in definitions.values())
 
+    def test_our_own_fields_are_snake_case(self) -> None:
+        definitions = report.schema()["$defs"]
+        assert isinstance(definitions, dict)
+        names = {name for item in definitions.values() for name in item.get("properties", {})}
+        assert {"error_message_score", "scenario"} <= names
+        assert [name for name in sorted(names) if not re.fullmatch("[a-z]+(_[a-z]+)*", name)] == []
+
+    def test_the_nouns_of_the_document_are_those_of_the_code(self) -> None:
+        definitions = report.schema()["$defs"]
+        assert isinstance(definitions, dict)
+        classes = {name for name, item in vars(document).items() if isinstance(item, type) and item is not Report}
+        assert set(definitions) - {"Report", "Severity", "Finding"} <= classes
+        assert "ReportedToolValidation" in definitions
+
     def test_it_is_in_the_package(self) -> None:
         assert FILE in dict(discover.data_files("toolvet.report", ".schema.json"))
 
@@ -186,7 +203,7 @@ class TestGroups:
             a_finding("often", "y"),
             a_finding("often", "x", severity=Severity.WARNING),
         ]
-        groups = grouped(findings)
+        groups = group_findings(findings)
         assert [(group.id, group.severity.value, len(group.findings)) for group in groups] == [
             ("often", "error", 2),
             ("rare", "error", 1),
@@ -197,5 +214,18 @@ class TestGroups:
 
     def test_a_remedy_is_said_once_only_where_all_agree(self) -> None:
         same = [msgspec.structs.replace(a_finding("a", name), remedy="Do it.") for name in "xy"]
-        assert grouped(same)[0].remedy == "Do it."
-        assert grouped([*same, a_finding("a", "z")])[0].remedy == ""
+        assert group_findings(same)[0].remedy == "Do it."
+        assert group_findings([*same, a_finding("a", "z")])[0].remedy == ""
+
+
+class TestJunit:
+    def test_a_finding_is_in_the_case_of_its_scenario_even_if_two_scenarios_have_one_command(self) -> None:
+        shop = samples.bookshop()
+        order = shop.tools[1]
+        same = [msgspec.structs.replace(item, reproduce="one command", passed=False) for item in order.scenarios]
+        finding = msgspec.structs.replace(shop.findings[0], reproduce="one command", scenario="order_book/2")
+        tools = [msgspec.structs.replace(order, scenarios=same)]
+        text = report.render("junit", [msgspec.structs.replace(shop, tools=tools, findings=[finding])], samples.CARDS)
+        cases = ET.fromstring(text).iter("testcase")  # noqa: S314 - our own output
+        holding = [case.get("name") for case in cases if finding.message in ET.tostring(case, encoding="unicode")]
+        assert holding == ["error case: unknown book"]

@@ -11,11 +11,12 @@ from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.markdown import render_markdown
 from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.wording_table import wording
+from toolvet.meta import META_PREFIX
 from toolvet.schema import Repair, Schema
 from toolvet.schema.weight import MOST_STEPS
 from toolvet.tool import view_of
 
-META_KEY: Final = "dev.toolvet/arguments"
+META_KEY: Final = f"{META_PREFIX}arguments"
 """The key of a report in the `_meta` of a tool result."""
 _NO_HELP: Final = SchemaHelp("", {}, (), ())
 _MOST_FIELDS: Final = 30

@@ -12,10 +12,11 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from toolvet.checks.capability.foreign_json import as_json
+from toolvet.meta import META_PREFIX
 from toolvet.schema.json_value import count, is_array, is_object, members, names, number
 
 EXPERIMENTAL_KEY: Final = "toolValidation"
-EXTENSION_ID: Final = "dev.toolvet/tool-validation"
+EXTENSION_ID: Final = f"{META_PREFIX}tool-validation"
 DEFAULT_METHOD: Final = "validate"
 PROTOCOL_VERSION: Final = "1.0"
 

@@ -10,10 +10,11 @@ from typing import Final, Literal
 from mcp_types import CallToolResult
 
 from toolvet.envelope import Envelope
+from toolvet.meta import META_PREFIX
 from toolvet.schema import compiled
 from toolvet.schema.json_value import elements, members
 
-META_KEY: Final = "dev.toolvet/envelope"
+META_KEY: Final = f"{META_PREFIX}envelope"
 """The key of the envelope in the `_meta` of a tool result."""
 TextForm = Literal["json", "prose"] | Callable[[Envelope], str]
 """The text of a result: the envelope as JSON, the same in words, or the result of a function."""

@@ -1,13 +1,13 @@
-"""Mistakes that crash the tool."""
+"""Rule: wrong arguments crash the tool."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import LeakKind, State
-from toolvet.findings import Card, Severity
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import fault_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -29,25 +29,24 @@ CARD = Card(
     ),
 )
 
-_CRASHES = frozenset({State.CRASH, State.INTERNAL})
-_OUTAGES = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
-_ENDINGS = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
+_CRASHES: Final = frozenset({State.CRASH, State.INTERNAL})
+_ENDINGS: Final = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """A crash where a refusal belongs. Unclear words are not proof of one, and an outage is not the caller's doing."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Report a crash where a refusal belongs. Unclear words prove no crash, and an outage is not the caller's fault."""
     verdict = verdict_of(call)
     if ending(call) not in _ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
         return
     leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
-    if verdict.state not in _CRASHES and (not leaked or verdict.state in _OUTAGES):
+    if verdict.state not in _CRASHES and (not leaked or verdict.state in OUTAGES):
         return
     fault = fault_of(call)
-    what = f"A wrong '{quoted(fault.field, 60)}'" if fault.field else "Wrong arguments"
+    what = f"A wrong '{quote(fault.field, 60)}'" if fault.field else "Wrong arguments"
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
-    words = quoted(words_of(call), 120)
-    yield Observation(
+    words = quote(words_of(call), 120)
+    yield CARD.finding(
         message=f'{what} ({fault.keyword}) ended in a crash instead of a refusal: {form}"{words}"',
-        evidence=f"{quoted(words_of(call), 240)}; arguments: {shown(call.arguments, 120)}",
+        evidence=f"{quote(words_of(call), 240)}; arguments: {show(call.arguments, 120)}",
         confidence=90 if leaked or verdict.state is State.CRASH else 75,
     )

@@ -1,12 +1,11 @@
-"""Successes in which nothing can be seen."""
+"""Rule: a call succeeded, and its result shows nothing."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown, shown
+from toolvet.rules.quote import show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
 
@@ -28,15 +27,15 @@ CARD = Card(
     ),
 )
 
-_NOTHING = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
+_NOTHING: Final = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """Judged for valid calls; what a tool should have refused is `invalid-accepted`."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Judge valid calls only: `invalid-accepted` reports what the tool should have refused."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
         return
     result = members(call.result)
-    # A promise of structured content that was not kept has findings of its own.
+    # `structured-content-missing` reports structured content that was promised and not sent.
     if call.tool.output_schema is not None or not _is_nothing(result.get("structuredContent")):
         return
     blocks = elements(result.get("content"))
@@ -49,10 +48,10 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
             else "consists of blank texts"
         )
         if any(str(members(block).get("text", "")).strip() for block in blocks):
-            how = f"is nothing but {shown(members(blocks[0]).get('text'), 20)}"
-        yield Observation(
+            how = f"is nothing but {show(members(blocks[0]).get('text'), 20)}"
+        yield CARD.finding(
             message=f"The call succeeded, and the result {how}.",
-            evidence=answer_shown(call.result),
+            evidence=show_answer(call.result),
             confidence=90,
         )
 
@@ -64,7 +63,7 @@ def _is_blank(block: object) -> bool:
 
 
 def _is_nothing(value: object) -> bool:
-    """`null`, `{}`, blank text, and the `{"result": null}` into which the Python SDKs wrap what is no object."""
+    """`null`, `{}`, blank text, and `{"result": null}`, as the Python SDKs wrap values that are not objects."""
     if isinstance(value, str):
         return value.strip().lower() in _NOTHING
     if isinstance(value, Mapping):

@@ -1,12 +1,11 @@
-"""Arguments that the schema forbids and the tool takes."""
+"""Rule: the tool accepts arguments that its schema forbids."""
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.fault import fault_of, meant
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.fault import fault_of, intended_violation
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements
 
@@ -30,45 +29,46 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """Names the keyword, the place and the value; the gravity depends on how far the value is from a good one."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Name the keyword, the place and the value; the severity depends on how far the value is from a good one."""
     if ending(call) is not Ending.SUCCESS or not is_bad(call):
         return
     fault = fault_of(call)
     severity = Severity.INFO if _is_lenient(call) else None
-    yield Observation(
-        message=f"The tool accepted {_what(call)}, although its schema forbids it ({fault.keyword}).",
+    yield CARD.finding(
+        message=f"The tool accepted {_name_fault(call)}, although its schema forbids it ({fault.keyword}).",
         severity=severity,
         pointer=fault.place,
-        evidence=_words(call),
+        evidence=_show_violation(call),
         confidence=95,
     )
 
 
-def _what(call: ObservedCall) -> str:
+def _name_fault(call: ObservedCall) -> str:
+    """What the tool accepted, for the middle of a sentence."""
     fault = fault_of(call)
-    violation = meant(call)
+    violation = intended_violation(call)
     if fault.keyword in {"required", "dependentRequired"}:
-        return f"a call without '{quoted(fault.field, 60)}'"
+        return f"a call without '{quote(fault.field, 60)}'"
     if fault.keyword in {"additionalProperties", "unevaluatedProperties"}:
-        return f"the unknown argument '{quoted(fault.field, 60)}'"
-    value = shown(violation.instance if violation is not None else fault.value, 60)
-    return f"'{quoted(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
+        return f"the unknown argument '{quote(fault.field, 60)}'"
+    value = show(violation.instance if violation is not None else fault.value, 60)
+    return f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
 
 
-def _words(call: ObservedCall) -> str:
-    violation = meant(call)
+def _show_violation(call: ObservedCall) -> str:
+    violation = intended_violation(call)
     said = (
-        quoted(violation.message, 160)
+        quote(violation.message, 160)
         if violation is not None
-        else quoted(call.breach.detail if call.breach else "", 160)
+        else quote(call.breach.detail if call.breach else "", 160)
     )
-    return f"{said}; arguments: {shown(call.arguments, 160)}"
+    return f"{said}; arguments: {show(call.arguments, 160)}"
 
 
 def _is_lenient(call: ObservedCall) -> bool:
-    """`format` is no more than a note by default, and a value that reads as the right type is read as it."""
-    violation = meant(call)
+    """Whether the value is nearly right: by default `format` is only a note, and "3" is often read as 3."""
+    violation = intended_violation(call)
     if violation is None:
         return False
     return violation.keyword == "format" or (
@@ -77,6 +77,7 @@ def _is_lenient(call: ObservedCall) -> bool:
 
 
 def _reads_as(value: object, types: object) -> bool:
+    """Whether a lenient reader takes `value` for one of the JSON types in `types`."""
     wanted = {kind for kind in elements(types) if isinstance(kind, str)}
     match value:
         case str():

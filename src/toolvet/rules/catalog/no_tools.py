@@ -1,9 +1,8 @@
-"""Servers without tools."""
+"""Rule: the server has no tools."""
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -23,7 +22,7 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
-    """An empty list; a broken one is `tool-list-broken`."""
+def check_server(server: ServerSeen) -> Iterator[Finding]:
+    """Report an empty list; `tool-list-broken` reports a broken one."""
     if not server.tools and not server.listing_problems:
-        yield Observation(message="The server lists no tools.")
+        yield CARD.finding(message="The server lists no tools.")

@@ -1,10 +1,10 @@
-"""Required arguments that the schema does not declare."""
+"""Rule: the schema requires an argument that it does not declare."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import listed, shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import list_names, show
 from toolvet.rules.subject import ToolDefinition
 
 CARD = Card(
@@ -25,13 +25,13 @@ CARD = Card(
 )
 
 # Any of these may declare properties elsewhere.
-_OPEN = frozenset(
+_OPEN: Final = frozenset(
     {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
-    """Required names nowhere declared: an error where the schema forbids them too."""
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
+    """Report required names that are not declared; an error where the schema forbids them as well."""
     if tool.schema is None or not _OPEN.isdisjoint(tool.schema):
         return
     # A schema for the other properties declares them all.
@@ -39,10 +39,10 @@ def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
         return
     unknown = [name for name in dict.fromkeys(tool.required) if name not in tool.properties]
     if unknown:
-        forbidden = tool.closed
-        yield Observation(
-            message=f"The schema requires {listed(unknown)}, and {'forbids' if forbidden else 'does not declare'} it.",
+        treats = "forbids" if tool.closed else "does not declare"
+        yield CARD.finding(
+            message=f"The schema requires {list_names(unknown)}, and {treats} it.",
             pointer="/inputSchema/required",
-            severity=Severity.ERROR if forbidden else None,
-            evidence=f"required: {shown(list(tool.required))}, properties: {shown(list(tool.properties))}",
+            severity=Severity.ERROR if tool.closed else None,
+            evidence=f"required: {show(list(tool.required))}, properties: {show(list(tool.properties))}",
         )

@@ -1,11 +1,10 @@
-"""Structured content without a text beside it."""
+"""Rule: structured content has no text beside it."""
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown
+from toolvet.rules.quote import show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
 
@@ -25,15 +24,15 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """Any block counts as a mirror: media and links are content as well."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Report an empty `content`; any block counts as text, because clients pass on media and links as well."""
     result = members(call.result)
     if (
         ending(call) is Ending.SUCCESS
         and result.get("structuredContent") is not None
         and not elements(result.get("content"))
     ):
-        yield Observation(
+        yield CARD.finding(
             message="The result has structured content and no text for clients that read only text.",
-            evidence=answer_shown(call.result),
+            evidence=show_answer(call.result),
         )

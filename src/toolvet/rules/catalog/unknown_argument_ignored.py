@@ -1,11 +1,11 @@
-"""Arguments that nobody knows and nobody refuses."""
+"""Rule: a tool ignores arguments that its schema does not declare."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import listed, shown
+from toolvet.rules.quote import list_names, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -26,8 +26,8 @@ CARD = Card(
     ),
 )
 
-# Any of these may declare arguments that do not stand in `properties`.
-_OPEN = frozenset(
+# Any of these may declare arguments that are not in `properties`.
+_OPEN: Final = frozenset(
     {
         "$ref",
         "allOf",
@@ -42,18 +42,18 @@ _OPEN = frozenset(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """A success in spite of an argument that stands nowhere in the schema."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Report a success in spite of an argument that the schema does not mention."""
     if ending(call) is Ending.SUCCESS and not is_bad(call):
-        unknown = list(_unknown(call))
+        unknown = list(_find_unknown(call))
         if unknown:
-            yield Observation(
-                message=f"The tool ignored the unknown argument {listed(unknown)}.",
-                evidence=f"arguments: {shown(call.arguments, 160)}",
+            yield CARD.finding(
+                message=f"The tool ignored the unknown argument {list_names(unknown)}.",
+                evidence=f"arguments: {show(call.arguments, 160)}",
             )
 
 
-def _unknown(call: ObservedCall) -> Iterator[str]:
+def _find_unknown(call: ObservedCall) -> Iterator[str]:
     if call.breach is not None:
         if call.breach.keyword == "additionalProperties" and call.breach.property is not None:
             yield call.breach.property

@@ -1,12 +1,12 @@
-"""Valid calls that the tool could not answer."""
+"""Rule: the tool failed to answer a valid call."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import ResultVerdict, State
-from toolvet.findings import Card, Severity
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown, quoted, shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.quote import quote, show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -26,47 +26,45 @@ CARD = Card(
     ),
 )
 
-_ENVIRONMENT = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
-_ENVIRONMENT_REMEDY = (
+_ENVIRONMENT_REMEDY: Final = (
     "Start what the tool depends on and give it its configuration and credentials (--env, --header), then assess "
     "again. For the server: check at start that they are there, and let the error say which service did not answer and "
     "whether a retry helps."
 )
-_FAILURES = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
+_FAILURES: Final = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
+_SHORTEST: Final = 2  # Characters; a text this short is in an error by chance.
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """A failure on valid arguments. One that nobody can classify is a warning: it may have been meant as a refusal."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Report a failure on valid arguments; a warning where its words are unclear and may be meant as a refusal."""
     ended = ending(call)
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
         return
     verdict = verdict_of(call)
     if verdict is not None and verdict.state is State.UNKNOWN and _speaks_of_a_value(words_of(call), call):
         return
-    words = quoted(words_of(call), 140)
-    said = f"an error without words, for {shown(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
+    words = quote(words_of(call), 140)
+    problem = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
     severity, confidence, remedy = _grade(ended, verdict)
-    yield Observation(
-        message=f"A call that the schema allows failed: {form}{said}",
+    yield CARD.finding(
+        message=f"A call that the schema allows failed: {form}{problem}",
         severity=severity,
         confidence=confidence,
         remedy=remedy,
-        evidence=quoted(words_of(call), 300) or answer_shown(call.result),
+        evidence=quote(words_of(call), 300) or show_answer(call.result),
     )
 
 
 def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
-    """Unclear words about what was sent ("Ref 'deadbeef' did not resolve") are more likely a refusal than a failure."""
+    """Whether unclear words are about what was sent ("Ref 'deadbeef' did not resolve"): more likely a refusal."""
     values = (value for value in members(call.arguments).values() if isinstance(value, str))
     return any(len(value.strip()) > _SHORTEST and value in words for value in values)
 
 
-_SHORTEST = 2
-
-
 def _grade(ended: Ending, verdict: ResultVerdict | None) -> tuple[Severity | None, int, str | None]:
-    if verdict is not None and verdict.state in _ENVIRONMENT:
+    """Severity, confidence and remedy of a failure; None where the card's holds."""
+    if verdict is not None and verdict.state in OUTAGES:
         return Severity.WARNING, 80, _ENVIRONMENT_REMEDY
     if ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN:
         return Severity.WARNING, 60, None

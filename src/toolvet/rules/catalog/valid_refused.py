@@ -1,15 +1,14 @@
-"""Arguments that the schema allows and the tool refuses."""
+"""Rule: the tool refuses arguments that its schema allows."""
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import State
-from toolvet.findings import Card, Severity
-from toolvet.rules.absence import speaks_of_absence
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
 from toolvet.rules.message import field_patterns
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -32,13 +31,14 @@ CARD = Card(
     ),
 )
 
-_FREE_FORM = re.compile(
+_FREE_FORM: Final = re.compile(
     r"(?i)(?:^|_)(?:sql|query|code|script|expression|expr|formula|regex|pattern|jql|cql|graphql|command|statement|program|xpath|selector|template)(?:_|$)"
 )
+_LONGEST: Final = 4_000  # Characters of an error that are searched.
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
-    """A refusal that names an argument of a valid call."""
+def check_call(call: ObservedCall) -> Iterator[Finding]:
+    """Report a refusal that names an argument of a valid call."""
     verdict = verdict_of(call)
     if (
         ending(call) is not Ending.REFUSAL
@@ -50,26 +50,23 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
         return
     words = words_of(call)[:_LONGEST]
     # The argument that is named first is the one that is meant; later ones are often only quoted with the input.
-    places = {name: place for name in call.tool.properties if (place := _place_of(name, words)) is not None}
+    places = {name: place for name in call.tool.properties if (place := _find_place(name, words)) is not None}
     named = min(places, key=places.__getitem__, default=None)
     if named is not None and not speaks_of_absence(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
         given = (
-            f"'{quoted(named, 60)}' = {shown(arguments[named], 60)}"
+            f"'{quote(named, 60)}' = {show(arguments[named], 60)}"
             if named in arguments
-            else f"a call without '{quoted(named, 60)}'"
+            else f"a call without '{quote(named, 60)}'"
         )
-        yield Observation(
-            message=f'The schema allows {given}, and the tool refuses it: "{quoted(words, 120)}"',
+        yield CARD.finding(
+            message=f'The schema allows {given}, and the tool refuses it: "{quote(words, 120)}"',
             pointer=f"/{named.replace('~', '~0').replace('/', '~1')}",
-            evidence=quoted(words, 300),
+            evidence=quote(words, 300),
             confidence=60,
         )
 
 
-_LONGEST = 4_000
-
-
-def _place_of(name: str, words: str) -> int | None:
-    """Where the words speak of this argument for the first time."""
+def _find_place(name: str, words: str) -> int | None:
+    """Where the words first mention this argument; None where they do not."""
     return min((match.start() for pattern in field_patterns(name) if (match := pattern.search(words))), default=None)
