@@ -40,7 +40,8 @@ call = {"name": "book", "arguments": {}, "result": {"isError": True, "content": 
 assert toolvet.check_answer("I booked it for May 3 at $40.", calls=[call]).signals
 assert toolvet.check_answer("It ends with the", finish_reason="length").signals
 assert redact_text("token=ghp_0123456789abcdefghijABCDEFGHIJ012345") != ""
-assert read_destructive_source() and read_message_source() and read_change_source() and choices() and entries("name") and formats()
+assert read_destructive_source() and read_message_source() and read_change_source()
+assert choices() and entries("name") and formats()
 assert finish_kind("length") == "cut" and notations() and polarities()
 print(toolvet.__file__)
 """

@@ -110,6 +110,12 @@ def path_of(value: object, pointer: str) -> Path:
     return tuple(path)
 
 
+def pointer_steps(text: str) -> tuple[str, ...]:
+    """The steps of a JSON Pointer, unescaped: `/a~1b/0` is `("a/b", "0")`, and "" is `()`."""
+    steps = text.split("/")[1:]
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps) if "~" in text else tuple(steps)
+
+
 def at(value: object, path: Iterable[str | int]) -> object:
     """The value at `path`, or None."""
     for part in path:
