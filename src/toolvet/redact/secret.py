@@ -11,7 +11,7 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 REDACTED: Final = "[redacted]"
 
@@ -182,7 +182,7 @@ class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def secret_data() -> SecretData:
     """Read `secrets.toml`, once."""
-    return msgspec.toml.decode(data_file("toolvet.redact", "secrets.toml"), type=SecretData)
+    return read_toml("toolvet.redact", "secrets.toml", SecretData)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.redact import word_segments
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import members
@@ -232,7 +232,7 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
 @cache
 def read_destructive_source() -> _Source:
     """The words as data, with their hits and misses."""
-    return msgspec.toml.decode(data_file("toolvet.rules", "destructive.toml"), type=_Source)
+    return read_toml("toolvet.rules", "destructive.toml", _Source)
 
 
 @cache

@@ -26,7 +26,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
 from toolvet.rules.subject import ObservedCall
@@ -284,7 +284,7 @@ class _Patterns(msgspec.Struct, frozen=True):
 @cache
 def read_message_source() -> MessageSource:
     """The patterns as they are written in the file."""
-    return msgspec.toml.decode(data_file("toolvet.rules", "message.toml"), type=MessageSource)
+    return read_toml("toolvet.rules", "message.toml", MessageSource)
 
 
 @cache

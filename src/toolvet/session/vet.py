@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple, cast
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
-from toolvet.checks.arguments.correction import shown_repair
+from toolvet.checks.arguments.correction import render_repair
 from toolvet.schema import Repair
 from toolvet.schema.json_value import members
 from toolvet.schema.weight import depth
@@ -84,7 +84,7 @@ def _apply(call: PendingCall, repair: Repair | None) -> None:
     params["arguments"] = raw(repair.arguments)
     message["params"] = raw(params)
     call.data = encode_members(message)
-    call.repaired = shown_repair(repair)
+    call.repaired = render_repair(repair)
     call.arguments = members(repair.arguments)
 
 

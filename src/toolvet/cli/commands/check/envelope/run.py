@@ -11,7 +11,7 @@ from rich.text import Text
 from toolvet.cli.commands.check.records import read_records
 from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.envelope import check_envelope
-from toolvet.envelope.sighting import sightings
+from toolvet.envelope.check.sightings import find_sightings
 from toolvet.findings import Finding, Severity
 
 
@@ -42,7 +42,7 @@ def _find_envelopes(record: Mapping[str, object]) -> Iterator[tuple[str, object]
     if "envelope" in record:
         yield "/envelope", record["envelope"]
         return
-    found = () if "success" in record else sightings(record)
+    found = () if "success" in record else find_sightings(record)
     yield from found or [("", record)]
 
 
