@@ -135,7 +135,7 @@ def _name(key: bytes) -> str:
 
 
 def _guard(content: bytes) -> bytes:
-    """Return a checksum against damage, in a fifth of the time of a digest; the folder's owner guards against malice."""
+    """Return a checksum against damage, a fifth of a digest's time; the owner of the folder guards against malice."""
     return crc32(content, len(content) & 0xFFFFFFFF).to_bytes(_GUARD_BYTES)
 
 
