@@ -1,37 +1,62 @@
 # Everything a newcomer needs sets itself up: a virtual environment in .venv, nothing outside this folder.
 
+# A Python that is asked for by name (make test PYTHON=/usr/bin/python3) gets an environment of its own beside .venv.
+ifeq ($(origin PYTHON),undefined)
 VENV ?= .venv
+else ifeq ($(origin VENV),undefined)
+VENV := .venv-$(or $(shell $(PYTHON) -c 'import platform; print(platform.python_version())'),$(error $(PYTHON) cannot be run))
+endif
 BIN := $(VENV)/bin
 # The newest Python that is new enough.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test lint format bench fuzz live conformance accuracy clean
+.PHONY: help assess test test-matching lint format bench fuzz live conformance accuracy ratchet floors clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
-	@echo "make test     run all tests"
+	@echo "make test     run all tests; make test ROOM=rules runs those of one folder or file of tests/"
+	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
+	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
 	@echo "make lint     linters, type checkers, import rules"
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
 	@echo "make conformance  the official suite, direct and through the proxy (installs it under .conformance)"
 	@echo "make bench    benchmarks, each beside its peer in one run"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
-	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris)"
+	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
+	@echo "make floors DATA=folder     move the floors to the figures that are better now"
+	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris), then every"
+	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
 	$(BIN)/toolvet assess --timeout 2 --fail-on never --report html=report.html -- $(BIN)/python examples/bookshop_server.py
 
-test: $(VENV)/.dev
+# ROOM is a folder or a file of tests/. One room is quicker in one process.
+ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,tests/$(path))),$(shell \
+	find tests -name '$(ROOM)' -o -name '$(ROOM).py' -o -name 'test_$(ROOM).py'))
+
+test: $(VENV)/.test
+ifdef ROOM
+	@test -n "$(ROOM_TESTS)" || { echo "tests/ has no folder or file named $(ROOM); its folders are:" \
+		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }
+	$(BIN)/pytest $(ROOM_TESTS)
+else
 	$(BIN)/pytest -n auto
+endif
+
+MATCHING = matching prose checks envelope turn wire test_possessive.py test_redact.py
+
+test-matching: $(VENV)/.test
+	$(BIN)/pytest -n auto $(MATCHING:%=tests/%)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -43,19 +68,26 @@ live: $(VENV)/.dev
 conformance: $(VENV)/.dev
 	$(BIN)/python conformance/compare.py
 
-fuzz: $(VENV)/.dev
+fuzz: $(VENV)/.test
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4'
 	$(BIN)/python fuzz/checks.py -max_total_time=60
+	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
 
 accuracy: $(VENV)/.dev
 	@test -d "$(DATA)" || { echo "make accuracy needs DATA=folder, a folder of labelled JSONL" >&2; exit 2; }
 	$(BIN)/python benchmarks/accuracy.py "$(DATA)" > docs/accuracy.md.new && mv docs/accuracy.md.new docs/accuracy.md
 
+ratchet: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.ratchet $(if $(DATA),"$(DATA)")
+
+floors: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.ratchet --update $(if $(DATA),"$(DATA)")
+
 bench: $(VENV)/.dev
-	@for script in $(filter-out benchmarks/accuracy.py benchmarks/semantics.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in $(filter-out benchmarks/accuracy.py benchmarks/ratchet.py benchmarks/semantics.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) .live .conformance build dist report.html report.json
+	rm -rf $(VENV) .venv-* .live .conformance build dist report.html report.json
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
@@ -65,6 +97,10 @@ $(VENV)/.assess: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
 	@touch $@
 
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@ $(VENV)/.assess
+
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@ $(VENV)/.assess
+	@touch $@ $(VENV)/.test $(VENV)/.assess

@@ -19,8 +19,8 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations
 from pydantic import BaseModel, Field
 
-from toolvet import ContentArchive, Envelope, ResponseError, fit_response, not_found_error, success_response
-from toolvet.envelope import output_schema
+from toolvet import ContentArchive, Envelope, fit_response, not_found_error, success_response
+from toolvet.envelope import ResponseError, output_schema
 from toolvet.integrations import sdk
 from toolvet.integrations.enveloped import enveloped
 from toolvet.integrations.enveloped_retrieval import enable_retrieval

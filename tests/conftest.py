@@ -1,11 +1,45 @@
 """What all tests need of the process they run in."""
 
+import os
 import signal
+import sys
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The proxy does not run on Windows and says so (tests/cli/test_platform.py); its modules cannot be imported there.
+collect_ignore = ["proxy"] if sys.platform == "win32" else []
+
+# Nothing here judges by the clock: neither a deadline for an example nor a limit on how long drawing examples takes.
+settings.register_profile(
+    "suite",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    # Whoever waits for CI changed something else: there a run finds what the last one found.
+    derandomize="CI" in os.environ,
+)
+# For `make fuzz`.
+settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=1_000, derandomize=False)
+settings.load_profile("suite")
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C reach the programs that tests start.
-
-    A shell starts background jobs with SIGINT ignored, and children inherit that; with a handler they do not.
-    """
+def pytest_configure(config: pytest.Config) -> None:
+    """Give signals to the programs that tests start, and compile the phrases before several processes need them."""
+    # A shell starts background jobs with SIGINT ignored, `nohup` does so with SIGHUP, and children inherit that; what
+    # has a handler here has its default there.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        compile_phrases()
+
+
+def compile_phrases() -> None:
+    """Fill the cache folder: every worker would spend 30 s on compiling the phrases of all scripts."""
+    import toolvet  # noqa: PLC0415 - One room in one process can do without.
+
+    toolvet.check_answer("A letter of every family of scripts: λ א 中.", calls=[])
+    toolvet.check_result(
+        {"name": "any", "inputSchema": {}}, {}, {"content": [{"type": "text", "text": "Error: λ א 中"}]}
+    )

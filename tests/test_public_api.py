@@ -1,19 +1,49 @@
-"""The list of public names is true, and importing it stays cheap."""
+"""The list of public names is true for Python, for type checkers and for editors, and importing it stays cheap."""
 
+import ast
+import json
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import toolvet
 
 DRIVERS = ("mcp", "httpx2", "rich", "cyclopts", "asyncio", "jinja2")
+ROOT = Path(__file__).parent.parent
+STUB = ROOT / "src" / "toolvet" / "__init__.pyi"
+BIN = Path(sys.executable).parent
+
+LISTED = {
+    alias.asname: f"{statement.module}.{alias.name}"
+    for statement in ast.parse(STUB.read_text(encoding="utf-8")).body
+    if isinstance(statement, ast.ImportFrom)
+    for alias in statement.names
+}
+PUBLIC: list[str] = getattr(toolvet, "__all__")  # noqa: B009 - dynamic, and not in the stub
 
 
-def test_the_lazy_names_are_exactly_the_public_ones() -> None:
-    lazy = {name for names in toolvet._HOMES.values() for name in names.split()}
-    assert lazy | {"__version__"} == set(toolvet.__all__)
-    assert set(toolvet.__all__) <= set(dir(toolvet))
+def test_python_gives_the_names_that_the_stub_lists_and_no_other() -> None:
+    assert set(PUBLIC) == set(LISTED)
+    assert len(PUBLIC) == len(set(PUBLIC))
+    assert set(PUBLIC) <= set(dir(toolvet))
+    starred: dict[str, object] = {}
+    exec("from toolvet import *", starred)  # noqa: S102 - the only way to ask for a star here
+    assert set(starred) - {"__builtins__"} == set(PUBLIC)
+
+
+def test_the_stub_holds_nothing_but_imports_that_export_their_names() -> None:
+    for statement in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        assert isinstance(statement, ast.ImportFrom), ast.unparse(statement)
+        assert all(alias.asname == alias.name for alias in statement.names), ast.unparse(statement)
+
+
+@pytest.mark.parametrize(("name", "home"), LISTED.items())
+def test_a_public_name_comes_from_where_the_stub_says(name: str, home: str) -> None:
+    module = __import__(home.rpartition(".")[0], fromlist=[name])
+    assert getattr(toolvet, name) is getattr(module, name)
 
 
 def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
@@ -22,13 +52,63 @@ def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
 
 
 def test_every_public_name_is_there_and_documented() -> None:
-    for name in toolvet.__all__:
+    for name in PUBLIC:
         value = getattr(toolvet, name)
         assert name == "__version__" or value.__doc__, name
+
+
+# Every public name through both ways to import it, one call whose types matter, and one name that does not exist.
+USES = "\n".join(
+    [
+        "import toolvet",
+        *(f"from toolvet import {name} as one_{number}" for number, name in enumerate(LISTED)),
+        "print(",
+        *(f"    one_{number}, toolvet.{name}," for number, name in enumerate(LISTED)),
+        ")",
+        'valid: bool = toolvet.check_arguments({"name": "t"}, {}).valid',
+    ]
+)
+MISUSES = ("toolvet.check_nothing", "toolvet.check_answer(1)", "toolvet.check_answer('x').scores")
+
+
+def type_errors(command: list[str], file: Path) -> str:
+    """What a type checker says about the file, or nothing."""
+    done = subprocess.run([*command, str(file)], cwd=ROOT, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def mypy(file: Path) -> str:
+    options = ["--strict", "--no-incremental", "--cache-dir", str(file.parent / "cache"), "--follow-imports", "silent"]
+    return type_errors([str(BIN / "mypy"), "--config-file", "", *options], file)
+
+
+def basedpyright(file: Path) -> str:
+    settings: dict[str, object] = {"typeCheckingMode": "strict", "include": [file.name]}
+    settings |= {"venvPath": str(BIN.parents[1]), "venv": BIN.parent.name, "extraPaths": [str(ROOT / "src")]}
+    (file.parent / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    return type_errors([str(BIN / "basedpyright"), "--project"], file.parent)
+
+
+@pytest.mark.parametrize("checker", [mypy, basedpyright])
+def test_a_type_checker_knows_every_public_name_and_no_other(checker: Callable[[Path], str], tmp_path: Path) -> None:
+    file = tmp_path / "uses.py"
+    file.write_text(f"{USES}\n", encoding="utf-8")
+    assert checker(file) == ""
+    file.write_text("\n".join([USES, *(f"print({misuse})" for misuse in MISUSES)]) + "\n", encoding="utf-8")
+    said = checker(file)
+    lines = len(USES.splitlines())
+    for number, misuse in enumerate(MISUSES, start=lines + 1):
+        assert f"uses.py:{number}:" in said, f"{misuse} is not an error: {said}"
+    assert "uses.py:1:" not in said
 
 
 @pytest.mark.parametrize("module", DRIVERS)
 def test_the_checks_do_not_load_what_only_drivers_need(module: str) -> None:
     every = "[getattr(toolvet, name) for name in toolvet.__all__]"
     code = f"import sys, toolvet; {every}; sys.exit({module!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_to_import_toolvet_loads_none_of_its_modules() -> None:
+    code = "import sys, toolvet; sys.exit(any(name.startswith('toolvet.') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,9 +4,10 @@ import json
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.steps import regex_steps
 
 from toolvet.redact import REDACTED, is_secret_key, redact, redact_text, word_segments
-from toolvet.redact.secret import secret_data
+from toolvet.redact.secret import _ASSIGNED, _HEADER, _QUOTED, _shapes, secret_data
 
 DATA = secret_data()
 JSON = st.recursive(
@@ -137,10 +138,15 @@ def test_nesting_deeper_than_any_payload_is_no_danger() -> None:
         ".a",
         "a=",
         '\\"',
+        "a='",
+        "\ncookie:a;b",
     ],
 )
 def test_hostile_text_takes_no_more_than_a_fixed_number_of_steps_for_each_character(unit: str) -> None:
-    # 1 MB would take hours if any expression were quadratic; the test's own time limit is the judge.
+    text = unit * (800 // len(unit))
+    for expression in (*(shape.expression for shape in _shapes()), _QUOTED, _ASSIGNED, _HEADER):
+        assert regex_steps(expression, text) <= 30 * len(text), expression.pattern
+    # It ends for a text of 1 MB, too.
     redact_text(unit * (1_000_000 // len(unit)))
 
 

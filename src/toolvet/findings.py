@@ -29,7 +29,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     are that a person would agree: the two are separate axes. `tool` is None when the whole server is meant. `message`
     says what is wrong in one sentence, `pointer` where (a JSON Pointer into the tool definition, the arguments or the
     result, as the message says), `evidence` quotes what was seen, `why` says why it matters, `remedy` what to do, and
-    `reproduce` is a command line that shows it again. `occurrences` counts the calls that showed the same thing.
+    `reproduce` is a command line that shows it again. `scenario` is the id of the call in the report that shows it, and
+    None for a finding about a definition, several calls together, or the server. `occurrences` counts the calls that
+    showed the same thing.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     remedy: str = ""
     reproduce: str = ""
+    scenario: str | None = None
     occurrences: int = 1
 
     @property
@@ -64,3 +67,32 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     looks_for: str
     why: str
     remedy: str
+
+    def finding(
+        self,
+        *,
+        message: str,
+        evidence: str = "",
+        pointer: str = "",
+        confidence: int = 100,
+        severity: Severity | None = None,
+        remedy: str | None = None,
+        tool: str | None = None,
+    ) -> Finding:
+        """A finding of this check; `severity` and `remedy` are the card's unless they are given.
+
+            yield CARD.finding(message="The tool has no inputSchema.", pointer="/inputSchema")
+
+        `tool` is for rules that look at the whole server and mean one of its tools.
+        """
+        return Finding(
+            id=self.id,
+            severity=severity or self.severity,
+            confidence=confidence,
+            tool=tool or None,
+            message=message,
+            pointer=pointer,
+            evidence=evidence,
+            why=self.why,
+            remedy=remedy or self.remedy,
+        )

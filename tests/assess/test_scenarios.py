@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.scenarios import planned
+from toolvet.assess.scenarios import plan_calls
 from toolvet.assess.scenarios.error_case import UNKNOWN
-from toolvet.assess.values import Values, settled
+from toolvet.assess.values import Values
 from toolvet.checks.result import check_result
 from toolvet.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.schema import compiled
@@ -81,32 +81,25 @@ def test_an_earlier_result_that_the_schema_forbids_is_not_used() -> None:
     assert Values(tool(schema), harvest_of(**BOOKS)).required_only().arguments["book_id"] != "b-17"
 
 
-def test_a_tool_is_settled_once_its_free_strings_are_known() -> None:
-    assert not settled(tool(), Harvest(), (), {})
-    assert settled(tool(), harvest_of(**BOOKS), (), {})
-    assert settled(tool(), Harvest(), (), {"book_id": "b"})
-    assert settled(tool(), Harvest(), [{"book_id": "b"}], {})
-
-
 # ── what is planned ──
 
 
 def test_all_five_categories_are_planned_in_order() -> None:
-    categories = list(dict.fromkeys(plan.category for plan in planned(Values(tool(), Harvest()), 0)))
+    categories = list(dict.fromkeys(plan.category for plan in plan_calls(Values(tool(), Harvest()), 0)))
     assert categories == ["progressive", "happy_path", "edge_case", "boundary", "error_case"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_valid_scenarios_are_valid_and_error_cases_break_exactly_one_keyword(seed: int) -> None:
     schema = compiled(SCHEMA)
-    for plan in planned(Values(tool(), harvest_of(**BOOKS)), seed):
+    for plan in plan_calls(Values(tool(), harvest_of(**BOOKS)), seed):
         broken = [violation.keyword for violation in schema.violations(plan.arguments)]
         expected = [plan.breach.keyword] if plan.breach and plan.breach.declared else []
         assert broken == expected, plan.name
 
 
 def test_there_is_an_error_case_for_each_kind_of_violation_and_for_an_unknown_argument() -> None:
-    plans = planned(Values(tool(), Harvest()), 0)
+    plans = plan_calls(Values(tool(), Harvest()), 0)
     assert {plan.breach.keyword for plan in plans if plan.breach} == {
         "required", "type", "minimum", "maximum", "maxLength", "enum", "maxItems", "additionalProperties",
     }  # fmt: skip
@@ -114,24 +107,24 @@ def test_there_is_an_error_case_for_each_kind_of_violation_and_for_an_unknown_ar
 
 
 def test_error_cases_are_made_from_the_good_call() -> None:
-    for plan in planned(Values(tool(), harvest_of(**BOOKS)), 0):
+    for plan in plan_calls(Values(tool(), harvest_of(**BOOKS)), 0):
         if plan.breach and plan.breach.keyword in {"minimum", "maximum", "enum"}:
             assert plan.arguments["book_id"] == "b-17", plan.name
 
 
 def test_declared_bounds_are_met_exactly_and_just_inside() -> None:
-    boundary = [plan for plan in planned(Values(tool(), Harvest()), 0) if plan.category == "boundary"]
+    boundary = [plan for plan in plan_calls(Values(tool(), Harvest()), 0) if plan.category == "boundary"]
     assert {plan.arguments["copies"] for plan in boundary} >= {1, 2, 8, 9}
 
 
 def test_undeclared_bounds_are_not_stretched() -> None:
     schema = {"type": "object", "properties": {"seconds": {"type": "number", "default": 2}}}
-    sent = [plan.arguments.get("seconds") for plan in planned(Values(tool(schema), Harvest()), 0) if not plan.breach]
+    sent = [plan.arguments.get("seconds") for plan in plan_calls(Values(tool(schema), Harvest()), 0) if not plan.breach]
     assert {value for value in sent if isinstance(value, int | float)} == {2}
 
 
 def test_the_same_seed_plans_the_same_and_another_looks_elsewhere() -> None:
-    first, again, other = (planned(Values(tool(), Harvest()), seed) for seed in (5, 5, 6))
+    first, again, other = (plan_calls(Values(tool(), Harvest()), seed) for seed in (5, 5, 6))
     assert first == again
     assert [plan.arguments for plan in first] != [plan.arguments for plan in other]
 
@@ -144,6 +137,6 @@ def test_the_schemas_of_real_tools_give_plans_that_hold_what_they_say() -> None:
         schema = json.loads(line)["schema"]
         if not isinstance(schema, dict) or schema.get("type") != "object":
             continue
-        for plan in planned(Values(tool(schema), Harvest()), 0):
+        for plan in plan_calls(Values(tool(schema), Harvest()), 0):
             broken = [violation.keyword for violation in compiled(schema).violations(plan.arguments)]
             assert broken == ([plan.breach.keyword] if plan.breach and plan.breach.declared else []), plan

@@ -4,7 +4,9 @@
 
 import pytest
 
-from toolvet.checks.answer.finish import finish_kind
+from toolvet.checks.answer.ending import break_off
+from toolvet.checks.answer.ending_marks import ending_table
+from toolvet.checks.answer.finish import finish_kind, finish_reasons
 from toolvet.checks.answer.shape import shape_signals
 
 PARAGRAPH = (
@@ -133,6 +135,30 @@ def test_a_long_answer_loses_less_by_a_cut_than_a_short_one() -> None:
 )
 def test_a_finish_reason_is_known_in_the_words_of_its_vendor(reason: str | None, kind: str | None) -> None:
     assert finish_kind(reason) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "hit"),
+    [(kind, hit) for kind, vendors in finish_reasons().items() for vendor in vendors.values() for hit in vendor.hits],
+)
+def test_a_finish_reason_is_known_as_its_vendor_spells_it(kind: str, hit: str) -> None:
+    assert finish_kind(hit) == kind
+
+
+ENDINGS = ending_table()
+
+
+@pytest.mark.parametrize("text", [text for texts in ENDINGS.hits.values() for text in texts])
+def test_a_sentence_that_ends_in_a_dangling_word_must_go_on(text: str) -> None:
+    found = break_off(text)
+    assert found is not None
+    assert found.strength == "strong"
+
+
+@pytest.mark.parametrize("text", [text for texts in ENDINGS.misses.values() for text in texts])
+def test_a_sentence_that_only_lacks_its_mark_need_not_go_on(text: str) -> None:
+    found = break_off(text)
+    assert found is None or found.strength == "weak"
 
 
 def test_a_reported_cut_counts_whatever_the_text_looks_like() -> None:

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet import ArgumentReport, check_arguments
 from toolvet.checks.arguments.terms import NAME
@@ -106,13 +107,13 @@ def whole(report: ArgumentReport) -> str:
     return text + written
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(100)
 @given(schema=SCHEMAS, arguments=JSON)
 def test_any_schema_with_any_arguments_gives_a_whole_report(schema: object, arguments: object) -> None:
     whole(check_arguments({"name": "t", "inputSchema": schema}, arguments))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(schema=JSON, arguments=JSON)
 def test_what_is_no_schema_lets_every_call_pass(schema: object, arguments: object) -> None:
     whole(check_arguments({"name": "t", "inputSchema": schema}, arguments))

@@ -8,8 +8,9 @@ from typing import cast
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from mcp.types import CallToolResult, ServerCapabilities, TextContent
+from tests.examples import examples
 
 from toolvet.checks.capability import (
     EXTENSION_ID,
@@ -462,7 +463,7 @@ def test_an_object_that_raises_when_looked_at_is_a_sentence() -> None:
     assert not has_capability(Hostile(), "tools")
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(JSON | LIKE_OURS | st.builds(lambda body: text(json.dumps(body)), LIKE_OURS))
 def test_nothing_raises_and_only_true_without_errors_is_valid(value: object) -> None:
     found = parse_reply(value)

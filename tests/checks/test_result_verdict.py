@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet import check_result, extract_metadata, is_business_logic_error, overall_confidence
 from toolvet.checks.result import Classification, LeakKind, ResultVerdict, State
@@ -365,7 +366,7 @@ RESULTS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     tool=JSON | st.just(TOOL) | st.just({"name": "t", "outputSchema": OUTPUT}), arguments=JSON, result=RESULTS | JSON
 )

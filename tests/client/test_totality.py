@@ -2,8 +2,9 @@
 
 import asyncio
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from tests.client.recording import Recorded, announced
+from tests.examples import examples
 
 from toolvet.client import Validator
 
@@ -44,7 +45,7 @@ CAPABILITIES = OPTIONS.map(lambda options: announced(**options)) | JSON
 TOOLS = st.lists(JSON | st.fixed_dictionaries({"name": st.just("t"), "inputSchema": JSON}), max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(CAPABILITIES, TOOLS, RESULT | st.builds(RuntimeError, st.text(max_size=30)), st.lists(JSON, max_size=3))
 def test_a_verdict_comes_of_anything(
     capabilities: object, tools: list[object], result: object, sent: list[object]

@@ -8,7 +8,8 @@ from typing import Any, cast
 import jsonschema  # type: ignore[import-untyped]
 import jsonschema_rs
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
+from tests.examples import examples
 
 from toolvet import Severity, check_envelope, envelope, error_response, success_response
 from toolvet.envelope.published import FILE, envelope_schema, output_schema
@@ -395,7 +396,7 @@ PYTHON = jsonschema.Draft202012Validator(envelope_schema())
 RUST = jsonschema_rs.Draft202012Validator(envelope_schema())
 
 
-@settings(max_examples=600, deadline=None)
+@examples(200)
 @given(ENVELOPES | st.dictionaries(st.sampled_from(["success", "data", "error", "meta", "x"]), JSON))
 @example({**OK, "success": 1})
 @example(having(OK, pagination={"total_count": True}))
@@ -406,7 +407,7 @@ def test_the_schema_refuses_exactly_what_has_an_error(value: object) -> None:
     assert bool(errors) is not RUST.is_valid(value)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(ENVELOPES)
 def test_every_finding_has_words_and_a_pointer_that_leads_somewhere_or_to_what_is_missing(value: object) -> None:
     for finding in check_envelope(value):

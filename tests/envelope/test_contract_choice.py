@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolvet import EnvelopeError, check_envelope, error_response, response_contract, success_response
-from toolvet.envelope import to_problem_details
+from toolvet import EnvelopeError, check_envelope, error_response, success_response
+from toolvet.envelope import response_contract, to_problem_details
 
 
 def test_the_contract_holds_inside_and_for_its_task_alone() -> None:

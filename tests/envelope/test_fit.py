@@ -7,7 +7,8 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet import (
     ArchiveError,
@@ -93,7 +94,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(payload=PAYLOADS, budget=st.integers(1, 3000), options=OPTIONS)
 def test_a_response_never_exceeds_its_budget(payload: dict[str, Any], budget: int, options: dict[str, Any]) -> None:
     length = LENGTH[options.get("counter", "characters")]

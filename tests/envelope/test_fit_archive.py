@@ -13,8 +13,8 @@ from toolvet import (
     Eviction,
     check_envelope,
     fit_response,
-    retrieve_content,
 )
+from toolvet.envelope import retrieve_content
 
 NOWHERE = "sha256:" + "0" * 64
 

@@ -4,19 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
-from toolvet import (
-    Envelope,
-    EnvelopeError,
+from toolvet import Envelope, EnvelopeError, FieldError, check_envelope, error_response, success_response
+from toolvet.envelope import (
     ErrorCode,
     ErrorType,
-    FieldError,
-    check_envelope,
-    error_response,
-    success_response,
-)
-from toolvet.envelope import (
     from_jsonapi,
     from_problem_details,
     from_rpc_status,
@@ -139,7 +133,7 @@ def failures(draw: st.DrawFn) -> Envelope:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(failure=failures())
 def test_a_failure_comes_back_as_it_was(name: str, failure: Envelope) -> None:
     there, back = FORMATS[name]
@@ -256,7 +250,7 @@ JUNK = st.recursive(
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(document=st.dictionaries(st.sampled_from(MEMBERS), JUNK, max_size=6))
 def test_any_object_gives_a_good_envelope_unless_it_holds_no_error(name: str, document: Any) -> None:
     try:

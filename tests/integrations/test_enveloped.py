@@ -23,7 +23,6 @@ from toolvet import (
     ContentArchive,
     Envelope,
     EnvelopeError,
-    ResponseError,
     UsageError,
     check_envelope,
     conflict_error,
@@ -31,7 +30,7 @@ from toolvet import (
     not_found_error,
     success_response,
 )
-from toolvet.envelope import output_schema
+from toolvet.envelope import ResponseError, output_schema, response_contract
 from toolvet.integrations.enveloped import META_KEY, enveloped, placed, prose, to_result
 from toolvet.schema import compiled
 
@@ -369,7 +368,7 @@ def test_the_text_may_be_prose_or_ones_own() -> None:
 
 
 def test_the_text_follows_the_contract_that_the_caller_asked_for() -> None:
-    with toolvet.response_contract("v1"):
+    with response_contract("v1"):
         result = returning({"n": 1})
     assert result.content[0].text == '{"n":1}'
     assert result.structured_content["meta"]["version"] == "response-v2"

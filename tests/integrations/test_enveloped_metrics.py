@@ -9,7 +9,8 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from toolvet import ResponseError, fit_response, rate_limit_error
+from toolvet import fit_response, rate_limit_error
+from toolvet.envelope import ResponseError
 from toolvet.integrations import enveloped_metrics
 from toolvet.integrations.enveloped import enveloped
 
@@ -66,7 +67,7 @@ WITHOUT = """
 import sys
 sys.modules["opentelemetry.metrics"] = None
 from toolvet.integrations import enveloped_metrics
-from toolvet.envelope import success_response
+from toolvet.envelope import ResponseError, success_response
 assert enveloped_metrics.get_meter is None
 enveloped_metrics.measured("tool", 0.1, success_response())
 """

@@ -12,7 +12,8 @@ from zlib import crc32
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.discover import cache
 from toolvet.matching import Hit, Pattern, PatternSet, UnsafePattern, compiled, dialect, literal
@@ -83,7 +84,7 @@ def test_the_texts_above_hit_every_construct() -> None:
     assert found == {pattern.id for pattern in PATTERNS}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(
         st.sampled_from(
@@ -213,7 +214,7 @@ def finders(regex: str) -> tuple[Finder, Finder]:
 FINDERS = [finders(regex) for regex in [*EXPRESSIONS, *(heavy[0] for heavy in HEAVY)]]
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.sampled_from(FINDERS), st.text("aabcxyz nofudq\u00e9\n", max_size=12))
 def test_the_machine_finds_what_re_finds(pair: tuple[Finder, Finder], text: str) -> None:
     machine, by_re = pair

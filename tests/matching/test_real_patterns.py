@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.checks.answer.phrases import read_phrases
 from toolvet.matching import Hit, Pattern, PatternSet
@@ -28,7 +29,7 @@ def slow_hits(identifiers: Iterable[str], text: str) -> list[Hit]:
     return sorted(found, key=lambda hit: (hit.start, hit.end, hit.id))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5),
     st.sampled_from([" ", "\n", "", "\u200b", "\uff0c", " \U0001f600 ", "e\u0301", "İ", "ß"]),

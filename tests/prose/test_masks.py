@@ -2,7 +2,9 @@
 # ruff: noqa: RUF001 - Quotation marks are the subject.
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
+from tests.steps import lines_run
 
 from toolvet.prose import MaskKind, MaskState, masks
 from toolvet.prose.frame import FrameKind, Frames, _frames, _kinds
@@ -216,7 +218,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.sampled_from(PIECES), max_size=40), st.lists(st.integers(1, 400), max_size=30))
 def test_a_text_fed_in_chunks_has_the_masks_of_the_whole_text_at_every_point(parts: list[str], cuts: list[int]) -> None:
     text = "".join(parts)
@@ -228,7 +230,7 @@ def test_a_text_fed_in_chunks_has_the_masks_of_the_whole_text_at_every_point(par
         assert state.masks().spans == masks(text[:at]).spans
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_masks_lie_within_the_text_and_those_of_a_kind_do_not_overlap(parts: list[str]) -> None:
     text = "".join(parts)
@@ -241,16 +243,27 @@ def test_masks_lie_within_the_text_and_those_of_a_kind_do_not_overlap(parts: lis
             reached[kind] = end
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["“", "«»", "“”", '"', "'", "`", "` ", "`` ", "a", "*a ", "> ", ">", "\n", "```\n", "Ann: ", "\ud800"],
-)
+HOSTILE = ["“", "«»", "“”", '"', "'", "`", "` ", "`` ", "a", "*a ", "> ", ">", "\n", "```\n", "Ann: ", "\ud800"]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
 def test_a_hostile_text_is_masked_in_linear_time(unit: str) -> None:
-    # A quadratic way through 300,000 characters would not end before the test's time limit.
-    masks(unit * (300_000 // len(unit)))
+    text = unit * (10_000 // len(unit))
+    assert lines_run(lambda: masks(text)) <= 40 * len(text) + 1_000
+    # What runs outside of Python does not count here; it ends for a long text, too.
+    masks(unit * (100_000 // len(unit)))
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_chunk_of_a_hostile_text_costs_no_more_than_a_paragraph(unit: str) -> None:
     state = MaskState()
-    for _ in range(2_000):
+    for _ in range(400):
         state.feed(unit * 20)
+    least = lines_run(lambda: state.feed(unit * 20))
+    for _ in range(800):
+        state.feed(unit * 20)
+    most = max(lines_run(lambda: state.feed(unit * 20)) for _ in range(20))
+    assert most <= max(40 * 8_000, 2 * least)
     state.masks()
 
 

@@ -171,6 +171,18 @@ def test_a_signal_reaches_the_server_which_answers_what_is_open(start: Start, li
     life.wait()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_that_it_was_started_to_ignore_stays_ignored(life: Life, number: signal.Signals) -> None:
+    ignoring = ("/bin/sh", "-c", f'trap "" {number.name.removeprefix("SIG")}; exec "$@"', "sh")
+    client = Client(*ignoring, *PROXY, *RAW_SERVER, LIFE=str(life.path))
+    client.ask("tools/list", 0)
+    client.process.send_signal(number)
+    assert client.ask("ping", 1)["id"] == 1
+    assert client.end() == 0
+    client.close()
+    life.wait()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_server_that_dies_of_a_signal_leaves_no_call_without_an_answer(start: Start, life: Life, number: int) -> None:
     client = start()

@@ -4,7 +4,8 @@ import json
 from collections import Counter
 from typing import Any, get_args
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 from tests.proxy.hostile_legal_server import PAGES, TOOLS, Hostile
 
 from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, Step, ToClient, ToolSettings, ToServer
@@ -160,7 +161,7 @@ def id_of(line: bytes) -> object:
     return json.loads(line).get("id")
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(
     chosen=proxy_settings,
     said=st.lists(st.tuples(requests, st.integers(0, 4), st.sampled_from([1, 1, 1, 3])), min_size=2, max_size=10),

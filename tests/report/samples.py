@@ -1,7 +1,7 @@
 """Reports to render: a realistic server, a hostile one, an empty one, and cards for the checks they name."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
@@ -23,6 +23,12 @@ COMMAND = "python examples/bookshop_server.py"
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>\x1b[31m\x00\u202egnp.exe [bold]]]>\ufffe &amp; \"'` | %0A ::error::\r\n<!--"
 )
+
+
+def called(name: str, **facts: Any) -> Tool:
+    """A tool whose scenarios have the ids that an assessment gives them."""
+    scenarios = [msgspec.structs.replace(item, id=f"{name}/{n}") for n, item in enumerate(facts.pop("scenarios"), 1)]
+    return Tool(name=name, scenarios=scenarios, **facts)
 
 
 def _reproduce(tool: str, arguments: str) -> str:
@@ -75,7 +81,7 @@ def scenario(
 def _find_books() -> Tool:
     books = {"books": [{"id": "bk_1", "title": "The Dispossessed", "price": 12.5}], "total": 1}
     text = msgspec.json.encode(books).decode()
-    return Tool(
+    return called(
         name="find_books",
         status="fully_working",
         confidence=97.0,
@@ -98,7 +104,7 @@ def _find_books() -> Tool:
 
 
 def _order_book() -> Tool:
-    return Tool(
+    return called(
         name="order_book",
         status="partially_working",
         confidence=61.0,
@@ -136,7 +142,7 @@ def _export_catalogue() -> Tool:
         "    rows = table[format]\n"
         "KeyError: 'csv'"
     )
-    return Tool(
+    return called(
         name="export_catalogue",
         status="broken",
         confidence=4.0,
@@ -167,7 +173,7 @@ def _export_catalogue() -> Tool:
 
 
 def _reserve() -> Tool:
-    return Tool(
+    return called(
         name="reserve_copy",
         status="connectivity_only",
         confidence=30.0,
@@ -221,6 +227,7 @@ def _findings() -> list[Finding]:
             why="A model, and every program in between, takes this for a success.",
             remedy="Return the same text with isError: true.",
             reproduce=_reproduce("order_book", '{"book_id":"bk_0"}'),
+            scenario="order_book/2",
         ),
         Finding(
             id="crash-text-leaked",
@@ -232,6 +239,7 @@ def _findings() -> list[Finding]:
             why="It says nothing a model can act on, and shows how the server is built.",
             remedy="Catch the exception and say in a sentence what went wrong and what to try.",
             reproduce=_reproduce("export_catalogue", '{"format":"csv"}'),
+            scenario="export_catalogue/1",
             occurrences=3,
         ),
         Finding(
@@ -242,6 +250,7 @@ def _findings() -> list[Finding]:
             why="An agent waits, then gives up, and does not know whether the copy is reserved.",
             remedy="Answer in time, or report progress.",
             reproduce=_reproduce("reserve_copy", '{"book_id":"bk_1","until":"2026-12-01"}'),
+            scenario="reserve_copy/2",
         ),
         *_undescribed(),
         Finding(
@@ -282,7 +291,7 @@ def bookshop() -> Report:
 
 def hostile() -> Report:
     """Every text of the server tries to break out of the page, the terminal or the file."""
-    called = Tool(
+    hostile_tool = called(
         name=HOSTILE,
         status="broken",
         confidence=0.0,
@@ -297,11 +306,11 @@ def hostile() -> Report:
     )
     finding = Finding(
         id="crash-text-leaked", severity=Severity.ERROR, tool=HOSTILE, pointer=HOSTILE, message=HOSTILE,
-        evidence=HOSTILE, why=HOSTILE, remedy=HOSTILE, reproduce=HOSTILE,
+        evidence=HOSTILE, why=HOSTILE, remedy=HOSTILE, reproduce=HOSTILE, scenario=f"{HOSTILE}/1",
     )  # fmt: skip
     return report(
         Server(name=HOSTILE, version=HOSTILE, protocol_version=HOSTILE, transport="http", command=HOSTILE),
-        tools=[called, Tool(name=f"{HOSTILE} 2", status="untested", confidence=0.0, skipped=HOSTILE)],
+        tools=[hostile_tool, Tool(name=f"{HOSTILE} 2", status="untested", confidence=0.0, skipped=HOSTILE)],
         findings=[finding],
         score=0.0,
         status="broken",
@@ -320,7 +329,7 @@ def empty() -> Report:
 
 def clock() -> Report:
     """A second server, and nothing is wrong with it."""
-    tool = Tool(
+    tool = called(
         name="now", status="fully_working", confidence=100.0, error_message_score=100.0,
         scenarios=[scenario("minimal", "progressive", {}, answered("2026-11-21T12:00:00Z"), tool="now")],
     )  # fmt: skip
@@ -341,7 +350,7 @@ def forty() -> Report:
     call = scenario("minimal", "progressive", {"id": "1"}, answered("ok"))
     return report(
         Server(name="forty", version="2", protocol_version="2025-11-25"),
-        tools=[Tool(name=name, status="fully_working", confidence=100.0, scenarios=[call]) for name in names],
+        tools=[called(name, status="fully_working", confidence=100.0, scenarios=[call]) for name in names],
         findings=[*(msgspec.structs.replace(finding, tool=name) for name in names), alone],
         score=97.5,
         status="fully_working",

@@ -8,16 +8,16 @@ import xml.etree.ElementTree as ET
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console
+from tests.examples import examples
 from tests.report import samples
 from tests.report.structure import check_junit, check_markdown, check_page, check_sarif
 
 from toolvet import report
 from toolvet.findings import Finding, Severity
 from toolvet.report.document import Baseline, Report, Scenario, Server, Tool, Verdict
-from toolvet.report.payload import compact, pretty
-from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.visible import compact, one_line, pretty, shorten, visible
 
 NASTY = [
     "", "\x00", "\x1b[2J", "\ud800", "\udfff", "\ufffe", "\uffff", "\u202e", "\u2028", "\r", "\n", "\t", "]]>", "<!--",
@@ -38,7 +38,7 @@ RESULTS = JSON | st.fixed_dictionaries(
     {"content": st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXT}) | JSON, max_size=3)},
     optional={"isError": JSON, "structuredContent": JSON},
 )
-COUNT = settings(max_examples=50, deadline=None)
+COUNT = examples(50)
 
 
 @st.composite
@@ -58,7 +58,7 @@ def any_reports(draw: st.DrawFn) -> list[Report]:
     def finding() -> Finding:
         return Finding(
             id=text(), severity=Severity.ERROR if next(maybe) else Severity.INFO, message=text(), tool=or_none(),
-            pointer=text(), evidence=text(), why=text(), remedy=text(), reproduce=text(),
+            pointer=text(), evidence=text(), why=text(), remedy=text(), reproduce=text(), scenario=or_none(),
         )  # fmt: skip
 
     def verdict() -> Verdict:
@@ -69,7 +69,8 @@ def any_reports(draw: st.DrawFn) -> list[Report]:
 
     def scenario() -> Scenario:
         return Scenario(
-            name=text(), category="boundary", arguments=next(values), outcome="result" if next(maybe) else "not_run",
+            id=text(), name=text(), category="boundary", arguments=next(values),
+            outcome="result" if next(maybe) else "not_run",
             passed=next(maybe), result=next(values), verdict=verdict() if next(maybe) else None, breaks=or_none(),
             note=text(), origin=text(), reproduce=text(), duration_ms=next(percents) ** 3,
         )  # fmt: skip
@@ -182,8 +183,8 @@ def test_what_cannot_be_seen_is_made_visible(text: str, shown: str) -> None:
 
 def test_a_line_stays_a_line_and_long_text_says_how_long() -> None:
     assert one_line(" a\nb\tc ") == "a ↵ b c"
-    assert shortened("abcdef", 6) == "abcdef"
-    assert shortened("abc def", 4) == "abc … (3 more characters)"
+    assert shorten("abcdef", 6) == "abcdef"
+    assert shorten("abc def", 4) == "abc … (3 more characters)"
 
 
 def test_markdown_shows_hostile_words_as_they_are() -> None:

@@ -11,7 +11,7 @@ from toolvet.errors import ConfigError, UsageError
 from toolvet.findings import Finding, Severity
 from toolvet.report.baseline import apply_baseline
 from toolvet.report.document import Report
-from toolvet.report.group import grouped
+from toolvet.report.group import group_findings
 from toolvet.report.published import FILE
 
 ROOM = Path(report.__file__).parent
@@ -186,7 +186,7 @@ class TestGroups:
             a_finding("often", "y"),
             a_finding("often", "x", severity=Severity.WARNING),
         ]
-        groups = grouped(findings)
+        groups = group_findings(findings)
         assert [(group.id, group.severity.value, len(group.findings)) for group in groups] == [
             ("often", "error", 2),
             ("rare", "error", 1),
@@ -197,5 +197,5 @@ class TestGroups:
 
     def test_a_remedy_is_said_once_only_where_all_agree(self) -> None:
         same = [msgspec.structs.replace(a_finding("a", name), remedy="Do it.") for name in "xy"]
-        assert grouped(same)[0].remedy == "Do it."
-        assert grouped([*same, a_finding("a", "z")])[0].remedy == ""
+        assert group_findings(same)[0].remedy == "Do it."
+        assert group_findings([*same, a_finding("a", "z")])[0].remedy == ""

@@ -13,6 +13,7 @@ from rich.console import Console
 from tests.report import samples
 
 from toolvet import report
+from toolvet.report import Format
 from toolvet.report.document import Report
 
 FOLDER = Path(__file__).parent / "snapshots"
@@ -32,18 +33,18 @@ def rendered(name: str) -> Callable[[Sequence[Report]], str]:
     return lambda reports: report.render(name, reports, samples.CARDS)
 
 
-RENDERERS = {
-    "80.txt": terminal(80),
-    "140.txt": terminal(140),
-    "md": rendered("markdown"),
-    "github": rendered("github"),
-    "xml": rendered("junit"),
-    "sarif": rendered("sarif"),
-}
+def ending(report_format: Format) -> str:
+    """What the snapshots of a format end with; for plain text the format's name, as the terminal's is text, too."""
+    return report_format.name if report_format.suffix == ".txt" else report_format.suffix.removeprefix(".")
+
+
+FORMATS = {ending(report_format): rendered(report_format.name) for report_format in report.formats().values()}
+RENDERERS = {"80.txt": terminal(80), "140.txt": terminal(140), **FORMATS}
+# A new format is read in the bookshop. The page is long and has tests of its own, so the shortest report is enough.
 SAMPLES = {
-    "bookshop": tuple(RENDERERS),
-    "hostile": tuple(RENDERERS),
-    "empty": ("80.txt", "md", "github", "xml"),
+    "bookshop": tuple(suffix for suffix in RENDERERS if suffix != "html"),
+    "hostile": ("80.txt", "140.txt", "md", "github", "xml", "sarif"),
+    "empty": ("80.txt", "md", "github", "xml", "html"),
     "several": ("80.txt", "140.txt", "md", "github"),
     "forty": ("80.txt", "md", "github"),
     "baselined": ("80.txt", "md", "github"),

@@ -94,6 +94,40 @@ def test_one_fault_is_told_by_one_rule(rule: str, says: str) -> None:
     assert sorted({finding.id for finding in findings(case)}) == ONE_FAULT[(rule, says)]
 
 
+SECRETS = ("hunter2secret", "dbpassS3")
+WORDS_WITH_SECRETS = f"password={SECRETS[0]} postgres://bob:{SECRETS[1]}@h/x"
+
+
+def test_no_rule_quotes_a_secret() -> None:
+    """With secrets in all words of the server, in front (where a quotation starts) and behind (where it is cut)."""
+    quoting = set[str]()
+    for rule, cases in CASES.items():
+        for case in cases:
+            for planted in (plant(case, f"{WORDS_WITH_SECRETS} {{}}"), plant(case, f"{{}} {WORDS_WITH_SECRETS}")):
+                for finding in findings(planted):
+                    words = f"{finding.message}\n{finding.evidence}"
+                    assert not any(secret in words for secret in SECRETS), (rule, finding)
+                    if "[redacted]" in words:
+                        quoting.add(finding.id)
+    assert len(quoting) > 15, quoting
+
+
+def plant(case: Mapping[str, Any], form: str) -> Mapping[str, Any]:
+    """The case with `form` around all that its server says, and with the arguments that came back."""
+
+    def of(value: Any, here: str = "") -> Any:
+        if isinstance(value, Mapping):
+            return {key: of(member, key) for key, member in value.items()}
+        if isinstance(value, list):
+            return [of(item, here) for item in value]
+        spoken = {"text", "description", "error", "detail", "listing", "errors", "failures", "announcement_problems"}
+        is_words = here in spoken or (here == "oddities" and " " in str(value))
+        return form.format(value) if isinstance(value, str) and is_words else value
+
+    sources = ("tool", "calls", "call", "tools", "unknown", "oddities", "listing", "validation")
+    return {**case, **{key: json.dumps(of(read(case[key]), key)) for key in sources if key in case}}
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_is_named_like_its_file_and_has_a_card_and_cases_of_both_kinds(name: str) -> None:
     card: Card = RULES[name].CARD

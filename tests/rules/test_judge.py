@@ -1,7 +1,7 @@
 """How what rules saw becomes findings."""
 
 from toolvet.findings import Finding, Severity
-from toolvet.rules import ObservedCall, Outcome, ProtocolError, cards, judge_call, judge_tool, merged, tool_definition
+from toolvet.rules import ObservedCall, Outcome, ProtocolError, cards, judge_call, judge_tool, merge, tool_definition
 
 
 def finding(severity: Severity, tool: str = "a", pointer: str = "", message: str = "m") -> Finding:
@@ -9,7 +9,7 @@ def finding(severity: Severity, tool: str = "a", pointer: str = "", message: str
 
 
 def test_of_findings_with_one_fingerprint_the_gravest_is_kept_with_the_count() -> None:
-    found = merged(
+    found = merge(
         [
             finding(Severity.INFO, message="first"),
             finding(Severity.ERROR, message="second"),

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.rules.quote import listed, quoted, shown
+from toolvet.rules.quote import list_names, quote, show
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from toolvet.rules.quote import listed, quoted, shown
     ],
 )
 def test_words_are_folded_cut_and_cleaned(text: str, limit: int, found: str) -> None:
-    assert quoted(text, limit) == found
+    assert quote(text, limit) == found
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,20 @@ def test_words_are_folded_cut_and_cleaned(text: str, limit: int, found: str) -> 
     ],
 )
 def test_a_value_is_shown_as_short_json(value: object, found: str) -> None:
-    assert shown(value) == found
+    assert show(value) == found
 
 
 def test_names_are_listed_like_in_a_sentence() -> None:
-    assert listed(["a"]) == "'a'"
-    assert listed(["a", "b"]) == "'a' and 'b'"
-    assert listed(["a", "b", "c"]) == "'a', 'b' and 'c'"
-    assert listed([str(n) for n in range(10)]) == "'0', '1', '2', '3', '4', '5', '6', '7' and 2 more"
-    assert listed([]) == ""
+    assert list_names(["a"]) == "'a'"
+    assert list_names(["a", "b"]) == "'a' and 'b'"
+    assert list_names(["a", "b", "c"]) == "'a', 'b' and 'c'"
+    assert list_names([str(n) for n in range(10)]) == "'0', '1', '2', '3', '4', '5', '6', '7' and 2 more"
+    assert list_names([]) == ""
 
 
 @given(st.text(max_size=400), st.integers(min_value=4, max_value=60))
 def test_a_quotation_is_never_longer_than_its_limit_and_always_on_one_line(text: str, limit: int) -> None:
-    found = quoted(text, limit)
+    found = quote(text, limit)
     assert len(found) <= limit
     assert found.isprintable()
     found.encode()

@@ -1,7 +1,8 @@
 """Whatever a server sends, the rules answer with findings and never with an exception."""
 
 import msgspec
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.checks.capability import Message, ValidationReply
 from toolvet.checks.result import check_result
@@ -18,7 +19,7 @@ from toolvet.rules import (
     judge_calls,
     judge_server,
     judge_tool,
-    merged,
+    merge,
     tool_definition,
 )
 from toolvet.rules.destructive import sounds_read_only, why_not_called
@@ -114,7 +115,7 @@ def calls(draw: st.DrawFn) -> ObservedCall:
     return facts
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(TOOL)
 def test_any_entry_of_a_tool_list_is_judged(raw: object) -> None:
     tool = tool_definition(raw)
@@ -124,7 +125,7 @@ def test_any_entry_of_a_tool_list_is_judged(raw: object) -> None:
     assert why_not_called(tool) != ""
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(calls())
 def test_any_call_is_judged_and_twice_the_same(call: ObservedCall) -> None:
     found = (*judge_call(call), *judge_calls(call.tool, [call, call]))
@@ -156,7 +157,7 @@ def test_any_server_is_judged(
         listing_problems=tuple(problems),
         validation=validation,
     )
-    assert len(merged(judge_server(server))) <= len(judge_server(server))
+    assert len(merge(judge_server(server))) <= len(judge_server(server))
 
 
 def test_depth_is_no_danger() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import (
@@ -72,7 +72,6 @@ def test_the_cache_forgets_the_schema_that_was_not_used_for_longest() -> None:
     assert compiled({"const": "first"}) is not first
 
 
-@settings(deadline=None)
 @given(st.one_of(json_values, st.dictionaries(keywords, json_values)), json_values)
 def test_any_json_is_some_schema_and_judges_any_json(schema: object, instance: object) -> None:
     ready = compiled(schema)

@@ -4,7 +4,8 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
+from tests.examples import examples
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import NoExampleFound, compiled, valid_example
@@ -266,7 +267,7 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 schemas = st.recursive(scalars, containers, max_leaves=6)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(schemas, st.booleans())
 def test_what_is_returned_satisfies_an_independent_validator(schema: Any, required_only: bool) -> None:  # noqa: FBT001
     try:
@@ -277,7 +278,7 @@ def test_what_is_returned_satisfies_an_independent_validator(schema: Any, requir
     jsonschema.Draft202012Validator(schema).validate(value)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(schemas, st.one_of(st.integers(-9, 9), st.text("abcxy1", max_size=5), st.none(), st.just({}), st.just([])))
 def test_a_schema_that_some_simple_value_satisfies_is_never_called_unsatisfiable(schema: Any, witness: object) -> None:
     assume(compiled(schema).is_valid(witness))

@@ -2,7 +2,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.schema import (
     boundary_examples,
@@ -181,7 +182,7 @@ keywords = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(keywords)
 def test_an_invalid_example_breaks_exactly_the_keyword_it_names_and_a_boundary_example_none(schema: Any) -> None:
     ready = compiled(schema)

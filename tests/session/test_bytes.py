@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from toolvet.session import Note, Policies, ProxySettings, Session, Step, ToClient, ToServer
 
@@ -13,7 +13,6 @@ ENFORCING = ProxySettings(
     announce="tool", break_after=1, record="calls", redact=("a",),
 )  # fmt: skip
 OFF = ProxySettings(arguments="off", results="off", output_schema="off", break_after=0, announce="off")
-UNHURRIED = settings(deadline=None)
 DECIDED = {"tools/call", "tools/list", "initialize", "server/discover"}
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -106,7 +105,6 @@ anything = st.binary() | legal.map(written) | broken() | st.lists(legal, max_siz
 
 
 @pytest.mark.parametrize("policy", [OFF, ProxySettings(), ENFORCING], ids=["off", "default", "enforcing"])
-@UNHURRIED
 @given(data=st.binary())
 def test_bytes_that_are_no_message_pass_as_they_are(policy: ProxySettings, data: bytes) -> None:
     session = Session(Policies(policy))
@@ -118,7 +116,6 @@ def test_bytes_that_are_no_message_pass_as_they_are(policy: ProxySettings, data:
     assert back.data is data
 
 
-@UNHURRIED
 @given(said=message(id=ids, method=methods, params=params) | message(method=methods, params=params) | answers)
 def test_what_the_client_says_beside_calls_passes_as_it_is(said: dict[str, Any]) -> None:
     session, data = Session(Policies(ENFORCING)), written(said)
@@ -127,7 +124,6 @@ def test_what_the_client_says_beside_calls_passes_as_it_is(said: dict[str, Any])
     assert step.data is data
 
 
-@UNHURRIED
 @given(said=message(id=ids, method=methods | decided, params=params) | message(method=methods, params=params))
 def test_what_the_server_asks_or_tells_passes_as_it_is(said: dict[str, Any]) -> None:
     session, data = Session(Policies(ENFORCING)), written(said)
@@ -136,7 +132,6 @@ def test_what_the_server_asks_or_tells_passes_as_it_is(said: dict[str, Any]) -> 
     assert step.data is data
 
 
-@UNHURRIED
 @given(said=message(id=st.integers(), result=results | values))
 def test_an_answer_that_nobody_waits_for_passes_as_it_is(said: dict[str, Any]) -> None:
     session, data = Session(Policies(ENFORCING)), written(said)
@@ -145,7 +140,6 @@ def test_an_answer_that_nobody_waits_for_passes_as_it_is(said: dict[str, Any]) -
     assert step.data is data
 
 
-@UNHURRIED
 @given(data=broken())
 def test_with_all_policies_off_even_broken_messages_pass_as_they_are(data: bytes) -> None:
     session = Session(Policies(OFF))
@@ -154,7 +148,6 @@ def test_with_all_policies_off_even_broken_messages_pass_as_they_are(data: bytes
 
 
 @pytest.mark.parametrize("policy", [ProxySettings(), ENFORCING], ids=["default", "enforcing"])
-@UNHURRIED
 @given(said=st.lists(st.tuples(st.booleans(), anything), max_size=12))
 def test_no_conversation_makes_a_session_fail(policy: ProxySettings, said: list[tuple[bool, bytes]]) -> None:
     session = Session(Policies(policy))
@@ -171,7 +164,6 @@ def test_no_conversation_makes_a_session_fail(policy: ProxySettings, said: list[
 
 
 @pytest.mark.parametrize("policy", [ProxySettings(), ENFORCING], ids=["default", "enforcing"])
-@UNHURRIED
 @given(calls=st.lists(st.fixed_dictionaries({"name": names, "arguments": arguments}), max_size=8), listed=st.booleans())
 def test_every_call_is_sent_once_or_answered_once(
     policy: ProxySettings,

@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Literal
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.transport import Answer, ConnectionLost, Malformed, Peer, Reply, RpcError
 from toolvet.transport.channel import Inbox
@@ -65,7 +66,7 @@ class Loopback:
         del grace
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(st.lists(st.tuples(LINES, st.none() | st.integers(1, 3)), max_size=12))
 def test_whatever_comes_every_request_gets_one_reply(arrivals: list[tuple[bytes, int | None]]) -> None:
     async def main() -> list[Reply]:

@@ -2,7 +2,8 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
+from tests.examples import examples
 
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.turn.grounding import ToolCall, ground
@@ -261,7 +262,7 @@ def test_no_result_makes_it_raise(result: object) -> None:
     ground("It is 12.5 %.", [result])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @example(" 0", [None])
 @given(
     st.text(max_size=300),
@@ -273,7 +274,7 @@ def test_every_finding_quotes_the_answer_where_it_says(text: str, calls: list[ob
         assert text[signal.position : signal.position + len(signal.evidence)] == signal.evidence
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(10_000, 99_999_999), st.integers(1, 8))
 def test_a_price_with_another_digit_is_found(cents: int, step: int) -> None:
     price = cents / 100

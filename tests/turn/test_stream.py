@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet import AnswerStream, check_answer, vet_stream
 from toolvet.checks.answer.phrases import read_phrases
@@ -26,7 +27,7 @@ def cut_texts(draw: st.DrawFn) -> list[str]:
     return [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cut_texts())
 def test_to_finish_is_to_check_the_whole_text(chunks: list[str]) -> None:
     stream = AnswerStream()
@@ -36,7 +37,7 @@ def test_to_finish_is_to_check_the_whole_text(chunks: list[str]) -> None:
     assert stream.text == "".join(chunks)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cut_texts())
 def test_the_verdict_so_far_has_the_phrases_of_what_was_read(chunks: list[str]) -> None:
     stream = AnswerStream()

@@ -1,7 +1,8 @@
 """The official SDK is the ruler here: what it would send is what its servers accept."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from mcp.shared import inbound
+from tests.examples import examples
 
 from toolvet.wire.header import encode_header, mirror, parameter_headers, request_headers
 
@@ -29,7 +30,7 @@ def test_a_header_value_is_written_as_the_sdk_writes_it(value: str) -> None:
     assert inbound.decode_header_value(encode_header(value)) == value
 
 
-@settings(max_examples=400)
+@examples(160)
 @given(NODE, ARGUMENTS)
 def test_annotations_are_legal_when_the_sdk_says_so_and_mirrored_as_it_mirrors(
     schema: dict[str, object], arguments: dict[str, object]

@@ -3,7 +3,8 @@ import math
 from typing import cast
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.wire import (
     ErrorReply,
@@ -69,7 +70,7 @@ def test_every_byte_string_is_some_message(line: bytes) -> None:
     payload(message)
 
 
-@settings(max_examples=400)
+@examples(160)
 @given(ALMOST)
 def test_almost_messages_are_sorted_as_the_rules_say(value: dict[str, object]) -> None:
     line = json.dumps(value).encode()

@@ -1,13 +1,14 @@
 """What is nested too deeply, cut off where it is."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.wire import ErrorReply, Request, Result, parse
-from toolvet.wire.shallow import shallow
+from toolvet.wire.shallow import _brackets, shallow
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -37,6 +38,20 @@ def test_what_is_within_the_limit_stays_and_what_is_deeper_is_null(
 @given(st.binary(), st.integers(0, 3))
 def test_no_bytes_make_it_fail(line: bytes, limit: int) -> None:
     assert len(shallow(line, limit)) <= 5 * len(line)
+
+
+TOKENS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|\[+|\{+|\]+|\}+', re.DOTALL)
+
+
+@given(st.text('"\\[{]}a\n', max_size=40))
+def test_brackets_in_strings_are_no_brackets(text: str) -> None:
+    line = text.encode()
+    assert list(_brackets(line)) == [found.span() for found in TOKENS.finditer(line) if found[0][:1] != b'"']
+
+
+@pytest.mark.parametrize("line", [b'"' + b'\\"' * 500_000, b'"' + b"\\" * 999_999, b'"' + b"\\n" * 500_000 + b'"'])
+def test_a_string_of_nothing_but_backslashes_is_passed_over(line: bytes) -> None:
+    assert shallow(line) == line
 
 
 def deep(number: int) -> bytes:

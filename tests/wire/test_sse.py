@@ -1,6 +1,7 @@
 from itertools import pairwise
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.wire import SseEvent, SseFramer
 
@@ -65,7 +66,7 @@ def slow_events(stream: bytes) -> tuple[list[SseEvent], str, int | None]:
     return events, last, retry
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(STREAM, st.lists(st.integers(0, 200)))
 def test_events_are_the_standards_however_the_stream_is_cut(stream: bytes, cuts: list[int]) -> None:
     points = sorted({min(cut, len(stream)) for cut in cuts} | {0, len(stream)})

@@ -1,8 +1,27 @@
-"""A server in, a report out: the driver that calls every tool and asks the rules about what came back."""
+"""A server in, a report out: call every tool, and judge the definitions and the answers.
+
+    >>> import asyncio
+    >>> from toolvet.assess import Options, assess
+    >>> from toolvet.transport import StdioTarget
+    >>> target = StdioTarget(command="python", args=("examples/bookshop_server.py",))
+    >>> report = asyncio.run(assess(target, Options(timeout=5)))  # doctest: +SKIP
+
+The way of an answer into the report, with the file that makes each shape:
+
+    Reply ──────────────► ObservedCall ──────────────► Scenario ──────┐
+    (transport)           (exchange.observe)           (exchange)     │
+                                │                                     ├──► Report ──► every format
+                                └─► Finding ──► merged, with the id ──┘    (assemble)  (report/renderers)
+                                    (rules)     of its Scenario (assemble)
+
+A finding about one call names that call by the id of its scenario, and formats join the two by that id. Secrets are
+removed where words leave this way for the report: in `rules/quote.py` for findings, in `exchange` for scenarios, in
+`assemble` for what the server says of itself.
+"""
 
 import asyncio
 
-from toolvet.assess.assemble import assembled
+from toolvet.assess.assemble import build_report
 from toolvet.assess.options import Options
 from toolvet.assess.run import Run, Silent, Watch
 from toolvet.assess.status import server_status, tool_status
@@ -15,9 +34,21 @@ __all__ = ["Options", "Report", "Silent", "Watch", "assess", "server_status", "t
 async def assess(target: Target, options: Options | None = None, watch: Watch | None = None) -> Report:
     """Assess one server.
 
-    Raises UnreachableError or AuthenticationError when no session can be opened, UsageError when the options name a
-    tool that the server does not have. Cancelling it (Ctrl-C) and the deadline end it early: the report then says so
-    in `incomplete` and holds what was seen until then. The server is ended in every case.
+    Cancelling it (Ctrl-C) and the deadline end it early: the report then says so in `incomplete` and holds what was
+    seen until then. The server is ended in every case.
+
+    Args:
+        target: The server: a command to start (`StdioTarget`) or a URL (`HttpTarget`).
+        options: What may be called, with which arguments, and how long; all defaults without it.
+        watch: Is told about each tool and call, for a progress bar.
+
+    Returns:
+        The report, as `toolvet.report` renders it.
+
+    Raises:
+        UnreachableError: No session could be opened.
+        AuthenticationError: The server refused the credentials.
+        UsageError: The options name a tool that the server does not have.
     """
     options = options or Options()
     run, incomplete = Run(target, options, watch or Silent()), None
@@ -37,4 +68,4 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         incomplete = "interrupted"
     finally:
         await run.line.close()
-    return assembled(run, incomplete)
+    return build_report(run, incomplete)

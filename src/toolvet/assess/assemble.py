@@ -1,10 +1,12 @@
 """What a run saw → the report."""
 
 import time
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
-from toolvet.assess.reproduce import reproduce
+from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool
 from toolvet.assess.run import Run, ToolRun
 from toolvet.assess.status import score, server_status, tool_status
 from toolvet.checks.result import overall_confidence
@@ -12,23 +14,22 @@ from toolvet.findings import Finding
 from toolvet.redact import redact_text
 from toolvet.report.baseline import count
 from toolvet.report.document import Report, ReportedToolValidation, Server, Summary, Tool
-from toolvet.rules import judge_call, judge_calls, judge_server, merged
+from toolvet.rules import judge_call, judge_calls, judge_server, merge
 from toolvet.rules.message import tool_message_score
 from toolvet.transport import HttpTarget
 from toolvet.version import __version__
 
-_ANSWERED = frozenset({"result", "protocol_error"})
-_LONGEST_STDERR = 20_000
+_ANSWERED: Final = frozenset({"result", "protocol_error"})
+_LONGEST_STDERR: Final = 20_000  # Characters, from the end.
 
 
-def assembled(run: Run, incomplete: str | None) -> Report:
-    """The report of a run, finished or not."""
+def build_report(run: Run, incomplete: str | None) -> Report:
+    """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
     findings = sorted(
-        (finding for finding in merged(_findings(run))),
+        merge(_find(run)),
         key=lambda finding: (-finding.severity.rank, finding.id, finding.tool or ""),
     )
-    shown = [tool for tool in run.tools if run.options.why_left_out(tool.definition.name) is None]
-    tools = [_tool(tool) for tool in shown]
+    tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     wall = time.perf_counter() - run.began
     waited = run.line.waited
     called = [tool for tool in tools if tool.status != "untested"]
@@ -41,7 +42,7 @@ def assembled(run: Run, incomplete: str | None) -> Report:
             protocol_version=session.protocol_version if session else "",
             transport="http" if isinstance(run.target, HttpTarget) else "stdio",
             command=run.target.describe(),
-            tool_validation=_tool_validation(run),
+            tool_validation=_build_tool_validation(run),
         ),
         score=score(tools, findings),
         status=server_status(tools),
@@ -57,9 +58,9 @@ def assembled(run: Run, incomplete: str | None) -> Report:
             calls=run.line.calls,
             overhead_share=round(max(0.0, 1 - waited / wall), 4) if wall else None,
         ),
-        filtered=[tool.definition.name for tool in run.tools if tool not in shown],
+        filtered=[tool.definition.name for tool in run.tools if run.is_filtered(tool)],
         incomplete=incomplete or run.gave_up,
-        stderr=redact_text(run.line.stderr[-_LONGEST_STDERR:]),
+        stderr=redact_text(run.line.stderr)[-_LONGEST_STDERR:],
         toolvet_version=__version__,
         started_at=run.started_at.isoformat(timespec="seconds"),
         duration_ms=round(wall * 1000, 1),
@@ -67,42 +68,38 @@ def assembled(run: Run, incomplete: str | None) -> Report:
     )
 
 
-def _tool_validation(run: Run) -> ReportedToolValidation | None:
+def _build_tool_validation(run: Run) -> ReportedToolValidation | None:
     seen = run.seen.validation
     if seen is None or not seen.announced:
         return None
     return ReportedToolValidation(method=seen.method, asked=seen.asked, answered=seen.asked - len(seen.failures))
 
 
-def _findings(run: Run) -> list[Finding]:
-    """Definition, calls one by one, calls together, server: each with the command that shows it again."""
-    found: list[Finding] = []
+def _find(run: Run) -> Iterator[Finding]:
+    """What the rules find: definition, calls one by one, calls together, server; each with its command."""
     for tool in run.tools:
         name = tool.definition.name
-        found += [_reproducible(finding, reproduce(run.target, name or None)) for finding in tool.findings]
-        for call, scenario in zip(tool.calls, _sent(tool), strict=True):
-            found += [_reproducible(finding, scenario) for finding in judge_call(call)]
-        whole = reproduce(run.target, name or None).replace(" --plan-only", "")
-        found += [_reproducible(finding, whole) for finding in judge_calls(tool.definition, tool.calls)]
-    return [*found, *(_reproducible(finding, reproduce(run.target)) for finding in judge_server(run.seen))]
+        yield from _with_command(tool.findings, reproduce_definition(run.target, name))
+        for item in tool.scenarios:
+            if item.call is not None:
+                yield from _with_command(judge_call(item.call), item.scenario.reproduce, item.scenario.id)
+        yield from _with_command(judge_calls(tool.definition, tool.calls), reproduce_tool(run.target, name))
+    yield from _with_command(judge_server(run.seen), reproduce_server(run.target))
 
 
-def _sent(tool: ToolRun) -> list[str]:
-    return [scenario.reproduce for scenario in tool.scenarios if scenario.outcome != "not_run"]
+def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:
+    """The findings with the command that shows them again and the id of the scenario that they are about."""
+    for finding in findings:
+        yield msgspec.structs.replace(finding, reproduce=command, scenario=scenario)
 
 
-def _reproducible(finding: Finding, command: str) -> Finding:
-    return msgspec.structs.replace(
-        finding, reproduce=command, evidence=redact_text(finding.evidence), message=redact_text(finding.message)
-    )
-
-
-def _tool(tool: ToolRun) -> Tool:
+def _build_tool(tool: ToolRun) -> Tool:
     """Status and confidence over the scenarios; a call without any answer counts as a broken one in the confidence."""
-    planned = list(tool.scenarios)
+    planned = [item.scenario for item in tool.scenarios]
     sent = [scenario for scenario in planned if scenario.outcome != "not_run"]
     verdicts = [scenario.verdict for scenario in sent if scenario.verdict is not None]
     silent = sum(scenario.outcome not in _ANSWERED for scenario in sent)
+    messages = tool_message_score(tool.calls)
     confidence = overall_confidence(verdicts) * len(verdicts) / (len(verdicts) + silent) if verdicts else 0.0
     return Tool(
         name=tool.definition.name or f"(entry {tool.definition.position} of tools/list)",
@@ -112,12 +109,8 @@ def _tool(tool: ToolRun) -> Tool:
             passed=sum(scenario.passed for scenario in sent),
         ),
         confidence=round(confidence, 1),
-        error_message_score=_rounded(tool_message_score(tool.calls)),
-        skipped=tool.skipped,
-        description=tool.definition.description,
+        error_message_score=None if messages is None else round(messages, 1),
+        skipped=None if tool.skipped is None else redact_text(tool.skipped),
+        description=redact_text(tool.definition.description),
         scenarios=planned,
     )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)

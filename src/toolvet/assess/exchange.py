@@ -1,32 +1,74 @@
-"""A reply from the wire → the call that rules judge → the scenario that the report shows."""
+"""A reply from the wire → the call that the rules judge → the scenario that the report shows.
+
+A scenario is made without secrets (`scenario_of`): rules and harvest see the call as it was, the report does not. Each
+value is redacted once, as a whole, before it is cut or quoted.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from toolvet.assess.plan import PlannedCall
+from toolvet.assess.reproduce import reproduce_call
 from toolvet.checks.result import ResultVerdict, check_result
-from toolvet.redact import redact
+from toolvet.redact import REDACTED, redact, redact_text
 from toolvet.report.document import Scenario, Verdict
-from toolvet.rules import IntendedViolation, ObservedCall, Outcome, ProtocolError, ToolDefinition
-from toolvet.rules.ending import Ending, ending, verdict_of
+from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
+from toolvet.rules.ending import Ending, ending, verdict_of, words_of
 from toolvet.schema import compiled
-from toolvet.schema.json_value import is_array, is_object
-from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut
+from toolvet.schema.json_value import is_array, is_object, members
+from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
 
-_LONGEST_STRING = 4_000  # Characters of one string in a report; the whole answer was judged.
-_MOST_ITEMS = 200
+_LONGEST_STRING: Final = 4_000  # Characters of one string in a report; the whole answer was judged.
+_MOST_ITEMS: Final = 200
+_DEEPEST: Final = 40  # Levels of a payload in a report.
+_REFUSED: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
+_WITHOUT_ANSWER: Final = {
+    Ending.TIMEOUT: "no answer in time",
+    Ending.DIED: "the server died",
+    Ending.MALFORMED: "the answer is no tool result",
+}
 
 
-def call_of(
-    tool: ToolDefinition, plan: PlannedCall, reply: Reply, protocol_version: str, detail: str = ""
+@dataclass(frozen=True)
+class AssessedScenario:
+    """A scenario of the report with the call that rules judge; `call` is None where nothing was sent."""
+
+    scenario: Scenario
+    call: ObservedCall | None = None
+
+
+def observe(
+    tool: ToolDefinition,
+    plan: PlannedCall,
+    reply: Reply,
+    *,
+    protocol_version: str,
+    detail: str = "",
+    preview: Preview | None = None,
 ) -> ObservedCall:
-    """What came of a plan. Only an answer that is a tool result gets a verdict."""
-    facts = msgspec.structs.replace(
-        ObservedCall(tool=tool, arguments=plan.arguments, outcome=Outcome.INVALID_MESSAGE),
+    """The call that was planned, with what came of it. Only an answer that is a tool result gets a verdict.
+
+    Args:
+        tool: The definition of the tool that was called.
+        plan: What was sent, and what is wrong with that on purpose.
+        reply: What the transport brought back.
+        protocol_version: The MCP revision of the session that the call went through.
+        detail: What was found out after a timeout, for a person to read.
+        preview: What the server's own validator said just before the call.
+    """
+    facts = ObservedCall(
+        tool=tool,
+        arguments=plan.arguments,
+        outcome=Outcome.INVALID_MESSAGE,
         category=plan.category,
         breach=plan.breach,
         violations=compiled(tool.input_schema).violations(plan.arguments),
         protocol_version=protocol_version,
         duration_ms=round(reply.duration * 1000, 3),
+        preview=preview,
     )
     replace = msgspec.structs.replace
     match reply:
@@ -46,7 +88,50 @@ def call_of(
             return replace(facts, detail=reply.reason)
 
 
-def judged(call: ObservedCall) -> tuple[bool, str]:
+def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Target) -> Scenario:
+    """The call as the report shows it: secrets removed, long payloads cut.
+
+    `number` counts the scenarios of the tool from 1 and makes the id. `target` is the server, for the command that
+    makes the call again.
+    """
+    passed, note = judge_scenario(call)
+    arguments = members(redact(plan.arguments))
+    answer = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
+    hidden = _words_with_secrets(words_of(call))
+    verdict = verdict_of(call)
+    return Scenario(
+        id=_scenario_id(call.tool, number),
+        name=plan.name,
+        category=plan.category,
+        arguments=_shorten(arguments),
+        outcome=call.outcome.value,
+        passed=passed,
+        result=_shorten(redact(answer)),
+        verdict=_published_verdict(verdict, hidden) if verdict is not None else None,
+        duration_ms=call.duration_ms,
+        breaks=plan.breach.keyword if plan.breach else None,
+        note=_redact_excerpt(note, hidden),
+        origin=plan.origin,
+        reproduce=reproduce_call(target, call.tool.name, arguments),
+    )
+
+
+def unsent_scenario(number: int, plan: PlannedCall, tool: ToolDefinition, reason: str) -> Scenario:
+    """A scenario that was planned and not sent; `reason` says why."""
+    return Scenario(
+        id=_scenario_id(tool, number),
+        name=plan.name,
+        category=plan.category,
+        arguments=_shorten(redact(plan.arguments)),
+        outcome="not_run",
+        passed=False,
+        breaks=plan.breach.keyword if plan.breach else None,
+        note=reason,
+        origin=plan.origin,
+    )
+
+
+def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     """Whether a scenario passed, and why, in a sentence.
 
     A call with valid arguments passes when its result is fully working: a success without issues, or an error of the
@@ -59,7 +144,7 @@ def judged(call: ObservedCall) -> tuple[bool, str]:
     if ended is Ending.UNFINISHED:
         return True, "wants input or a task first, which an assessment cannot give"
     if call.breach is not None:
-        return _judged_breach(call, call.breach, ended)
+        return _judge_breach(call, call.breach, ended)
     if ended in {Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}:
         return False, "a protocol error for a call that its schema allows"
     verdict = verdict_of(call)
@@ -68,15 +153,7 @@ def judged(call: ObservedCall) -> tuple[bool, str]:
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"
 
 
-_WITHOUT_ANSWER = {
-    Ending.TIMEOUT: "no answer in time",
-    Ending.DIED: "the server died",
-    Ending.MALFORMED: "the answer is no tool result",
-}
-_REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
-
-
-def _judged_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending) -> tuple[bool, str]:
+def _judge_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending) -> tuple[bool, str]:
     if ended in _REFUSED:
         return True, "refused, as it should be"
     if ended is Ending.UNFLAGGED_ERROR and call.rejected:
@@ -90,44 +167,13 @@ def _judged_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending)
     return False, "the tool failed instead of refusing the arguments"
 
 
-def scenario_of(plan: PlannedCall, call: ObservedCall, reproduce: str) -> Scenario:
-    """The call as the report shows it: secrets masked, long payloads cut."""
-    passed, note = judged(call)
-    verdict = verdict_of(call)
-    shown = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
-    return Scenario(
-        name=plan.name,
-        category=plan.category,
-        arguments=shortened(redact(plan.arguments)),
-        outcome=call.outcome.value,
-        passed=passed,
-        result=shortened(redact(shown)),
-        verdict=_verdict(verdict),
-        duration_ms=call.duration_ms,
-        breaks=plan.breach.keyword if plan.breach else None,
-        note=note,
-        origin=plan.origin,
-        reproduce=reproduce,
-    )
+def _scenario_id(tool: ToolDefinition, number: int) -> str:
+    """The name behind the last slash is the number, so a tool's own slashes do no harm."""
+    return f"{tool.name}/{number}"
 
 
-def not_run(plan: PlannedCall, reason: str) -> Scenario:
-    """A scenario that was planned and never sent."""
-    return Scenario(
-        name=plan.name,
-        category=plan.category,
-        arguments=shortened(redact(plan.arguments)),
-        outcome="not_run",
-        passed=False,
-        breaks=plan.breach.keyword if plan.breach else None,
-        note=reason,
-        origin=plan.origin,
-    )
-
-
-def _verdict(verdict: ResultVerdict | None) -> Verdict | None:
-    if verdict is None:
-        return None
+def _published_verdict(verdict: ResultVerdict, hidden: frozenset[str]) -> Verdict:
+    """The part of a verdict that a report promises; `hidden` are the words of the answer with secrets in them."""
     return Verdict(
         classification=verdict.classification,
         confidence=verdict.confidence,
@@ -136,24 +182,45 @@ def _verdict(verdict: ResultVerdict | None) -> Verdict | None:
         error_kind=verdict.error_kind,
         state=verdict.state,
         retry=verdict.retry,
-        issues=list(verdict.issues),
-        evidence=list(verdict.evidence),
+        issues=[_redact_excerpt(issue, hidden) for issue in verdict.issues],
+        evidence=[_redact_excerpt(evidence, hidden) for evidence in verdict.evidence],
     )
 
 
-def shortened(value: object, depth: int = 0) -> object:
-    """A payload small enough for a report; what was cut says how much it was."""
+def _words_with_secrets(answer: str) -> frozenset[str]:
+    """The words of an answer (split at white space) that do not survive its redaction."""
+    safe = redact_text(answer)
+    return frozenset() if safe is answer else frozenset(answer.split()) - frozenset(safe.split())
+
+
+def _redact_excerpt(excerpt: str, hidden: frozenset[str]) -> str:
+    """A sentence that quotes an answer, without secrets; also where the quotation cuts a secret in two.
+
+        answer    "no route: connect to postgres://bob:hunter2@db/shop"
+        excerpt   "The words of a failure: no route: connect to postgres://bob:hunt"
+        result    "The words of a failure: no route: connect to [redacted]"
+
+    The cut word does not look like a secret. But the answer has a word that begins with it and is hidden there.
+    """
+    safe = redact_text(excerpt)
+    if not hidden:
+        return safe
+    safe = re.sub(r"\S+", lambda word: REDACTED if word[0] in hidden else word[0], safe)
+    start, _, last = safe.rpartition(" ")
+    cut = bool(last) and any(word.startswith(last) for word in hidden)
+    return f"{start} {REDACTED}" if cut else safe
+
+
+def _shorten(value: object, depth: int = 0) -> object:
+    """A payload small enough for a report; a note says how much was cut."""
     if isinstance(value, str):
-        return (
-            value
-            if len(value) <= _LONGEST_STRING
-            else f"{value[:_LONGEST_STRING]}… ({len(value) - _LONGEST_STRING} more characters)"
-        )
-    if depth > 40 and (is_object(value) or is_array(value)):
+        more = len(value) - _LONGEST_STRING
+        return value if more <= 0 else f"{value[:_LONGEST_STRING]}… ({more} more characters)"
+    if depth > _DEEPEST and (is_object(value) or is_array(value)):
         return "… (nested deeper)"
     if is_object(value):
-        return {str(key): shortened(entry, depth + 1) for key, entry in value.items()}
+        return {str(key): _shorten(entry, depth + 1) for key, entry in value.items()}
     if is_array(value):
-        kept = [shortened(entry, depth + 1) for entry in value[:_MOST_ITEMS]]
+        kept = [_shorten(entry, depth + 1) for entry in value[:_MOST_ITEMS]]
         return kept if len(value) <= _MOST_ITEMS else [*kept, f"… ({len(value) - _MOST_ITEMS} more items)"]
     return value

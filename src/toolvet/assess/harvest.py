@@ -1,10 +1,20 @@
-"""Results of earlier calls → values for later ones: what a list tool returned feeds the parameter of the same name."""
+"""Results of earlier calls → values for later ones: what a list tool returned feeds the parameter of the same name.
+
+    result of list_books   {"books": [{"id": "b-17", "title": "Emma"}]}
+    names it gives         ("id",), ("book", "id"), ("book",) → "b-17";  ("title",), ("book", "title") → "Emma"
+    parameter              book_id (or bookIds, book-id) is the name ("book", "id")
+    value for it           "b-17"
+
+An `id`, `name` or `path` belongs to the noun it is found under: the key of the list (`books`), or else the noun in the
+name of the tool.
+"""
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -12,52 +22,67 @@ from toolvet.rules import ObservedCall
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.schema.naming import words_of
 
-_LISTING = {"list", "search", "find", "show", "all", "query"}
-_NAMING = {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"}
-_LOOKING = {"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"}
-_MOST_CALLS = 3  # Of one tool: its later scenarios return more of the same.
-_MOST_VALUES = 20  # Of one name: a later call needs a few, not a table.
-_LONGEST_TEXT = 1_000_000  # Of a result that is read for values; longer ones are no listing.
+Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book", "id").
+
+_LISTING: Final = frozenset({"list", "search", "find", "show", "all", "query"})
+_NAMING: Final = frozenset({"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"})
+_LOOKING: Final = frozenset({"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"})
+_MOST_CALLS: Final = 3  # Of one tool: its later scenarios return more of the same.
+_MOST_VALUES: Final = 20  # Of one name: a later call needs a few, not a table.
+_LONGEST_TEXT: Final = 1_000_000  # Of a result that is read for values; longer ones are no listing.
+_DEEPEST: Final = 6  # Levels of a result that are read for values.
 
 
 class Harvest:
-    """Values by name, in the order they were seen. Names are words in the singular: ("book", "id")."""
+    """Values by name, in the order they were seen."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[str, ...], list[object]] = {}
+        self._values: dict[Name, list[object]] = {}
+        self._names: list[Name] = []
 
     def gather(self, calls: Iterable[ObservedCall]) -> None:
         """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
         successful = (call for call in calls if call.accepted and call.breach is None)
         for call in islice(successful, _MOST_CALLS):
-            named = _words(call.tool.name)
-            nouns = tuple(word for word in named if word not in _LOOKING)
+            tool_words = name_of(call.tool.name)
+            nouns = [word for word in tool_words if word not in _LOOKING]
             subject = nouns[-1] if nouns else ""
-            payloads = list(_payloads(call.result))
-            if not _LISTING.isdisjoint(named):
-                payloads.append(_lines(call.result))
+            payloads = list(_read_payloads(call.result))
+            if not _LISTING.isdisjoint(tool_words):
+                payloads.append(_read_lines(call.result))
             for value in payloads:
                 for name, leaf in _leaves(value, subject, 0):
                     self._add(name, leaf)
 
     def value(self, parameter: str) -> object | None:
         """What an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
-        values = self._values.get(_words(parameter))
+        values = self._values.get(name_of(parameter))
         return values[0] if values else None
+
+    @property
+    def names(self) -> Sequence[Name]:
+        """The names that there are values for, in the order they were first seen."""
+        return self._names
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def _add(self, name: tuple[str, ...], leaf: object) -> None:
-        values = self._values.setdefault(name, [])
+    def _add(self, name: Name, leaf: object) -> None:
+        if name not in self._values:
+            self._values[name] = []
+            self._names.append(name)
+        values = self._values[name]
         if len(values) < _MOST_VALUES and leaf not in values:
             values.append(leaf)
 
 
-_words = lru_cache(maxsize=4096)(words_of)
+@lru_cache(maxsize=4096)
+def name_of(parameter: str) -> Name:
+    """The name under which values for a parameter are kept: its words in the singular, `bookIds` as ("book", "id")."""
+    return words_of(parameter)
 
 
-def _payloads(result: object) -> Iterator[object]:
+def _read_payloads(result: object) -> Iterator[object]:
     """The structured content, or else every text block that holds JSON (or a Python literal, as some servers print)."""
     structured = members(result).get("structuredContent")
     if structured is not None:
@@ -75,20 +100,23 @@ def _payloads(result: object) -> Iterator[object]:
                     continue
 
 
-def _lines(result: object) -> list[object]:
+def _read_lines(result: object) -> list[object]:
     """The entries of a listing in plain text: lines of one word or path each; headings and prose give none."""
     texts = (members(block).get("text") for block in elements(members(result).get("content")))
     lines = [line.strip() for text in texts if isinstance(text, str) for line in text[:_LONGEST_TEXT].splitlines()]
     return [line for line in lines if re.fullmatch(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})", line)]
 
 
-def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every scalar with the names it goes by: its key and, for naming keys, what it names (`id` of a book: book_id)."""
-    if depth > 6:
+def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, object]]:
+    """Every scalar with the names it goes by: its key and, for a key such as `id`, what it names (book_id).
+
+    `subject` is the noun that the value was found under.
+    """
+    if depth > _DEEPEST:
         return
     if is_object(value):
         for key, entry in value.items():
-            own = _words(key)
+            own = name_of(key)
             if isinstance(entry, str | int | float) and not isinstance(entry, bool) and entry != "" and own:
                 yield own, entry
                 if own[-1] in _NAMING and len(own) == 1 and subject:

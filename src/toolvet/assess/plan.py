@@ -1,10 +1,14 @@
-"""One call to make."""
+"""What a scenario category works with: the calls that it plans, and the seed that chooses among equally good ones."""
 
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from toolvet.rules import IntendedViolation
 from toolvet.rules.subject import Category
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,3 +20,22 @@ class PlannedCall:
     arguments: Mapping[str, object]
     origin: str
     breach: IntendedViolation | None = None
+
+
+class SeededChoice:
+    """Seed 0 takes what comes first; any other seed takes others, and always the same ones for the same `topic`."""
+
+    def __init__(self, seed: int, topic: str) -> None:
+        self._random = random.Random(f"{seed}/{topic}") if seed else None  # noqa: S311 - to vary, not to hide
+
+    def one(self, options: Sequence[T]) -> T:
+        """One of the options, of which there is at least one."""
+        return options[0] if self._random is None else self._random.choice(options)
+
+    def some(self, options: Sequence[T], most: int) -> list[T]:
+        """At most `most` of the options, in their order. Seed 0 spreads evenly over them."""
+        if len(options) <= most:
+            return list(options)
+        if self._random is None:
+            return [options[index * len(options) // most] for index in range(most)]
+        return [options[index] for index in sorted(self._random.sample(range(len(options)), most))]

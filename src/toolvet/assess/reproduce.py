@@ -1,31 +1,44 @@
-"""A call → the command line that makes it again."""
+"""The command lines that show a finding again: for one call, for a tool with all its calls, and for the server."""
 
 import shlex
 from collections.abc import Mapping
+from typing import Final
 
 import orjson
 
-from toolvet.redact import redact
 from toolvet.transport import StdioTarget, Target
 
-_LONGEST = 2_000  # Characters of arguments in a command line that people copy.
+_LONGEST: Final = 2_000  # Characters of arguments in a command line that people copy.
 
 
-def reproduce(target: Target, tool: str | None = None, arguments: Mapping[str, object] | None = None) -> str:
-    """A shell command for one call, or for the whole server. Secrets are masked: put them back before running it."""
-    words = ["toolvet", "assess"]
-    if tool is not None:
-        words += ["--tool", tool]
-    if arguments is not None:
-        text = orjson.dumps(redact(dict(arguments)), option=orjson.OPT_NON_STR_KEYS).decode()
-        if len(text) > _LONGEST:
-            return f"{shlex.join(words)} {_shown(target)}"
-        words += ["--arguments", text]
-    elif tool is not None:
-        words.append("--plan-only")
-    return f"{shlex.join(words)} {_shown(target)}"
+def reproduce_call(target: Target, tool: str, arguments: Mapping[str, object]) -> str:
+    """The command that makes one call again.
+
+    `arguments` come without secrets: the user puts them back before running it. Arguments that are too long for a
+    command line are left out, and the command makes all calls of the tool.
+    """
+    text = orjson.dumps(dict(arguments), option=orjson.OPT_NON_STR_KEYS).decode()
+    if len(text) > _LONGEST:
+        return reproduce_tool(target, tool)
+    return _command(target, "--tool", tool, "--arguments", text)
 
 
-def _shown(target: Target) -> str:
-    """The words that name the server; `describe` has masked its secrets."""
-    return f"-- {target.describe()}" if isinstance(target, StdioTarget) else target.describe()
+def reproduce_tool(target: Target, tool: str) -> str:
+    """The command that makes all calls of a tool again; of the whole server when the tool has no name."""
+    return _command(target, "--tool", tool) if tool else reproduce_server(target)
+
+
+def reproduce_definition(target: Target, tool: str) -> str:
+    """The command that judges the definition of a tool again, without calling it."""
+    return _command(target, "--tool", tool, "--plan-only") if tool else reproduce_server(target)
+
+
+def reproduce_server(target: Target) -> str:
+    """The command that assesses the whole server again."""
+    return _command(target)
+
+
+def _command(target: Target, *flags: str) -> str:
+    """Our command with these flags, then the words that name the server; `describe` masks the server's secrets."""
+    server = f"-- {target.describe()}" if isinstance(target, StdioTarget) else target.describe()
+    return f"{shlex.join(['toolvet', 'assess', *flags])} {server}"

@@ -1,29 +1,27 @@
 """One assessment under way: which tools are called, in which order, and what becomes of a server that breaks.
 
-Tools are called in waves. A wave holds the tools whose required arguments need no guessing; what they return feeds the
-next wave. Within a wave at most `concurrency` tools are called at once. A tool that times out or takes the server down
-while others were being called is called again alone, before it is held against it.
+Tools are called in waves (`assess/waves.py`). Within a wave at most `concurrency` tools are called at once. A tool that
+times out or takes the server down while others were being called is called again alone, before it is held against it.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Protocol
+from functools import partial
+from typing import Final, Protocol
 
-import msgspec
-
-from toolvet.assess.exchange import call_of, not_run, scenario_of
+from toolvet.assess.exchange import AssessedScenario, observe, scenario_of, unsent_scenario
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
 from toolvet.assess.plan import PlannedCall
-from toolvet.assess.reproduce import reproduce
-from toolvet.assess.scenarios import planned
+from toolvet.assess.scenarios import plan_calls
 from toolvet.assess.validation import ValidationProbe
-from toolvet.assess.values import Values, settled
+from toolvet.assess.values import Values
+from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
@@ -32,70 +30,71 @@ from toolvet.rules.destructive import why_not_called
 from toolvet.schema import compiled
 from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, Target, TimedOut
 
-UNKNOWN_TOOL = "toolvet_no_such_tool"
-_MOST_SILENT = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
+UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
+_MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
 
 
 class Watch(Protocol):
-    """Who wants to see an assessment make progress."""
+    """Is told about the progress of an assessment, for a progress bar or a log."""
 
     def planned(self, tools: int) -> None:
-        """So many tools will be called."""
+        """`tools` is the number of tools about to be called."""
 
     def began(self, tool: str) -> None:
         """The calls of this tool begin."""
 
     def called(self, tool: str, scenario: Scenario) -> None:
-        """One call of this tool is over."""
+        """One call of this tool has ended; `scenario` is how the report will show it."""
 
     def ended(self, tool: str) -> None:
-        """The calls of this tool are over."""
+        """All calls of this tool have ended."""
 
 
 class Silent:
-    """Watches nothing."""
+    """A `Watch` that ignores all progress."""
 
     def planned(self, tools: int) -> None:
-        """Nothing."""
+        """Ignored."""
 
     def began(self, tool: str) -> None:
-        """Nothing."""
+        """Ignored."""
 
     def called(self, tool: str, scenario: Scenario) -> None:
-        """Nothing."""
+        """Ignored."""
 
     def ended(self, tool: str) -> None:
-        """Nothing."""
+        """Ignored."""
 
 
-@dataclass
+@dataclass(eq=False)
 class ToolRun:
-    """One tool of the list and all that is known of it so far."""
+    """One tool of the list and all that is known of it so far.
+
+    `skipped` says why it is not called, `findings` are those about its definition, and `scenarios` grows call by call.
+    """
 
     definition: ToolDefinition
     skipped: str | None = None
-    scenarios: list[Scenario] = field(default_factory=list[Scenario])
-    calls: list[ObservedCall] = field(default_factory=list[ObservedCall])
+    scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
     findings: list[Finding] = field(default_factory=list[Finding])
 
+    @property
+    def calls(self) -> list[ObservedCall]:
+        """The calls that were made, in order."""
+        return [scenario.call for scenario in self.scenarios if scenario.call is not None]
 
-@dataclass(frozen=True)
-class _UnjudgedReply:
-    """A reply that nobody has judged yet."""
-
-    plan: PlannedCall
-    reply: Reply
-    protocol_version: str
-    detail: str
-    preview: Preview | None
+    def leave_out(self, plan: PlannedCall, reason: str) -> None:
+        """Note a scenario that is not sent."""
+        scenario = unsent_scenario(len(self.scenarios) + 1, plan, self.definition, reason)
+        self.scenarios.append(AssessedScenario(scenario))
 
 
 class _WentSilentError(Exception):
-    """A call went silent while others were under way: nobody knows yet whose fault it is."""
+    """A call was not answered while others were under way, so it is not known yet which of them is to blame."""
 
 
 class Run:
-    """An assessment's state. Whatever stops it, what was seen until then stays here."""
+    """The state of an assessment. When it is stopped early, what was seen until then stays here."""
 
     def __init__(self, target: Target, options: Options, watch: Watch) -> None:
         self.target = target
@@ -127,6 +126,10 @@ class Run:
             validation=self.validation.seen if self.validation else None,
         )
 
+    def is_filtered(self, tool: ToolRun) -> bool:
+        """Whether the user's own choice (--tool, --exclude) leaves a tool out of the report."""
+        return self.options.why_left_out(tool.definition.name) is not None
+
     async def go(self) -> None:
         """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
         self.session = await self.line.open()
@@ -141,13 +144,13 @@ class Run:
         self._watch.planned(len(waiting))
         if self.options.plan_only:
             for run in waiting:
-                self._plan_only(run)
+                for plan in self._plan(run):
+                    run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None:
             await self._ask_for_unknown_tool()
-        while waiting and self.gave_up is None:
-            wave = [run for run in waiting if self._is_settled(run)] or waiting[:1]
-            waiting = [run for run in waiting if run not in wave]
+        waves = Waves([run.definition for run in waiting], self._harvest, self.options.fixtures, self.options.values)
+        while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
                 self._harvest.gather(run.calls)
@@ -155,7 +158,7 @@ class Run:
             await self.validation.ask_at_least_once([run.definition for run in self.tools])
 
     def _choose(self) -> None:
-        """Decide which tools are called, and say of each other one why not."""
+        """Decide which tools are called, and note for each of the others why it is not."""
         options, names = self.options, [run.definition.name for run in self.tools]
         for pattern in options.tools:
             if not any(options.why_left_out(name) is None for name in names):
@@ -188,22 +191,18 @@ class Run:
                 return f"{reason}; --include-destructive calls it"
         return None
 
-    def _is_settled(self, run: ToolRun) -> bool:
-        options = self.options
-        return settled(run.definition, self._harvest, options.fixtures.get(run.definition.name), options.values)
-
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:
-        """Call the tools of a wave, then those alone that went silent in company."""
-        gate, alone = asyncio.Semaphore(self.options.concurrency), list[ToolRun]()
+        """Call the tools of a wave, then those again, one by one, that did not answer while others were called."""
+        gate, again = asyncio.Semaphore(self.options.concurrency), list[int]()
 
-        async def one(run: ToolRun) -> None:
+        async def call_one(position: int) -> None:
             async with gate:
                 try:
-                    await self._call_tool(run)
+                    await self._call_tool(wave[position])
                 except _WentSilentError:
-                    alone.append(run)
+                    again.append(position)
 
-        tasks = [asyncio.create_task(one(run)) for run in wave]
+        tasks = [asyncio.create_task(call_one(position)) for position in range(len(wave))]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -211,35 +210,34 @@ class Run:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        for run in sorted(alone, key=wave.index):
-            await self._call_tool(run)
+        for position in sorted(again):
+            await self._call_tool(wave[position])
 
     async def _call_tool(self, run: ToolRun) -> None:
         run.scenarios.clear()
-        run.calls.clear()
         self._watch.began(run.definition.name)
         self._under_way += 1
         try:
-            await self._scenarios(run)
+            await self._send_scenarios(run)
         finally:
             self._under_way -= 1
         self._watch.ended(run.definition.name)
 
-    async def _scenarios(self, run: ToolRun) -> None:
-        """Send one plan after the other. What came back is judged while the server works on the next."""
-        silent, answered = 0, None
-        for plan in self._plans(run):
+    async def _send_scenarios(self, run: ToolRun) -> None:
+        """Send one plan after the other. Each reply is judged while the server works on the next call."""
+        silent = 0
+        judge_last_reply: Callable[[], None] = _do_nothing
+        for plan in self._plan(run):
             if self.gave_up or silent >= _MOST_SILENT:
-                self._judge(run, answered)
-                answered = None
-                reason = self.gave_up or f"not sent: {silent} calls in a row brought no answer"
-                run.scenarios.append(not_run(plan, reason))
+                judge_last_reply()
+                judge_last_reply = _do_nothing
+                run.leave_out(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer")
                 continue
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
             asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
             try:
-                await asyncio.sleep(0)  # Now it is on its way.
-                self._judge(run, answered)
+                await asyncio.sleep(0)  # Let it write the call.
+                judge_last_reply()
                 reply, session = await asking
             finally:
                 asking.cancel()
@@ -252,29 +250,44 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            answered = _UnjudgedReply(plan, reply, session.protocol_version, detail, preview)
-        self._judge(run, answered)
+            judge_last_reply = partial(
+                self._judge_reply,
+                run,
+                plan,
+                reply,
+                protocol_version=session.protocol_version,
+                detail=detail,
+                preview=preview,
+            )
+        judge_last_reply()
 
-    def _judge(self, run: ToolRun, answered: "_UnjudgedReply | None") -> None:
-        if answered is None:
-            return
-        tool, plan = run.definition, answered.plan
-        call = call_of(tool, plan, answered.reply, answered.protocol_version, answered.detail)
-        call = msgspec.structs.replace(call, preview=answered.preview)
-        scenario = scenario_of(plan, call, reproduce(self.target, tool.name, plan.arguments))
-        run.calls.append(call)
-        run.scenarios.append(scenario)
+    def _judge_reply(
+        self,
+        run: ToolRun,
+        plan: PlannedCall,
+        reply: Reply,
+        *,
+        protocol_version: str,
+        detail: str,
+        preview: Preview | None,
+    ) -> None:
+        """Add what came of a plan to the scenarios of the tool."""
+        tool = run.definition
+        call = observe(tool, plan, reply, protocol_version=protocol_version, detail=detail, preview=preview)
+        scenario = scenario_of(len(run.scenarios) + 1, plan, call, self.target)
+        run.scenarios.append(AssessedScenario(scenario, call))
         self._watch.called(tool.name, scenario)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
-        """After a silent call: see whether the server still lives, and replace it if not. Returns what that showed."""
+        """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
         if isinstance(reply, TimedOut) and await self.line.responsive(session):
             return ""
         if not await self.line.renew(session):
             self.gave_up = "not sent: the server did not come back"
         return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
-    def _plans(self, run: ToolRun) -> Sequence[PlannedCall]:
+    def _plan(self, run: ToolRun) -> Sequence[PlannedCall]:
+        """The calls to make of a tool; none, with the reason in `run.skipped`, where no arguments can be made."""
         tool, options = run.definition, self.options
         if options.arguments is not None:
             return (
@@ -289,7 +302,7 @@ class Run:
             return ()
         try:
             plans = list(
-                planned(Values(tool, self._harvest, fixtures[0] if fixtures else None, options.values), options.seed)
+                plan_calls(Values(tool, self._harvest, fixtures[0] if fixtures else None, options.values), options.seed)
             )
         except Unsatisfiable as error:
             run.skipped = f"no arguments satisfy its inputSchema: {error}"
@@ -301,13 +314,14 @@ class Run:
             )
         return plans
 
-    def _plan_only(self, run: ToolRun) -> None:
-        run.scenarios = [not_run(plan, "not sent: --plan-only") for plan in self._plans(run)]
-
     async def _ask_for_unknown_tool(self) -> None:
         plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
         reply, session = await self.line.call(UNKNOWN_TOOL, plan.arguments)
         if isinstance(reply, TimedOut | ConnectionLost):
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
-        self.unknown_tool = call_of(tool, plan, reply, session.protocol_version)
+        self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
+
+
+def _do_nothing() -> None:
+    """Stands in for the judging of a reply before the first one came."""

@@ -2,10 +2,16 @@
 
 In this order: the user's fixtures, the schema's own examples and defaults, results of earlier calls, the generator.
 What is returned satisfies the tool's inputSchema wherever that schema compiles.
+
+    schema         book_id: string, copies: integer with minimum 1, both required; note: string
+    generator      {"book_id": "hello world", "copies": 1, "note": "hello world"}
+    harvest        ("book", "id") → "b-17"
+    required_only  {"book_id": "b-17", "copies": 1}, origin "earlier result (book_id), schema"
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.options import Arguments
@@ -14,8 +20,9 @@ from toolvet.rules import ToolDefinition
 from toolvet.schema import compiled, valid_example
 from toolvet.schema.json_value import is_object, members
 
-_ABSENT = object()
-_SPOKEN = ("examples", "example", "default", "const", "enum")  # Keywords by which a schema gives a value itself.
+# Keywords by which a schema gives a value itself.
+VALUE_KEYWORDS: Final = ("examples", "example", "default", "const", "enum")
+_ABSENT: Final = object()
 
 
 @dataclass(frozen=True)
@@ -27,14 +34,22 @@ class Sample:
 
 
 class Values:
-    """Valid arguments of one tool, from the best source there is at this moment.
-
-    Raises `toolvet.errors.Unsatisfiable` at construction when nothing satisfies the schema.
-    """
+    """Valid arguments of one tool, from the best source there is at this moment."""
 
     def __init__(
         self, tool: ToolDefinition, harvest: Harvest, fixture: Arguments | None = None, known: Arguments | None = None
     ) -> None:
+        """Generate the arguments that `tool` needs, to be replaced by better ones.
+
+        Args:
+            tool: The definition of the tool.
+            harvest: What earlier calls returned.
+            fixture: Known good arguments of this tool, from the user.
+            known: Known good values per parameter, whatever the tool, from the user.
+
+        Raises:
+            Unsatisfiable: Nothing satisfies the tool's inputSchema.
+        """
         self.tool = tool
         self._known = known or {}
         self.fixture = dict(fixture) if fixture is not None else None
@@ -53,13 +68,13 @@ class Values:
             needed = {name: value for name, value in self.fixture.items() if name in self._required}
             if compiled(self.tool.input_schema).is_valid(needed):
                 return Sample(needed, "fixture")
-        return self._enriched(self._required)
+        return self._enrich(self._required)
 
     def all_properties(self) -> Sample:
         """Every property that the schema declares; a fixture is taken as it is."""
         if self.fixture is not None:
             return Sample(self.fixture, "fixture")
-        return self._enriched(self._all)
+        return self._enrich(self._all)
 
     def simple(self) -> Sample:
         """The required properties and the optional ones that are no objects or lists."""
@@ -74,10 +89,15 @@ class Values:
             return Sample(arguments, self.all_properties().origin)
         return needed
 
-    def transplanted(self, instance: object, base: Mapping[str, object]) -> dict[str, object] | None:
-        """What `instance` changed against the generated example, done to `base`; None when that is not possible.
+    def transplant(self, instance: object, base: Mapping[str, object]) -> dict[str, object] | None:
+        """`base` with what `instance` changes in the generated example; None when `instance` is not an object.
 
         So an error case differs from a call that is known to be good in one place, and nothing else explains its error.
+
+            generated  {"book_id": "hello world", "copies": 1}
+            instance   {"book_id": "hello world", "copies": 0}
+            base       {"book_id": "b-17", "copies": 1}
+            returns    {"book_id": "b-17", "copies": 0}
         """
         if not is_object(instance):
             return None
@@ -91,49 +111,30 @@ class Values:
                 result[name] = value
         return result
 
-    def _enriched(self, generated: Mapping[str, object]) -> Sample:
+    def _enrich(self, generated: Mapping[str, object]) -> Sample:
         """The generated arguments with what earlier results know better, one value at a time, each checked."""
         arguments, origins = dict(generated), dict[str, list[str]]()
         schema = compiled(self.tool.input_schema)
         for name, declared in self.tool.properties.items():
             if name not in arguments:
                 continue
-            found, origin = self._better(name, declared, arguments[name])
+            found, origin = self._find_better(name, declared, arguments[name])
             if found is not None and schema.is_valid({**arguments, name: found}):
                 arguments[name] = found
                 origins.setdefault(origin, []).append(name)
-        told = [f"{origin} ({', '.join(names)})" for origin, names in origins.items()]
-        return Sample(arguments, ", ".join([*told, "schema"]))
+        sources = [f"{origin} ({', '.join(names)})" for origin, names in origins.items()]
+        return Sample(arguments, ", ".join([*sources, "schema"]))
 
-    def _better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
+    def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
         """A value that the user or an earlier result knows, and which of them; None where there is no better one."""
         if name in self._known:
             return self._known[name], "settings"
-        if isinstance(declared, Mapping) and any(word in declared for word in _SPOKEN):
+        if isinstance(declared, Mapping) and any(word in declared for word in VALUE_KEYWORDS):
             return None, ""
         found = self._harvest.value(name)
         if found is not None and isinstance(generated, list):
             return [found], "earlier result"
         return (found if isinstance(found, type(generated)) else None), "earlier result"
-
-
-def settled(tool: ToolDefinition, harvest: Harvest, fixtures: object, known: Arguments) -> bool:
-    """Whether the tool's required arguments need no guessing: calling it later could not make them better.
-
-    A value is settled when the user or the schema gives it, when an earlier result knows it, or when it is of a kind
-    that any value serves (numbers, booleans, structures).
-    """
-    if fixtures:
-        return True
-    for name in tool.required:
-        declared = tool.properties.get(name)
-        if name in known or not is_object(declared) or any(word in declared for word in _SPOKEN):
-            continue
-        one = members(declared.get("items")) if declared.get("type") == "array" else declared
-        free = one.get("type") == "string" and "format" not in one and not any(word in one for word in _SPOKEN)
-        if free and harvest.value(name) is None:
-            return False
-    return True
 
 
 def _object(value: object) -> dict[str, object]:

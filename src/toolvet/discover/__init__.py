@@ -26,16 +26,25 @@ def packages(package: str) -> tuple[ModuleType, ...]:
     return tuple(import_module(f"{package}.{name}") for name in names)
 
 
-def data_files(package: str, suffix: str) -> Iterator[tuple[str, bytes]]:
-    """Every data file of `package` and of its sub-folders that ends with `suffix`: (path relative to it, content).
+def data_files(package: str, extension: str) -> Iterator[tuple[str, bytes]]:
+    """Every data file of `package` and of its sub-folders with this extension: (path relative to it, content).
 
-    In order of path. importlib.resources could do it too, but costs 13 ms of import on every start.
+    In order of path. `extension` begins with a dot, as in `.toml` or `.frames.toml`: a file that is meant by its name
+    is read by `data_file`, because `wording.toml` is also how `de_wording.toml` ends. Raises `ValueError` without the
+    dot. importlib.resources could do it too, but costs 13 ms of import on every start.
     """
+    if not extension.startswith("."):
+        raise ValueError(f"{extension!r} is not an extension such as '.toml'; data_file() reads the file of a name")
+    return files_of(package, extension)
+
+
+def files_of(package: str, wanted: str) -> Iterator[tuple[str, bytes]]:
+    """As `data_files`, but `wanted` may also be a whole name, such as `letters.toml`; for fingerprints."""
     root = import_module(package).__path__[0]
     for folder, folders, files in os.walk(root):
         folders.sort()
         for name in sorted(files):
-            if name.endswith(suffix):
+            if name == wanted or (wanted.startswith(".") and name.endswith(wanted)):
                 path = os.path.join(folder, name)  # noqa: PTH118 - pathlib is as dear as importlib.resources
                 with open(path, "rb") as file:  # noqa: PTH123
                     yield path[len(root) + 1 :].replace(os.sep, "/"), file.read()
@@ -59,16 +68,20 @@ class FileState(NamedTuple):
     device: int
 
 
-def file_states(package: str, suffixes: tuple[str, ...]) -> tuple[FileState, ...]:
-    """The state of each data file of `package` and of its sub-folders with one of these endings, in order of path."""
-    return tuple(sorted(_states(import_module(package).__path__[0], suffixes)))
+def file_states(package: str, wanted: tuple[str, ...]) -> tuple[FileState, ...]:
+    """The state of each file of `package` and of its sub-folders that `wanted` means, in order of path.
+
+    Each of `wanted` is an extension, which begins with a dot, or a whole name.
+    """
+    extensions = tuple(each for each in wanted if each.startswith("."))
+    return tuple(sorted(_states(import_module(package).__path__[0], extensions, frozenset(wanted))))
 
 
-def _states(folder: str, suffixes: tuple[str, ...]) -> Iterator[FileState]:
+def _states(folder: str, extensions: tuple[str, ...], names: frozenset[str]) -> Iterator[FileState]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from _states(entry.path, suffixes)
-            elif entry.name.endswith(suffixes):
+                yield from _states(entry.path, extensions, names)
+            elif entry.name.endswith(extensions) or entry.name in names:
                 seen = entry.stat()
                 yield FileState(entry.path, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from zlib import crc32
 
-from toolvet.discover import data_files, file_states
+from toolvet.discover import data_files, file_states, files_of
 
 try:
     # The same function; but `hashlib` loads OpenSSL first, which costs every start 3 ms and 3 MiB.
@@ -22,56 +22,54 @@ _MOST_KEPT = 200_000_000  # Bytes: who edits patterns builds anew every time.
 
 def compiled_from(
     package: str,
-    suffix: str,
+    extension: str,
     build: Callable[[Iterable[tuple[str, bytes]]], bytes],
     version: str,
     sources: tuple[str, ...] = (),
 ) -> bytes:
-    """What `build` makes of the data files of `package` that end with `suffix`, built once and then read back.
+    """What `build` makes of the data files of `package` with this extension, built once and then read back.
 
     `build` is given (path, content) of each file, in order of path, as `data_files` yields them. The entry is found by
     the `fingerprint` of the files, so an edited file never meets what was built before the edit. `version` names the
-    format that `build` writes: change it when `build` changes, or give the endings of its own `sources`.
+    format that `build` writes: change it when `build` changes, or give the names of its own `sources`.
     """
-    key = _key_of_built(package, suffix, version, sources)
+    key = _key_of_built(package, extension, version, sources)
     built = cached(key)
     if built is None:
-        built = build(data_files(package, suffix))
+        built = build(data_files(package, extension))
         keep(key, built)
     return built
 
 
-def is_built(package: str, suffix: str, version: str, sources: tuple[str, ...] = ()) -> bool:
+def is_built(package: str, extension: str, version: str, sources: tuple[str, ...] = ()) -> bool:
     """Whether `compiled_from` of the same would find what it asks for, as far as can be told without reading it."""
     try:
-        return os.path.exists(os.path.join(_folder(), _name(_key_of_built(package, suffix, version, sources))))
+        return os.path.exists(os.path.join(_folder(), _name(_key_of_built(package, extension, version, sources))))
     except OSError:
         return False
 
 
-def _key_of_built(package: str, suffix: str, version: str, sources: tuple[str, ...]) -> bytes:
-    return b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, suffix, *sources)))
+def _key_of_built(package: str, extension: str, version: str, sources: tuple[str, ...]) -> bytes:
+    return b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, extension, *sources)))
 
 
-def fingerprint(package: str, *suffixes: str) -> bytes:
-    """A digest of the names and the whole content of the data files of `package` with these endings.
+def fingerprint(package: str, *wanted: str) -> bytes:
+    """A digest of the names and the whole content of the files of `package` with these extensions or names.
 
     Remembered for as long as size, times and place of every file are the same, as `git status` does it: asking for
     those of 350 files costs 1 ms, reading them 8.
     """
-    states = file_states(package, suffixes)
+    states = file_states(package, wanted)
     # Plain tuples, because named ones take 2 ms to be written.
-    key = b"\0".join(
-        (b"files", repr([tuple(state) for state in states]).encode(), *(suffix.encode() for suffix in suffixes))
-    )
+    key = b"\0".join((b"files", repr([tuple(state) for state in states]).encode(), *(each.encode() for each in wanted)))
     known = cached(key)
     if known is not None and len(known) == len(digest(b"")):
         return known
     whole = blake2b(digest_size=32)
-    for suffix in suffixes:
-        for path, content in data_files(package, suffix):
+    for each in wanted:
+        for path, content in files_of(package, each):
             # With its length, no content can pass for the end of one file and the begin of the next.
-            whole.update(b"%s\0%s\0%d\0" % (suffix.encode(), path.encode(), len(content)))
+            whole.update(b"%s\0%s\0%d\0" % (each.encode(), path.encode(), len(content)))
             whole.update(content)
     found = whole.digest()
     # A file that was written just now may be written again without a trace in its times.
@@ -145,7 +143,8 @@ def _folder() -> str:
     folder = os.path.join(base or os.path.expanduser("~/.cache"), "toolvet")
     if os.path.exists(folder):
         status = os.stat(folder)
-        if status.st_uid != _user_id() or status.st_mode & 0o022:
+        # Windows has no such modes (every folder looks open to all), and %LOCALAPPDATA% is the user's own.
+        if os.name != "nt" and (status.st_uid != _user_id() or status.st_mode & 0o022):
             raise PermissionError(f"{folder} can be written by others")
     return folder
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 
 
 class Script(StrEnum):
@@ -44,8 +44,7 @@ def letters() -> Letters:
     """What `letters.toml` says."""
     import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
 
-    [(_path, content)] = data_files("toolvet.matching", "letters.toml")
-    return msgspec.convert(tomllib.loads(content.decode()), Letters)
+    return msgspec.convert(tomllib.loads(data_file("toolvet.matching", "letters.toml").decode()), Letters)
 
 
 @cache

@@ -7,7 +7,7 @@ no partner in its paragraph is no quotation mark, and an apostrophe never is one
 import re
 from functools import cache
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 
 # Read by their neighbours, because the same character opens and closes.
 _STRAIGHT = frozenset("\"'\u05f4")
@@ -54,8 +54,7 @@ class _Marks:
 def _marks() -> _Marks:
     import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
 
-    [(_, content)] = data_files("toolvet.prose", "quotations.toml")
-    data = tomllib.loads(content.decode())
+    data = tomllib.loads(data_file("toolvet.prose", "quotations.toml").decode())
     return _Marks(data["pairs"], data["elided"])
 
 

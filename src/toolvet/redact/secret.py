@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.redact.name import word_segments
 
 REDACTED = "[redacted]"
@@ -98,17 +98,15 @@ def _describes(value: Mapping[object, object]) -> bool:
 
 
 # The names and the values are bounded and start at a boundary, so that no text is read more often than their length.
-_QUOTED = re.compile(
-    r"""(?P<keep>["'](?P<name>[\w.-]{1,64}+)\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]{1,4096}+)"""
-)
+_QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]{1,4096})""")
 _ASSIGNED = re.compile(
-    r"""(?<![\w.-])(?P<keep>(?P<name>[A-Za-z_][\w.-]{0,63}+)=)"""
-    r"""(?P<value>"[^"]{1,4096}+"|'[^']{1,4096}+'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]{1,4096}+)"""
+    r"""(?<![\w.-])(?P<keep>(?P<name>[A-Za-z_][\w.-]{0,63})=)"""
+    r"""(?P<value>"[^"]{1,4096}"|'[^']{1,4096}'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]{1,4096})"""
 )
 _HEADER = re.compile(
-    r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}+|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
+    r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
     # A header's value has no blanks but behind a semicolon; a sentence has.
-    r"(?P<value>[^\s;]{1,4096}+(?:;[ ]?[^\s;]{1,1024}+){0,50}+)[ ]{0,4}$"
+    r"(?P<value>[^\s;]{1,4096}(?:;[ ]?[^\s;]{1,1024}){0,50})[ ]{0,4}$"
 )
 
 
@@ -161,8 +159,7 @@ class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def secret_data() -> SecretData:
     """What a secret looks like, as data."""
-    ((_, content),) = data_files("toolvet.redact", "secrets.toml")
-    return msgspec.toml.decode(content, type=SecretData)
+    return msgspec.toml.decode(data_file("toolvet.redact", "secrets.toml"), type=SecretData)
 
 
 @cache

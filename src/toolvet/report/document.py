@@ -67,9 +67,11 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     `result` is the tool result or, for a protocol error, the JSON-RPC error object; null where nothing came back
     (`outcome` says which). Long payloads are cut and then end with a note. `breaks` names the JSON Schema keyword that
     an error case breaks on purpose. `note` says in a sentence why the scenario passed or failed. `origin` says where
-    the arguments came from (fixture, schema, earlier result, generator).
+    the arguments came from (fixture, schema, earlier result, generator). `id` is unique in the report, and a finding
+    about this call has it in `scenario`.
     """
 
+    id: Annotated[str, Meta(description="The name of the tool, a slash, and the number of its scenario from 1.")] = ""
     name: str
     category: Category
     arguments: Annotated[Json, Meta(description="The `arguments` of the tools/call request.")]

@@ -1,4 +1,4 @@
-"""Findings of one check, together: forty tools without parameter descriptions are one thing to read, not forty."""
+"""The findings of one check together: forty tools without parameter descriptions are one thing to read, not forty."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ class FindingGroup:
 
     @property
     def why(self) -> str:
-        """Why it matters, when all findings agree; else empty, and each finding says it itself."""
-        return _shared([finding.why for finding in self.findings])
+        """Why it matters, when all findings say the same; else empty, and each finding is shown with its own words."""
+        return _agreed([finding.why for finding in self.findings])
 
     @property
     def remedy(self) -> str:
-        """What to do, when all findings agree; else empty, and each finding says it itself."""
-        return _shared([finding.remedy for finding in self.findings])
+        """What to do, when all findings say the same; else empty, and each finding is shown with its own words."""
+        return _agreed([finding.remedy for finding in self.findings])
 
 
-def grouped(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
+def group_findings(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
     """The worst first; within a severity the check with the most findings first, then by id."""
     groups: dict[tuple[Severity, str], list[Finding]] = {}
     for finding in findings:
@@ -39,5 +39,5 @@ def grouped(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
     return tuple(FindingGroup(name, severity, tuple(members)) for (severity, name), members in ordered)
 
 
-def _shared(texts: list[str]) -> str:
+def _agreed(texts: list[str]) -> str:
     return texts[0] if all(text == texts[0] for text in texts) else ""

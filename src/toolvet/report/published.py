@@ -1,13 +1,15 @@
-"""The published JSON Schema of the JSON report, made from the document's types."""
+"""The JSON report as other programs meet it: its JSON Schema, made from the document's types, and reading one back."""
 
 import inspect
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
-from toolvet.report.document import Report, Reports
+from toolvet.errors import ConfigError
+from toolvet.report.document import COLLECTION_ID, SCHEMA_ID, Report, Reports
 
-FILE = "toolvet-report-1.schema.json"
+FILE: Final = "toolvet-report-1.schema.json"
 
 
 def schema() -> dict[str, object]:
@@ -22,11 +24,39 @@ def schema() -> dict[str, object]:
         "title": "toolvet report, version 1",
         "description": "What `toolvet assess --report json=FILE` writes: one server, or several side by side.",
         "oneOf": list(alternatives),
-        "$defs": {name: _polished(name, item) for name, item in sorted(definitions.items())},
+        "$defs": {name: _polish(name, item) for name, item in sorted(definitions.items())},
     }
 
 
-def _polished(name: str, definition: Mapping[str, object]) -> dict[str, object]:
+def load(content: bytes, file: str) -> tuple[Report, ...]:
+    """The reports in a JSON report, one or several; fields that this version does not know are left out.
+
+    Args:
+        content: The bytes of the document.
+        file: The name of the file, for the error.
+
+    Raises:
+        ConfigError: `content` is not such a report; the error names `file` and the place in it.
+    """
+    try:
+        head = msgspec.json.decode(content, type=_FormatField)
+        if head.schema == SCHEMA_ID:
+            return (msgspec.json.decode(content, type=Report),)
+        if head.schema == COLLECTION_ID:
+            return tuple(msgspec.json.decode(content, type=Reports).reports)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at ")
+        raise ConfigError(f"not a toolvet report: {problem}", file=file, key=place.strip("`") or None) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"not JSON: {error}", file=file, line=_line_of(content, str(error))) from error
+    if head.schema is None:
+        raise ConfigError("not a toolvet report: 'schema' is missing", file=file)
+    raise ConfigError(
+        f"this version of toolvet reads {SCHEMA_ID} and {COLLECTION_ID}, not '{head.schema}'", file=file, key="schema"
+    )
+
+
+def _polish(name: str, definition: Mapping[str, object]) -> dict[str, object]:
     """What msgspec made, with its docstring as plain text, and the version always required."""
     polished = dict(definition)
     description = polished.get("description")
@@ -37,3 +67,17 @@ def _polished(name: str, definition: Mapping[str, object]) -> dict[str, object]:
         required = polished.get("required")
         polished["required"] = ["schema", *(required if isinstance(required, list) else [])]
     return polished
+
+
+class _FormatField(msgspec.Struct):
+    """The field of a document that names its format."""
+
+    schema: str | None = None
+
+
+def _line_of(content: bytes, problem: str) -> int | None:
+    """The line of the offset that msgspec's message ends with (`… (byte 17)`), or the last when the file is cut off."""
+    digits = problem.rpartition("(byte ")[2].rstrip(")")
+    if digits.isdigit():
+        return content.count(b"\n", 0, int(digits)) + 1
+    return content.count(b"\n") + 1 if "truncated" in problem else None

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from toolvet.findings import Finding, Severity
 from toolvet.report.document import Report, Status, Tool
-from toolvet.report.group import FindingGroup, grouped
-from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.group import FindingGroup, group_findings
+from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import (
     STATUS,
     confidence,
@@ -70,7 +70,7 @@ def _report(report: Report, words: Mapping[Severity, str]) -> Iterator[Renderabl
     if called:
         yield Text()
         yield _tool_table(called, report.findings, words)
-    for group in grouped(report.findings):
+    for group in group_findings(report.findings):
         yield Text()
         yield from _group(group)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
@@ -110,15 +110,18 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding], words: Mappi
     table.add_column("Error texts", justify="right", no_wrap=True)
     table.add_column("Passed", justify="right", no_wrap=True)
     table.add_column("Findings", overflow="fold")
+    severities_of: dict[str | None, list[Severity]] = {}
+    for finding in findings:
+        severities_of.setdefault(finding.tool, []).append(finding.severity)
     for tool in tools:
         style = _STATUS_STYLE[tool.status]
         table.add_row(
-            Text(shortened(one_line(tool.name), 80)),
+            Text(shorten(one_line(tool.name), 80)),
             Text(STATUS[tool.status], style=style),
             confidence(tool),
             number(tool.error_message_score),
             passed(tool),
-            _tool_note([finding.severity for finding in findings if finding.tool == tool.name], words),
+            _tool_note(severities_of.get(tool.name, []), words),
         )
     return table
 
@@ -176,7 +179,7 @@ def _finding(finding: Finding, group: FindingGroup) -> RenderableType:
 
 def _quoted(evidence: str) -> str:
     """The first lines of what was seen."""
-    lines = shortened(visible(evidence).strip(), _EVIDENCE).splitlines()
+    lines = shorten(visible(evidence).strip(), _EVIDENCE).splitlines()
     more = len(lines) - _EVIDENCE_LINES
     return "\n".join([*lines[:_EVIDENCE_LINES], *([f"… ({counted(more, 'more line')})"] if more > 0 else [])])
 

@@ -1,13 +1,17 @@
-"""Text of a server, made safe to look at: what is invisible, or would steer a terminal, is shown as what it is.
+"""Text and JSON values of a server, made safe to look at: characters that are invisible or steer a terminal are shown.
 
 It does not escape for any format: Rich markup, HTML, XML and Markdown do that where they are written.
 """
 
+import json
 import re
+from typing import Final
+
+import orjson
 
 # Controls, bidirectional overrides, zero-width marks, line separators, tag characters (used to hide prompts), lone
 # surrogates and non-characters. The joiners U+200C and U+200D stay: Persian and emoji are written with them.
-_UNSEEN = re.compile(
+_UNSEEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -26,11 +30,25 @@ def one_line(text: str) -> str:
     return visible(text).strip().replace("\n", " ↵ ").replace("\t", " ")
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """The first `limit` characters, and how many more there were."""
     if len(text) <= limit:
         return text
     return f"{text[:limit].rstrip()} … ({len(text) - limit:,} more characters)"
+
+
+def pretty(value: object, limit: int) -> str:
+    """Indented JSON, cut after `limit` characters. Total: a value that is no JSON is shown by its `repr`."""
+    return shorten(visible(_indent(value)), limit)
+
+
+def compact(value: object, limit: int) -> str:
+    """JSON on one line, cut after `limit` characters. Total, like `pretty`."""
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:
+        text = _encode_slowly(value, indent=None)
+    return shorten(visible(text), limit)
 
 
 def _picture(match: re.Match[str]) -> str:
@@ -38,3 +56,18 @@ def _picture(match: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def _indent(value: object) -> str:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        return _encode_slowly(value, indent=2)
+
+
+def _encode_slowly(value: object, indent: int | None) -> str:
+    """What orjson refuses: integers beyond 64 bits, lone surrogates, keys that are no strings, 255 levels and more."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return "(a value that cannot be shown as JSON)"

@@ -1,6 +1,6 @@
 """What was seen → findings: one rule a file, the same for an assessment, the proxy and the library."""
 
-from toolvet.rules.judge import Observation, cards, judge_call, judge_calls, judge_server, judge_tool, merged
+from toolvet.rules.judge import cards, judge_call, judge_calls, judge_server, judge_tool, merge
 from toolvet.rules.subject import (
     IntendedViolation,
     ObservedCall,
@@ -16,7 +16,6 @@ from toolvet.rules.subject import (
 
 __all__ = [
     "IntendedViolation",
-    "Observation",
     "ObservedCall",
     "Outcome",
     "Preview",
@@ -30,6 +29,6 @@ __all__ = [
     "judge_calls",
     "judge_server",
     "judge_tool",
-    "merged",
+    "merge",
     "tool_definition",
 ]

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.redact import word_segments
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import members
@@ -143,7 +143,7 @@ def _described(description: str) -> Iterator[Deed]:
 
 _LONGEST_DESCRIPTION = 2_000
 _LOOK_AHEAD = 6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
-_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*+|,")
+_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
 
 
 def _description_words(sentence: str) -> tuple[str, ...]:
@@ -234,8 +234,7 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
 @cache
 def destructive_source() -> _Source:
     """The words as data, with their hits and misses."""
-    ((_, content),) = data_files("toolvet.rules", "destructive.toml")
-    return msgspec.toml.decode(content, type=_Source)
+    return msgspec.toml.decode(data_file("toolvet.rules", "destructive.toml"), type=_Source)
 
 
 @cache

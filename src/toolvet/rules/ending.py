@@ -1,5 +1,6 @@
 """How a call ended: the one table that decides which rule speaks, so that one fault is told once."""
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import cast
@@ -11,6 +12,12 @@ from toolvet.schema.json_value import elements, members
 INVALID_ARGUMENTS = frozenset({-32602, -32600, -32700})
 # -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.
 _NEEDS_MORE = frozenset({-32042, -32021})
+_ABSENT = re.compile(
+    r"(?i)\b(?:not found|no (?:\w+ ){0,3}found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find"
+    r"|did not resolve)\b"
+)
+_LONGEST = 4_000  # Characters of an error that are searched.
+_MOST_VALUES = 1_000  # Members of a structured content that are read for its words.
 
 
 class Ending(StrEnum):
@@ -67,6 +74,11 @@ def words_of(call: ObservedCall) -> str:
     return "\n".join(texts)
 
 
+def speaks_of_absence(words: str) -> bool:
+    """Whether an error says that something does not exist ("not found"): no schema could have said that before."""
+    return _ABSENT.search(words[:_LONGEST]) is not None
+
+
 def _protocol_ending(call: ObservedCall) -> Ending:
     code = call.error.code if call.error is not None else None
     if code in _NEEDS_MORE or call.tool.runs_as_task:
@@ -115,7 +127,7 @@ def _texts(content: object) -> Iterator[str]:
 def _strings(value: object) -> Iterator[str]:
     """The strings in a JSON value, in order; the first thousand members are enough to be read."""
     pending, seen = [value], 0
-    while pending and seen < _ENOUGH:
+    while pending and seen < _MOST_VALUES:
         here = pending.pop()
         seen += 1
         if isinstance(here, str):
@@ -124,6 +136,3 @@ def _strings(value: object) -> Iterator[str]:
             pending.extend(reversed(list(cast("Mapping[object, object]", here).values())))
         else:
             pending.extend(reversed(elements(here)))
-
-
-_ENOUGH = 1000

@@ -1,10 +1,10 @@
-"""What is wrong with the envelopes that a tool answers with: each rule about them tells its own part."""
+"""The envelopes that a tool answers with, and their findings: each `envelope-…` rule yields those under its own id."""
 
 from collections.abc import Iterator, Sequence
 
 from toolvet.envelope import check_envelope
 from toolvet.envelope.sighting import Sighting, sightings
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding
 from toolvet.rules.subject import ObservedCall
 
 
@@ -12,19 +12,22 @@ def envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Sig
     """The envelopes in the results of a tool.
 
     A tool answers with envelopes when one of its results says so by `meta.version`. From then on every result with
-    the keys of an envelope is held to the contract; before, `success` and `data` may be anybody's format.
+    the keys of an envelope is held to the contract; before, `success` and `data` may be any other format.
     """
     found = [(call, sighting) for call in calls for sighting in sightings(call.result)]
     if any(sighting.claims for _, sighting in found):
         yield from found
 
 
-def seen(calls: Sequence[ObservedCall], check: str) -> Iterator[Observation]:
-    """The findings of `check_envelope` under the id `check`; their pointers lead into the envelope."""
+def judge_envelopes(calls: Sequence[ObservedCall], card: Card) -> Iterator[Finding]:
+    """The findings of `check_envelope` under the id of `card`; their pointers lead into the envelope.
+
+    `check_envelope` has already removed secrets from what it quotes.
+    """
     for _, (place, envelope) in envelopes(calls):
         for finding in check_envelope(envelope):
-            if finding.id == check:
-                yield Observation(
+            if finding.id == card.id:
+                yield card.finding(
                     message=f"In the envelope in {place[1:]}: {finding.message}",
                     evidence=finding.evidence,
                     pointer=finding.pointer,

@@ -1,38 +1,26 @@
-"""Subjects in, findings out: every rule of the catalogue is asked about what it can judge.
+"""Subjects in, findings out: each rule of the catalogue judges what it has a function for.
 
-A rule is one file in `catalog/`. It has a `CARD` and one or more of these functions, each yielding `Observation`:
+A rule is one file in `catalog/`. It has a `CARD` and one or more of these functions, each yielding findings that it
+makes with `CARD.finding(message=…, …)`:
 
-    check_tool(tool: ToolDefinition)                        how a tool is defined
-    check_call(call: Call)                                  one call and its outcome
-    check_calls(tool: ToolDefinition, calls: Sequence[Call])    a tool over all its calls
-    check_server(server: ServerSeen)                        the whole server
+    check_tool(tool: ToolDefinition)                                    how a tool is defined
+    check_call(call: ObservedCall)                                      one call and its outcome
+    check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall])    a tool over all its calls
+    check_server(server: ServerSeen)                                    the whole server
+
+A rule does not name its subject: the judge adds the tool, and the caller that knows more of a call (its id in a report,
+the command that makes it again) adds that. Words of the server enter a finding through `rules/quote.py` only, which
+removes secrets.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from types import ModuleType
 
 import msgspec
 
 from toolvet.discover import modules
-from toolvet.findings import Card, Finding, Severity
-from toolvet.redact import redact_text
+from toolvet.findings import Card, Finding
 from toolvet.rules.subject import ObservedCall, ServerSeen, ToolDefinition
-
-
-class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule saw: a sentence, the words that show it, and where it departs from its card.
-
-    `tool` names the tool that is meant where the subject is the whole server.
-    """
-
-    message: str
-    evidence: str = ""
-    pointer: str = ""
-    confidence: int = 100
-    severity: Severity | None = None
-    remedy: str | None = None
-    tool: str | None = None
 
 
 @cache
@@ -42,26 +30,26 @@ def cards() -> Mapping[str, Card]:
 
 
 def judge_tool(tool: ToolDefinition) -> tuple[Finding, ...]:
-    """What is wrong with a tool's definition."""
-    return tuple(_findings("check_tool", tool.name, tool))
+    """The findings about a tool's definition."""
+    return tuple(_apply_rules("check_tool", tool.name, tool))
 
 
 def judge_call(call: ObservedCall) -> tuple[Finding, ...]:
-    """What is wrong with one call's outcome."""
-    return tuple(_findings("check_call", call.tool.name, call))
+    """The findings about one call and its outcome."""
+    return tuple(_apply_rules("check_call", call.tool.name, call))
 
 
 def judge_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> tuple[Finding, ...]:
-    """What is wrong with a tool that shows only over several of its calls."""
-    return tuple(_findings("check_calls", tool.name, tool, calls))
+    """The findings that only several calls of a tool show; `calls` are all of them, in the order they were made."""
+    return tuple(_apply_rules("check_calls", tool.name, tool, calls))
 
 
 def judge_server(server: ServerSeen) -> tuple[Finding, ...]:
-    """What is wrong with the server as a whole."""
-    return tuple(_findings("check_server", None, server))
+    """The findings about the server as a whole."""
+    return tuple(_apply_rules("check_server", "", server))
 
 
-def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings with one fingerprint become one: the gravest of them, the first seen among equals, with a count."""
     kept: dict[tuple[str, str, str], Finding] = {}
     for finding in findings:
@@ -76,32 +64,14 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 @cache
-def _rules(function: str) -> tuple[tuple[Card, Callable[..., Iterable[Observation]]], ...]:
-    found: list[tuple[Card, Callable[..., Iterable[Observation]]]] = []
-    for module in modules("toolvet.rules.catalog"):
-        check = _function(module, function)
-        if check is not None:
-            found.append((module.CARD, check))
-    return tuple(found)
+def _checks(function: str) -> tuple[Callable[..., Iterable[Finding]], ...]:
+    """The functions of this name, from all rules that have one."""
+    rules = modules("toolvet.rules.catalog")
+    return tuple(getattr(rule, function) for rule in rules if hasattr(rule, function))
 
 
-def _function(module: ModuleType, name: str) -> Callable[..., Iterable[Observation]] | None:
-    check: Callable[..., Iterable[Observation]] | None = getattr(module, name, None)
-    return check
-
-
-def _findings(function: str, tool: str | None, *subject: object) -> Iterable[Finding]:
-    for card, check in _rules(function):
-        for seen in check(*subject):
-            yield Finding(
-                id=card.id,
-                severity=seen.severity or card.severity,
-                confidence=seen.confidence,
-                tool=tool or seen.tool or None,
-                # What a server says may hold its secrets, and a report is passed on.
-                message=redact_text(seen.message),
-                pointer=seen.pointer,
-                evidence=redact_text(seen.evidence),
-                why=card.why,
-                remedy=seen.remedy or card.remedy,
-            )
+def _apply_rules(function: str, tool: str, *subject: object) -> Iterator[Finding]:
+    """What all rules find, with the name of the tool; `tool` is empty where a rule names it or the server is meant."""
+    for check in _checks(function):
+        for finding in check(*subject):
+            yield msgspec.structs.replace(finding, tool=tool) if tool else finding

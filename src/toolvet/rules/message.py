@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
 from toolvet.rules.subject import ObservedCall
@@ -277,8 +277,7 @@ class _Patterns(msgspec.Struct, frozen=True):
 @cache
 def message_source() -> MessageSource:
     """The patterns as data."""
-    ((_, content),) = data_files("toolvet.rules", "message.toml")
-    return msgspec.toml.decode(content, type=MessageSource)
+    return msgspec.toml.decode(data_file("toolvet.rules", "message.toml"), type=MessageSource)
 
 
 @cache

@@ -205,3 +205,7 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     oddities: tuple[WireOddity, ...] = ()
     listing_problems: tuple[str, ...] = ()
     validation: ValidationSeen | None = None
+
+    def oddities_of(self, *kinds: str) -> tuple[str, ...]:
+        """The words of all oddities of these kinds, in the order they came."""
+        return tuple(oddity.evidence for oddity in self.oddities if oddity.kind in kinds)

@@ -3,12 +3,12 @@
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import Literal, cast
+from functools import cache, lru_cache
+from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 
 ValueType = Literal["string", "integer", "number"]
 
@@ -159,19 +159,18 @@ def _as(value: str, kind: ValueType) -> Iterator[object]:
 @lru_cache(maxsize=2)
 def entries(table: Literal["name", "phrase"]) -> tuple[Entry, ...]:
     """Every entry of one table, in the order of the file."""
-    rows = _tables()[f"{table}s.toml"][table]
+    rows = _table(f"{table}s.toml")[table]
     return msgspec.convert(rows, tuple[Entry, ...])
 
 
 def formats() -> Mapping[str, tuple[str, ...]]:
     """The value templates of each `format`."""
-    return msgspec.convert(_tables()["formats.toml"]["format"], dict[str, tuple[str, ...]])
+    return msgspec.convert(_table("formats.toml")["format"], dict[str, tuple[str, ...]])
 
 
-@lru_cache(maxsize=1)
-def _tables() -> Mapping[str, Mapping[str, object]]:
-    found = data_files("toolvet.schema", ".toml")
-    return {path: cast("Mapping[str, object]", tomllib.loads(content.decode())) for path, content in found}
+@cache
+def _table(name: str) -> Mapping[str, object]:
+    return tomllib.loads(data_file("toolvet.schema", name).decode())
 
 
 @lru_cache(maxsize=1)
@@ -194,7 +193,7 @@ class ListNotation(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def choices() -> tuple[ListNotation, ...]:
     """Every form, in the order of the file."""
-    return msgspec.convert(_tables()["choices.toml"]["choice"], tuple[ListNotation, ...])
+    return msgspec.convert(_table("choices.toml")["choice"], tuple[ListNotation, ...])
 
 
 @lru_cache(maxsize=1)

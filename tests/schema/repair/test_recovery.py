@@ -2,7 +2,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 
 from toolvet.schema import recover
 
@@ -124,7 +125,7 @@ def test_what_python_prints_comes_back(value: Any) -> None:
         assert found.value == value
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.text(alphabet=st.sampled_from(list("{}[]()\"'`,:=# \n\\/*abTrue10.-+eNn“”")), max_size=60) | st.text())
 def test_any_text_is_read_or_not_and_never_raises(text: str) -> None:
     found = recover(text)
@@ -132,7 +133,7 @@ def test_any_text_is_read_or_not_and_never_raises(text: str) -> None:
         assert found.value is None or json.dumps(found.value, allow_nan=False)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.dictionaries(st.text(alphabet="abc"), json_values, min_size=1, max_size=3),
     st.integers(min_value=1, max_value=60),

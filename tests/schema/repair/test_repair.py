@@ -2,7 +2,8 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.examples import examples
 from tests.schema.repair.patching import patched
 
 from toolvet.schema import compiled, repair
@@ -339,13 +340,13 @@ schemas = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(schemas, json_values)
 def test_whatever_comes_back_validates_and_is_what_the_patch_makes(schema: Any, value: Any) -> None:
     fixed(schema, value)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     json_values
     | st.dictionaries(

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.choice import SeededChoice
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 from toolvet.schema import boundary_examples, compiled
 
@@ -19,7 +18,7 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
     schema = compiled(values.tool.input_schema)
     plans: list[PlannedCall] = []
     for example in boundary_examples(values.tool.input_schema):
-        arguments = values.transplanted(example.instance, base)
+        arguments = values.transplant(example.instance, base)
         if arguments is not None and arguments != base and schema.is_valid(arguments):
             plans.append(PlannedCall(name=example.detail, category=CATEGORY, arguments=arguments, origin="generator"))
     yield from choose.some(plans, MOST)

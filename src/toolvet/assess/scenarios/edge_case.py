@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from toolvet.assess.choice import SeededChoice
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members

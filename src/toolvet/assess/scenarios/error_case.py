@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.choice import SeededChoice
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 from toolvet.rules import IntendedViolation
 from toolvet.schema import InvalidExample, compiled, invalid_examples
@@ -20,7 +19,7 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
     base = values.all_properties().arguments
     groups: dict[str, list[tuple[InvalidExample, Mapping[str, object]]]] = {}
     for example in invalid_examples(values.tool.input_schema):
-        arguments = values.transplanted(example.instance, base)
+        arguments = values.transplant(example.instance, base)
         if arguments is not None and [violation.keyword for violation in schema.violations(arguments)] == [
             example.keyword
         ]:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.choice import SeededChoice
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 
 ORDER = 1

@@ -27,8 +27,7 @@ class EndingMarks(NamedTuple):
 @cache
 def ending_marks() -> EndingMarks:
     """The table, read once."""
-    content = data_file("toolvet.checks.answer", "ending.toml")
-    table = msgspec.toml.decode(content, type=_EndingTable)
+    table = ending_table()
     words = {language: words.split() for language, words in table.dangling.items()}
     return EndingMarks(
         sentence_ends=frozenset(table.sentence_ends),
@@ -43,8 +42,8 @@ def ending_marks() -> EndingMarks:
     )
 
 
-class _EndingTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `ending.toml` says."""
+class EndingTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `ending.toml` says; `hits` and `misses` prove what it calls `dangling`, by language."""
 
     sentence_ends: str
     closers: str
@@ -52,3 +51,10 @@ class _EndingTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     complete_endings: list[str]
     sign_off: dict[str, list[str]]
     dangling: dict[str, str]
+    hits: dict[str, list[str]]
+    misses: dict[str, list[str]]
+
+
+def ending_table() -> EndingTable:
+    """`ending.toml` as it is written."""
+    return msgspec.toml.decode(data_file("toolvet.checks.answer", "ending.toml"), type=EndingTable)

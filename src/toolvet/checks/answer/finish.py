@@ -20,11 +20,33 @@ def finish_kind(reason: str | None) -> FinishKind | None:
     """
     if not reason:
         return None
-    return _kinds().get(_SEPARATORS.sub("_", f"{reason}".rpartition(".")[2].strip().lower()))
+    return _kinds().get(plain_reason(reason))
+
+
+def plain_reason(reason: str) -> str:
+    """A reason as `finish.toml` writes it: `FinishReason.MAX_TOKENS` is `max_tokens`."""
+    return _SEPARATORS.sub("_", f"{reason}".rpartition(".")[2].strip().lower())
+
+
+class VendorReasons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One vendor's reasons of one kind, and their proof: how the vendor spells each of them."""
+
+    reasons: list[str]
+    hits: list[str]
+
+
+@cache
+def finish_reasons() -> dict[FinishKind, dict[str, VendorReasons]]:
+    """What `finish.toml` says: by kind, then by vendor."""
+    content = data_file("toolvet.checks.answer", "finish.toml")
+    return msgspec.toml.decode(content, type=dict[FinishKind, dict[str, VendorReasons]])
 
 
 @cache
 def _kinds() -> dict[str, FinishKind]:
-    content = data_file("toolvet.checks.answer", "finish.toml")
-    table = msgspec.toml.decode(content, type=dict[FinishKind, dict[str, list[str]]])
-    return {reason: kind for kind, vendors in table.items() for reasons in vendors.values() for reason in reasons}
+    return {
+        reason: kind
+        for kind, vendors in finish_reasons().items()
+        for vendor in vendors.values()
+        for reason in vendor.reasons
+    }

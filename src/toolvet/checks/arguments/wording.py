@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 import orjson
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 
 
 class KeywordWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,8 +37,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def wording() -> Wording:
     """The table, read once."""
-    ((_, content),) = data_files("toolvet.checks.arguments", "wording.toml")
-    return msgspec.toml.decode(content, type=Wording)
+    return msgspec.toml.decode(data_file("toolvet.checks.arguments", "wording.toml"), type=Wording)
 
 
 def as_json(value: object) -> str:

@@ -15,7 +15,7 @@ from functools import cache
 import msgspec
 
 from toolvet.checks.result.verdict import State
-from toolvet.discover import data_files
+from toolvet.discover import data_file, data_files
 from toolvet.matching import Hit, Pattern, PatternSet
 
 
@@ -141,5 +141,4 @@ def tool_names() -> ToolNames:
 
 def table(name: str) -> object:
     """One of the TOML files beside this module."""
-    content = next(content for path, content in data_files(_PACKAGE, ".toml") if path == name)
-    return tomllib.loads(content.decode("utf-8"))
+    return tomllib.loads(data_file(_PACKAGE, name).decode("utf-8"))

@@ -1,4 +1,7 @@
-"""What the page shows, in the order it shows it: reports made ready for the template, which only writes them down."""
+"""Reports made ready for the page's template: calls with escaped payloads, and the anchors that links lead to.
+
+The template reads the documents themselves (`Tool`, `Scenario`, `Finding`); the classes here add what only a page has.
+"""
 
 import html
 import re
@@ -12,9 +15,8 @@ from markupsafe import Markup
 
 from toolvet.findings import Card, Finding
 from toolvet.report.document import Report, Scenario, Tool
-from toolvet.report.group import FindingGroup, grouped
-from toolvet.report.payload import pretty
-from toolvet.report.visible import shortened, visible
+from toolvet.report.group import FindingGroup, group_findings
+from toolvet.report.visible import pretty, shorten, visible
 
 # Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.
 _PAGE: Final = 2_600_000
@@ -65,42 +67,39 @@ class ToolPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingView:
-    """One finding: `key` is what its tool is filtered by; the others are anchors, where the report has such a place."""
-
-    finding: Finding
-    key: str
-    place: str | None
-    call: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupView:
-    """Findings of one check, with the card of the check when there is one."""
-
-    group: FindingGroup
-    title: str
-    findings: tuple[FindingView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ServerView:
-    """One server. `choices` are the tools a reader can filter by: (key, name)."""
+    """One server, and where the page shows what a finding is about.
+
+    `filter_keys` has the value by which a reader filters for each tool, by its name; `tool_anchors` and `call_anchors`
+    have the places in the page, by the tool's name and by the scenario's id.
+    """
 
     anchor: str
     report: Report
     tools: tuple[ToolPanel, ...]
     skipped: tuple[ToolPanel, ...]
-    groups: tuple[GroupView, ...]
-    choices: tuple[tuple[str, str], ...]
+    groups: tuple[FindingGroup, ...]
+    cards: Mapping[str, Card]
+    filter_keys: Mapping[str, str]
+    tool_anchors: Mapping[str, str]
+    call_anchors: Mapping[str, str]
 
+    def title(self, group: FindingGroup) -> str:
+        """The headline of a group: the title of the check's card, or its id where there is no card."""
+        card = self.cards.get(group.id)
+        return card.title if card is not None else group.id.replace("-", " ").capitalize()
 
-@dataclass(frozen=True, slots=True)
-class _Anchors:
-    """Anchors by the name of the tool, and by tool and the command that makes the call again."""
+    def filter_key(self, finding: Finding) -> str:
+        """The value by which a finding is filtered; empty when it is about the server."""
+        return "" if finding.tool is None else self.filter_keys[finding.tool]
 
-    tools: Mapping[str, str]
-    calls: Mapping[tuple[str, str], str]
+    def tool_anchor(self, finding: Finding) -> str | None:
+        """The place of the finding's tool in the page, if it is there."""
+        return self.tool_anchors.get(finding.tool or "")
+
+    def call_anchor(self, finding: Finding) -> str | None:
+        """The place of the call that shows the finding, if it is there."""
+        return self.call_anchors.get(finding.scenario or "")
 
 
 def views(reports: Sequence[Report], cards: Mapping[str, Card]) -> tuple[ServerView, ...]:
@@ -109,56 +108,54 @@ def views(reports: Sequence[Report], cards: Mapping[str, Card]) -> tuple[ServerV
     commands = sum(min(len(scenario.reproduce), _LONGEST_TEXT) for scenario in scenarios)
     room = _PAGE - commands - _FRAME * len(scenarios)
     limit = min(max(room // max(2 * len(scenarios), 1), _SHORTEST_PAYLOAD), _LONGEST_PAYLOAD)
-    return tuple(_server(f"s{number}", report, cards, limit) for number, report in enumerate(reports, 1))
+    return tuple(_view_server(f"s{number}", report, cards, limit) for number, report in enumerate(reports, 1))
 
 
-def _server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) -> ServerView:
-    anchors = [f"{anchor}-t{number}" for number in range(1, len(report.tools) + 1)]
-    tools = [_tool(place, tool, report.findings, limit) for place, tool in zip(anchors, report.tools, strict=True)]
+def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: int) -> ServerView:
+    counts: dict[str | None, Counter[str]] = {}
+    for finding in report.findings:
+        counts.setdefault(finding.tool, Counter())[finding.severity.value] += 1
+    panels = [
+        _view_tool(f"{anchor}-t{number}", tool, counts.get(tool.name, Counter()), limit)
+        for number, tool in enumerate(report.tools, 1)
+    ]
+    called = tuple(panel for panel in panels if panel.tool.skipped is None)
     # A server may list two tools of one name: findings then lead to the first.
-    places = _Anchors(
-        tools={view.tool.name: view.anchor for view in reversed(tools)},
-        calls={
-            (view.tool.name, call.scenario.reproduce): call.anchor
-            for view in reversed(tools)
-            for call in reversed(view.calls)
-            if view.tool.skipped is None
-        },
-    )
-    keys = dict(places.tools)
+    tool_anchors = {panel.tool.name: panel.anchor for panel in reversed(panels)}
+    filter_keys = dict(tool_anchors)
     for finding in report.findings:
         if finding.tool is not None:
-            keys.setdefault(finding.tool, f"{anchor}-u{len(keys)}")
+            filter_keys.setdefault(finding.tool, f"{anchor}-u{len(filter_keys)}")
     return ServerView(
         anchor=anchor,
         report=report,
-        tools=tuple(view for view in tools if view.tool.skipped is None),
-        skipped=tuple(view for view in tools if view.tool.skipped is not None),
-        groups=tuple(_group(group, cards, keys, places) for group in grouped(report.findings)),
-        choices=tuple((key, name) for name, key in keys.items()),
+        tools=called,
+        skipped=tuple(panel for panel in panels if panel.tool.skipped is not None),
+        groups=group_findings(report.findings),
+        cards=cards,
+        filter_keys=filter_keys,
+        tool_anchors=tool_anchors,
+        call_anchors={call.scenario.id: call.anchor for panel in called for call in panel.calls if call.scenario.id},
     )
 
 
-def _tool(anchor: str, tool: Tool, findings: Sequence[Finding], limit: int) -> ToolPanel:
-    return ToolPanel(
-        anchor=anchor,
-        tool=tool,
-        counts=Counter(finding.severity.value for finding in findings if finding.tool == tool.name),
-        calls=tuple(_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(tool.scenarios, 1)),
-    )
+def _view_tool(anchor: str, tool: Tool, counts: Counter[str], limit: int) -> ToolPanel:
+    calls = [_view_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(tool.scenarios, 1)]
+    return ToolPanel(anchor=anchor, tool=tool, counts=counts, calls=tuple(calls))
 
 
-def _call(anchor: str, scenario: Scenario, limit: int) -> CallView:
+def _view_call(anchor: str, scenario: Scenario, limit: int) -> CallView:
     mark = "none" if scenario.outcome == "not_run" else "pass" if scenario.passed else "fail"
-    parts = tuple(_parts(scenario.result, limit)) if scenario.result is not None else ()
-    return CallView(anchor, scenario, mark, _json(scenario.arguments, limit), parts)
+    parts = tuple(_split_response(scenario.result, limit)) if scenario.result is not None else ()
+    request = _render_json(scenario.arguments, limit)
+    return CallView(anchor=anchor, scenario=scenario, mark=mark, request=request, response=parts)
 
 
-def _parts(result: object, limit: int) -> Iterator[ResponsePart]:
+def _split_response(result: object, limit: int) -> Iterator[ResponsePart]:
     """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
     members = _members(result)
     if members is None:
-        yield ResponsePart("response", _json(result, limit))
+        yield ResponsePart("response", _render_json(result, limit))
         return
     rest = dict(members)
     content = rest.get("content")
@@ -168,7 +165,7 @@ def _parts(result: object, limit: int) -> Iterator[ResponsePart]:
         share = max(limit // min(len(blocks) + 1, 4), _SHORTEST_PAYLOAD)
         shown = blocks[: max(limit // share, 1)]
         for block in shown:
-            yield _block(block, share)
+            yield _render_block(block, share)
         if len(blocks) > len(shown):
             yield ResponsePart("content", Markup(f"… ({len(blocks) - len(shown):,} more blocks)"))  # noqa: S704 - our words
         limit = share
@@ -176,15 +173,15 @@ def _parts(result: object, limit: int) -> Iterator[ResponsePart]:
     rest.pop("isError", None)
     if rest:
         if rest.keys() == {"structuredContent"}:
-            yield ResponsePart("structured content", _json(rest["structuredContent"], limit))
+            yield ResponsePart("structured content", _render_json(rest["structuredContent"], limit))
         else:
-            yield ResponsePart("error" if "code" in rest else "response", _json(rest, limit))
+            yield ResponsePart("error" if "code" in rest else "response", _render_json(rest, limit))
 
 
-def _block(block: object, limit: int) -> ResponsePart:
+def _render_block(block: object, limit: int) -> ResponsePart:
     members = _members(block)
     text = members.get("text") if members is not None and members.keys() == {"type", "text"} else None
-    return _text_block(text, limit) if isinstance(text, str) else ResponsePart("content", _json(block, limit))
+    return _render_text(text, limit) if isinstance(text, str) else ResponsePart("content", _render_json(block, limit))
 
 
 def _members(value: object) -> dict[object, object] | None:
@@ -192,17 +189,17 @@ def _members(value: object) -> dict[object, object] | None:
     return cast("dict[object, object]", value) if isinstance(value, dict) else None
 
 
-def _text_block(text: str, limit: int) -> ResponsePart:
+def _render_text(text: str, limit: int) -> ResponsePart:
     """Text that is a JSON object or array is indented: many servers send nothing else."""
     if text[:1] in ("{", "[") and len(text) < 10 * _LONGEST_PAYLOAD:
         try:
-            return ResponsePart("text, JSON", _json(orjson.loads(text), limit))
+            return ResponsePart("text, JSON", _render_json(orjson.loads(text), limit))
         except ValueError:
             pass
-    return ResponsePart("text", _escaped(shortened(visible(text), limit)))
+    return ResponsePart("text", _escape(shorten(visible(text), limit)))
 
 
-def _json(value: object, limit: int) -> Markup:
+def _render_json(value: object, limit: int) -> Markup:
     escaped = html.escape(pretty(value, limit), quote=False)
     if len(escaped) > 1.3 * limit:
         # Markup inside the payload grows when it is escaped, and would break the page's budget.
@@ -210,45 +207,28 @@ def _json(value: object, limit: int) -> Markup:
     return Markup(_KEY.sub(r"\1<b>\2</b>\3", escaped))  # noqa: S704 - escaped above
 
 
-def _escaped(text: str) -> Markup:
+def _escape(text: str) -> Markup:
     """Quotation marks stay as they are: between tags they are harmless, and escaping them doubles a JSON payload."""
     return Markup(html.escape(text, quote=False))  # noqa: S704 - escaped here
 
 
-def _group(group: FindingGroup, cards: Mapping[str, Card], keys: Mapping[str, str], places: _Anchors) -> GroupView:
-    card = cards.get(group.id)
-    return GroupView(
-        group=group,
-        title=card.title if card is not None else group.id.replace("-", " ").capitalize(),
-        findings=tuple(
-            FindingView(
-                finding=finding,
-                key="" if finding.tool is None else keys[finding.tool],
-                place=places.tools.get(finding.tool or ""),
-                call=places.calls.get((finding.tool or "", finding.reproduce)),
-            )
-            for finding in group.findings
-        ),
-    )
-
-
 def prose(text: str) -> Markup:
     """A sentence, in which `backticks` mark code: rules write so, and it harms nothing where a server does."""
-    return Markup(_CODE.sub(r"<code>\1</code>", html.escape(shortened(visible(text), _LONGEST_TEXT))))  # noqa: S704 - escaped
+    return Markup(_CODE.sub(r"<code>\1</code>", html.escape(shorten(visible(text), _LONGEST_TEXT))))  # noqa: S704 - escaped
 
 
 def brief(text: str) -> bool:
-    """Whether the words seen fit into a line of running text."""
+    """Whether words of the server fit into a line of running text."""
     return bool(text) and len(text) <= _BRIEF and "\n" not in text.strip()
 
 
 def block(text: str) -> Markup:
     """Words of the server for a `<pre>`: visible, cut when long, escaped."""
-    return _escaped(shortened(visible(text), _LONGEST_TEXT))
+    return _escape(shorten(visible(text), _LONGEST_TEXT))
 
 
 def log(text: str) -> Markup:
     """The same for the server's stderr, of which the end says most."""
     shown = visible(text)
     cut = len(shown) - _LONGEST_LOG
-    return _escaped(f"({cut:,} characters before this)\n{shown[cut:]}" if cut > 0 else shown)
+    return _escape(f"({cut:,} characters before this)\n{shown[cut:]}" if cut > 0 else shown)

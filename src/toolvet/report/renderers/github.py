@@ -10,8 +10,8 @@ from typing import Final
 from toolvet.findings import Card, Severity
 from toolvet.report.document import Report
 from toolvet.report.format import Format
-from toolvet.report.group import FindingGroup, grouped
-from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.group import FindingGroup, group_findings
+from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import STATUS, listed, number, others, tally, title
 
 _COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -25,7 +25,7 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
 
 
 def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
-    for group in grouped(report.findings):
+    for group in group_findings(report.findings):
         card = cards.get(group.id)
         headline = f"{report.server.name}: {card.title if card is not None else group.id}"
         yield _command(_COMMAND[group.severity], headline, _message(group))
@@ -41,7 +41,7 @@ def _message(group: FindingGroup) -> str:
     for finding in group.findings[:_SHOWN_PER_GROUP]:
         lines.append(f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message)
         if finding.evidence:
-            lines.append(f"  Seen: {shortened(one_line(finding.evidence), 300)}")
+            lines.append(f"  Seen: {shorten(one_line(finding.evidence), 300)}")
         if finding.reproduce:
             lines.append(f"  Run: {one_line(finding.reproduce)}")
     rest = group.findings[_SHOWN_PER_GROUP:]
@@ -53,7 +53,7 @@ def _message(group: FindingGroup) -> str:
 
 
 def _command(name: str, headline: str, message: str) -> str:
-    return f"::{name} title={_property(headline)}::{_data(shortened(visible(message), _LONGEST))}"
+    return f"::{name} title={_property(headline)}::{_data(shorten(visible(message), _LONGEST))}"
 
 
 def _data(text: str) -> str:
@@ -61,7 +61,7 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(shortened(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
+    return _data(shorten(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
 
 
 FORMAT = Format(name="github", suffix=".txt", render=render)

@@ -1,7 +1,7 @@
 """JUnit XML as Jenkins, GitLab and the test reporters for GitHub read it: the structure of junit-10.xsd.
 
 A suite per tool with a case per scenario, and a suite per server for the findings that no failed scenario shows. There
-only an error fails: a warning or a note is told in the case's output, because a red build should mean broken.
+only an error fails: a warning or a note goes into the case's output, because a red build should mean broken.
 """
 
 import xml.etree.ElementTree as ET
@@ -11,8 +11,7 @@ from typing import Final
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Report, Scenario, Tool
 from toolvet.report.format import Format
-from toolvet.report.payload import pretty
-from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.visible import one_line, pretty, shorten, visible
 from toolvet.report.wording import CATEGORY, OUTCOME
 
 _PAYLOAD: Final = 4_000  # characters of a request or a response
@@ -22,7 +21,7 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """One `testsuites` document over all servers."""
     suites = [suite for report in reports for suite in _report(report, cards)]
     # The XSD gives the root no `skipped`.
-    totals = {name: value for name, value in _totals(suites).items() if name != "skipped"}
+    totals = {name: value for name, value in _count(suites).items() if name != "skipped"}
     root = ET.Element("testsuites", {"name": "toolvet", **totals})
     root.extend(suites)
     ET.indent(root)
@@ -30,22 +29,21 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
 
 
 def _report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element]:
-    shown = {
-        (tool.name, scenario.reproduce)
+    failed = {
+        scenario.id
         for tool in report.tools
         for scenario in tool.scenarios
-        if not scenario.passed and scenario.outcome != "not_run" and scenario.reproduce
+        if not scenario.passed and scenario.outcome != "not_run"
     }
-    of_scenarios: dict[tuple[str, str], list[Finding]] = {}
-    of_server: list[Finding] = []
+    by_scenario: dict[str, list[Finding]] = {}
+    others: list[Finding] = []
     for finding in report.findings:
-        place = (finding.tool or "", finding.reproduce)
-        if place in shown:
-            of_scenarios.setdefault(place, []).append(finding)
+        if finding.scenario is not None and finding.scenario in failed:
+            by_scenario.setdefault(finding.scenario, []).append(finding)
         else:
-            of_server.append(finding)
-    suites = [_server_suite(report, of_server, cards)]
-    suites.extend(_tool_suite(report, tool, of_scenarios) for tool in report.tools)
+            others.append(finding)
+    suites = [_server_suite(report, others, cards)]
+    suites.extend(_tool_suite(report, tool, by_scenario) for tool in report.tools)
     return suites
 
 
@@ -68,7 +66,7 @@ def _finding_case(finding: Finding, classname: str, cards: Mapping[str, Card]) -
     card = cards.get(finding.id)
     where = " ".join(part for part in (finding.tool or "", finding.pointer) if part)
     case = _element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
-    body = _told(finding, card)
+    body = _describe(finding, card)
     if finding.severity is Severity.ERROR:
         _child(case, "failure", body, {"message": finding.message, "type": finding.id})
     else:
@@ -76,7 +74,7 @@ def _finding_case(finding: Finding, classname: str, cards: Mapping[str, Card]) -
     return case
 
 
-def _told(finding: Finding, card: Card | None) -> str:
+def _describe(finding: Finding, card: Card | None) -> str:
     """The finding as a few lines of text."""
     lines = [card.title if card is not None else "", finding.message]
     for label, text in (
@@ -87,11 +85,11 @@ def _told(finding: Finding, card: Card | None) -> str:
         ("reproduce", finding.reproduce),
     ):
         if text:
-            lines.append(f"{label}: {shortened(text, _PAYLOAD)}")
+            lines.append(f"{label}: {shorten(text, _PAYLOAD)}")
     return "\n".join(line for line in lines if line)
 
 
-def _tool_suite(report: Report, tool: Tool, findings: Mapping[tuple[str, str], list[Finding]]) -> ET.Element:
+def _tool_suite(report: Report, tool: Tool, findings: Mapping[str, list[Finding]]) -> ET.Element:
     facts = {
         "status": tool.status,
         "confidence": f"{tool.confidence:g}",
@@ -103,10 +101,7 @@ def _tool_suite(report: Report, tool: Tool, findings: Mapping[tuple[str, str], l
         _child(case, "skipped", "", {"message": tool.skipped})
         cases = [case]
     else:
-        cases = [
-            _scenario_case(scenario, classname, findings.get((tool.name, scenario.reproduce), []))
-            for scenario in tool.scenarios
-        ]
+        cases = [_scenario_case(scenario, classname, findings.get(scenario.id, [])) for scenario in tool.scenarios]
     return _suite(report, f"{report.server.name}: {tool.name}", facts, cases)
 
 
@@ -118,12 +113,12 @@ def _scenario_case(scenario: Scenario, classname: str, findings: Sequence[Findin
     elif not scenario.passed:
         message = scenario.note or (findings[0].message if findings else OUTCOME[scenario.outcome])
         kind = findings[0].id if findings else scenario.outcome
-        _child(case, "failure", _exchange(scenario, findings), {"message": message, "type": kind})
+        _child(case, "failure", _describe_scenario(scenario, findings), {"message": message, "type": kind})
     return case
 
 
-def _exchange(scenario: Scenario, findings: Sequence[Finding]) -> str:
-    parts = [_told(finding, None) for finding in findings]
+def _describe_scenario(scenario: Scenario, findings: Sequence[Finding]) -> str:
+    parts = [_describe(finding, None) for finding in findings]
     parts.append(f"arguments:\n{pretty(scenario.arguments, _PAYLOAD)}")
     answer = pretty(scenario.result, _PAYLOAD) if scenario.result is not None else "(nothing)"
     parts.append(f"{OUTCOME[scenario.outcome]}:\n{answer}")
@@ -136,7 +131,7 @@ def _suite(
     report: Report, name: str, facts: Mapping[str, str], cases: Sequence[ET.Element], stderr: str = ""
 ) -> ET.Element:
     """Attributes and children in the order of the XSD: properties, cases, output."""
-    suite = _element("testsuite", {"name": name, **_totals(cases)})
+    suite = _element("testsuite", {"name": name, **_count(cases)})
     if report.started_at:
         suite.set("timestamp", one_line(report.started_at))
     properties = ET.SubElement(suite, "properties")
@@ -145,11 +140,11 @@ def _suite(
             properties.append(_element("property", {"name": key, "value": value}))
     suite.extend(cases)
     if stderr:
-        _child(suite, "system-err", shortened(stderr, 50_000))
+        _child(suite, "system-err", shorten(stderr, 50_000))
     return suite
 
 
-def _totals(elements: Sequence[ET.Element]) -> dict[str, str]:
+def _count(elements: Sequence[ET.Element]) -> dict[str, str]:
     """The counts over cases, or over suites that carry counts themselves."""
     if elements and elements[0].tag == "testsuite":
         names = ("tests", "failures", "errors", "skipped")
@@ -173,7 +168,7 @@ def _seconds(milliseconds: float) -> str:
 
 def _element(tag: str, attributes: Mapping[str, str]) -> ET.Element:
     """An element whose attributes hold nothing that XML 1.0 forbids: control characters are made visible."""
-    return ET.Element(tag, {name: shortened(one_line(text), 1_000) for name, text in attributes.items()})
+    return ET.Element(tag, {name: shorten(one_line(text), 1_000) for name, text in attributes.items()})
 
 
 def _child(parent: ET.Element, tag: str, text: str, attributes: Mapping[str, str] | None = None) -> None:

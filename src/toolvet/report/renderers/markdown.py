@@ -2,14 +2,15 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Report, Status, Tool
 from toolvet.report.format import Format
-from toolvet.report.group import FindingGroup, grouped
-from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.group import FindingGroup, group_findings
+from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import (
     NONE,
     STATUS,
@@ -62,18 +63,18 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
 def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     """Blocks, each complete in itself, so that the document can end after any of them."""
     score = f"{number(report.score)}/100, " if report.score is not None else ""
-    yield f"## {_STATUS_MARK[report.status]} {_escaped(title(report))}: {score}{STATUS[report.status]}\n"
-    yield f"{_escaped(origin(report))} · {tally(report)}\n"
+    yield f"## {_STATUS_MARK[report.status]} {_escape(title(report))}: {score}{STATUS[report.status]}\n"
+    yield f"{_escape(origin(report))} · {tally(report)}\n"
     if report.incomplete is not None:
-        yield f"> **Incomplete:** {_escaped(report.incomplete)}\n"
+        yield f"> **Incomplete:** {_escape(report.incomplete)}\n"
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield from _tool_table(called, report.findings)
-    for group in grouped(report.findings):
+    for group in group_findings(report.findings):
         yield _group(group, cards)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped:
-        lines = [f"- {_code(tool.name)}: {_escaped(tool.skipped or '')}" for tool in skipped]
+        lines = [f"- {_code(tool.name)}: {_escape(tool.skipped or '')}" for tool in skipped]
         yield _folded(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
     if report.baseline is not None and report.baseline.stale:
         lines = [f"- {_code(entry.id)} in {_code(entry.tool or 'the server')}" for entry in report.baseline.stale]
@@ -82,7 +83,7 @@ def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
 
 def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[str]:
     """The table in blocks of fifty rows, so that a server with ten thousand tools still gets its first ones shown."""
-    found = [finding.tool for finding in findings]
+    found = Counter(finding.tool for finding in findings)
     for start in range(0, len(tools), 50):
         rows = [
             "| Tool | Status | Confidence | Error messages | Passed | Findings |",
@@ -95,7 +96,7 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[
                 confidence(tool),
                 number(tool.error_message_score),
                 passed(tool),
-                str(found.count(tool.name) or NONE),
+                str(found[tool.name] or NONE),
             )
             rows.append(f"| {' | '.join(cells)} |")
         yield "\n".join(rows) + "\n"
@@ -108,17 +109,17 @@ def _group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
     count = counted(len(group.findings), word)
     where = f"{count} in {listed(group.tools, 4)}" if group.tools else count
     summary = f"{_SEVERITY_MARK[group.severity]} <b>{_html(headline)}</b> · {_html(where)}"
-    parts = [f"{_code(group.id)}{': ' if group.why else ''}{_escaped(group.why)}"]
+    parts = [f"{_code(group.id)}{': ' if group.why else ''}{_escape(group.why)}"]
     if group.remedy:
-        parts.append(f"**Fix:** {_escaped(group.remedy)}")
+        parts.append(f"**Fix:** {_escape(group.remedy)}")
     parts.extend(_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
     if len(group.findings) > _SHOWN_PER_GROUP:
-        parts.append(_escaped(others(group.findings[_SHOWN_PER_GROUP:], 20)))
+        parts.append(_escape(others(group.findings[_SHOWN_PER_GROUP:], 20)))
     return _folded(summary, "\n\n".join(parts))
 
 
 def _finding(finding: Finding, group: FindingGroup) -> str:
-    line = _escaped(finding.message)
+    line = _escape(finding.message)
     if finding.tool is not None:
         line = f"{_code(finding.tool)}: {line}"
     if finding.pointer:
@@ -131,11 +132,11 @@ def _finding(finding: Finding, group: FindingGroup) -> str:
         evidence = ""
     lines = [line]
     if evidence:
-        lines.append(_fenced(shortened(evidence, 2_000), "text"))
+        lines.append(_fenced(shorten(evidence, 2_000), "text"))
     if finding.remedy and not group.remedy:
-        lines.append(f"**Fix:** {_escaped(finding.remedy)}")
+        lines.append(f"**Fix:** {_escape(finding.remedy)}")
     if finding.reproduce:
-        lines.append(_fenced(shortened(visible(finding.reproduce), 4_000), "sh"))
+        lines.append(_fenced(shorten(visible(finding.reproduce), 4_000), "sh"))
     return "\n\n".join(lines)
 
 
@@ -143,7 +144,7 @@ def _comparison(reports: Sequence[Report]) -> str:
     rows = ["| Server | Score | Status | Tools tested | Passed | Findings |", "|:--|--:|:--|--:|--:|:--|"]
     for report in reports:
         cells = (
-            _escaped(title(report)),
+            _escape(title(report)),
             number(report.score),
             f"{_STATUS_MARK[report.status]} {STATUS[report.status]}",
             f"{report.summary.tested}/{report.summary.tools}",
@@ -166,7 +167,7 @@ def _fenced(text: str, language: str) -> str:
 
 def _code(text: str) -> str:
     """A code span, its delimiter longer than every run of backticks inside it."""
-    plain = shortened(one_line(text), 300) or " "
+    plain = shorten(one_line(text), 300) or " "
     delimiter = "`" * (_longest_run(plain) + 1)
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{delimiter}{pad}{plain}{pad}{delimiter}"
@@ -176,14 +177,14 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """One line that shows as it is: no HTML, no Markdown, no table cell, no mention of somebody."""
     return _MARKUP.sub(r"\\\g<0>", _html(text)).replace("@", "&#64;")
 
 
 def _html(text: str) -> str:
     """The same inside an HTML block, where Markdown does not look."""
-    return html.escape(shortened(one_line(text), 1_000), quote=False)
+    return html.escape(shorten(one_line(text), 1_000), quote=False)
 
 
 FORMAT = Format(name="markdown", suffix=".md", render=render)

@@ -18,7 +18,7 @@ import orjson
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Report
 from toolvet.report.format import Format
-from toolvet.report.visible import one_line, shortened, visible
+from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import origin
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -94,6 +94,14 @@ def _results(report: Report, index: Mapping[str, int], uri: str) -> list[dict[st
 
 
 def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
+    properties: dict[str, object] = {
+        "confidence": finding.confidence,
+        "evidence": _text(finding.evidence),
+        "remedy": _text(finding.remedy),
+        "reproduce": _text(finding.reproduce),
+    }
+    if finding.scenario is not None:
+        properties["scenario"] = _text(finding.scenario)
     return {
         "ruleId": _text(finding.id),
         "ruleIndex": rule_index,
@@ -106,19 +114,14 @@ def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict
             }
         ],
         "occurrenceCount": max(finding.occurrences, 1),
-        "properties": {
-            "confidence": finding.confidence,
-            "evidence": _text(finding.evidence),
-            "remedy": _text(finding.remedy),
-            "reproduce": _text(finding.reproduce),
-        },
+        "properties": properties,
     }
 
 
 def _message(finding: Finding) -> str:
     text = f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message
     if finding.evidence:
-        text += f"\nSeen: {shortened(finding.evidence, 1_000)}"
+        text += f"\nSeen: {shorten(finding.evidence, 1_000)}"
     if finding.remedy:
         text += f"\nFix: {finding.remedy}"
     # SARIF reads `[text](target)` as a link: words of the server must not become one.
@@ -178,7 +181,7 @@ def _utc(timestamp: str) -> str | None:
 
 
 def _text(text: str) -> str:
-    return shortened(visible(text), _LONGEST)
+    return shorten(visible(text), _LONGEST)
 
 
 FORMAT = Format(name="sarif", suffix=".sarif", render=render)

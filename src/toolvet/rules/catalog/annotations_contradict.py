@@ -6,12 +6,11 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_files
-from toolvet.findings import Card, Severity
+from toolvet.discover import data_file
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.destructive import said
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
@@ -35,11 +34,11 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """The annotations against each other, and against name and description."""
     read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
     if read_only is True and destructive is True:
-        yield Observation(
+        yield CARD.finding(
             message="The annotations say both readOnlyHint: true and destructiveHint: true.",
             pointer="/annotations",
             evidence=_shown(tool),
@@ -49,18 +48,18 @@ def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     if read_only is True:
         for deed in [deed for deed in deeds if deed.changes][:1]:
             message = f"The annotations say readOnlyHint: true, and {deed.reason}."
-            yield Observation(
+            yield CARD.finding(
                 message=message, pointer="/annotations/readOnlyHint", evidence=_shown(tool), confidence=80
             )
     elif destructive is False:
         for deed in [deed for deed in deeds if deed.destroys][:1]:
             message = f"The annotations say destructiveHint: false, and {deed.reason}."
-            yield Observation(
+            yield CARD.finding(
                 message=message, pointer="/annotations/destructiveHint", evidence=_shown(tool), confidence=75
             )
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """The annotations against what the tool's own answers report."""
     if tool.annotations.get("readOnlyHint") is not True:
         return
@@ -68,9 +67,9 @@ def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator
         words = words_of(call)[:_LONGEST] if ending(call) is Ending.SUCCESS else ""
         report = reported_change(words)
         if report:
-            message = f'The annotations say readOnlyHint: true, and an answer reports a change: "{quoted(report, 100)}"'
-            yield Observation(
-                message=message, pointer="/annotations/readOnlyHint", evidence=quoted(words, 240), confidence=65
+            message = f'The annotations say readOnlyHint: true, and an answer reports a change: "{quote(report, 100)}"'
+            yield CARD.finding(
+                message=message, pointer="/annotations/readOnlyHint", evidence=quote(words, 240), confidence=65
             )
             return
 
@@ -88,7 +87,7 @@ def _shown(tool: ToolDefinition) -> str:
     hints = ", ".join(
         f"{name}: {str(value).lower()}" for name, value in tool.annotations.items() if isinstance(value, bool)
     )
-    return f"{quoted(tool.name, 80)}: {quoted(tool.description, 120)} ({quoted(hints, 120)})"
+    return f"{quote(tool.name, 80)}: {quote(tool.description, 120)} ({quote(hints, 120)})"
 
 
 _LONGEST = 400
@@ -105,8 +104,7 @@ class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def change_source() -> ChangeSource:
     """The patterns as data."""
-    ((_, content),) = data_files("toolvet.rules.catalog", "reported_change.toml")
-    return msgspec.toml.decode(content, type=ChangeSource)
+    return msgspec.toml.decode(data_file("toolvet.rules.catalog", "reported_change.toml"), type=ChangeSource)
 
 
 @cache

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown, quoted, shown
+from toolvet.rules.quote import quote, show, show_answer
 from toolvet.rules.subject import ObservedCall, Outcome
 from toolvet.schema.json_value import elements, members
 
@@ -41,46 +40,46 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
 _RESULT_TYPES = frozenset({"complete", "input_required", "task"})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """What official clients refuse to read."""
     if call.outcome is Outcome.INVALID_MESSAGE:
-        yield Observation(
-            message=f"The answer is no JSON-RPC response: {quoted(call.detail, 160) or 'nothing is known of it'}.",
-            evidence=quoted(call.detail, 300),
+        yield CARD.finding(
+            message=f"The answer is no JSON-RPC response: {quote(call.detail, 160) or 'nothing is known of it'}.",
+            evidence=quote(call.detail, 300),
         )
         return
     if call.outcome is not Outcome.RESULT or ending(call) is Ending.UNFINISHED:
         return
     if not isinstance(call.result, Mapping):
-        yield Observation(message="The result is no object.", evidence=answer_shown(call.result))
+        yield CARD.finding(message="The result is no object.", evidence=show_answer(call.result))
         return
     result = cast("Mapping[str, object]", call.result)
     if "content" not in result:
-        yield Observation(message="The result has no 'content'.", pointer="/content", evidence=shown(result, 200))
+        yield CARD.finding(message="The result has no 'content'.", pointer="/content", evidence=show(result, 200))
     elif not isinstance(result["content"], list):
-        yield Observation(message="'content' must be an array.", pointer="/content", evidence=shown(result["content"]))
+        yield CARD.finding(message="'content' must be an array.", pointer="/content", evidence=show(result["content"]))
     else:
         yield from _blocks(cast("object", result["content"]))
     if not isinstance(result.get("isError", False), bool):
-        yield Observation(
-            message="'isError' must be true or false.", pointer="/isError", evidence=shown(result["isError"])
+        yield CARD.finding(
+            message="'isError' must be true or false.", pointer="/isError", evidence=show(result["isError"])
         )
     kind = result.get("resultType", "complete")
     if not isinstance(kind, str) or kind not in _RESULT_TYPES:
-        yield Observation(
-            message=f'\'resultType\' must be "complete" or "input_required", not {shown(kind)}.',
+        yield CARD.finding(
+            message=f'\'resultType\' must be "complete" or "input_required", not {show(kind)}.',
             pointer="/resultType",
-            evidence=shown(kind),
+            evidence=show(kind),
         )
 
 
-def _blocks(content: object) -> Iterator[Observation]:
+def _blocks(content: object) -> Iterator[Finding]:
     """The first malformed block is told; the others are like it."""
     for index, block in enumerate(elements(content)):
         problem = _problem(block)
         if problem is not None:
-            yield Observation(
-                message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=shown(block, 160)
+            yield CARD.finding(
+                message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=show(block, 160)
             )
             return
 
@@ -93,7 +92,7 @@ def _problem(block: object) -> str | None:
     if not isinstance(kind, str):
         return "has no type"
     if kind not in _BLOCKS:
-        return f"has the unknown type '{quoted(kind, 40)}'"
+        return f"has the unknown type '{quote(kind, 40)}'"
     for name in _BLOCKS[kind]:
         if not isinstance(fields.get(name), str):
             return (

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -29,13 +28,13 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """A refusal in the wrong form; for bad arguments and for such as only the server dislikes."""
     if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
-        words = quoted(call.error.message, 120)
-        yield Observation(
+        words = quote(call.error.message, 120)
+        yield CARD.finding(
             message=f'{which} refused with error {call.error.code} instead of a result with isError: "{words}"',
-            evidence=f"error {call.error.code}: {quoted(call.error.message, 300)}",
+            evidence=f"error {call.error.code}: {quote(call.error.message, 300)}",
             confidence=100 if is_bad(call) else 80,
         )

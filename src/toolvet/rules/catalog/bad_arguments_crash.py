@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from toolvet.checks.result import LeakKind, State
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import fault_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -34,7 +33,7 @@ _OUTAGES = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State
 _ENDINGS = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """A crash where a refusal belongs. Unclear words are not proof of one, and an outage is not the caller's doing."""
     verdict = verdict_of(call)
     if ending(call) not in _ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
@@ -43,11 +42,11 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
     if verdict.state not in _CRASHES and (not leaked or verdict.state in _OUTAGES):
         return
     fault = fault_of(call)
-    what = f"A wrong '{quoted(fault.field, 60)}'" if fault.field else "Wrong arguments"
+    what = f"A wrong '{quote(fault.field, 60)}'" if fault.field else "Wrong arguments"
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
-    words = quoted(words_of(call), 120)
-    yield Observation(
+    words = quote(words_of(call), 120)
+    yield CARD.finding(
         message=f'{what} ({fault.keyword}) ended in a crash instead of a refusal: {form}"{words}"',
-        evidence=f"{quoted(words_of(call), 240)}; arguments: {shown(call.arguments, 120)}",
+        evidence=f"{quote(words_of(call), 240)}; arguments: {show(call.arguments, 120)}",
         confidence=90 if leaked or verdict.state is State.CRASH else 75,
     )

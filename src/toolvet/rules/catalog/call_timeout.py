@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import shown
+from toolvet.rules.quote import show
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -26,14 +25,14 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """No answer. Extreme but valid values may ask for much work: then it is a warning."""
     if ending(call) is Ending.TIMEOUT:
         asked_for_it = call.category in {"edge_case", "boundary"} or is_bad(call)
         waited = f" within {call.duration_ms / 1000:.3g} s" if call.duration_ms > 0 else ""
-        yield Observation(
+        yield CARD.finding(
             message=f"No answer{waited}.",
             severity=Severity.WARNING if asked_for_it else None,
             confidence=80 if asked_for_it else 95,
-            evidence=f"arguments: {shown(call.arguments, 160)}",
+            evidence=f"arguments: {show(call.arguments, 160)}",
         )

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from toolvet.checks.result import LeakKind
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, verdict_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -31,7 +30,7 @@ _ERRORS = frozenset(
 _REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """A trace in any error, crash words in a refusal."""
     ended, verdict = ending(call), verdict_of(call)
     if ended not in _ERRORS or verdict is None:
@@ -39,13 +38,13 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
     traces = [leak for leak in verdict.leaks if leak.kind is LeakKind.STACK_TRACE]
     words = [leak for leak in verdict.leaks if leak.kind is LeakKind.CRASH_TEXT]
     if traces:
-        yield Observation(
-            message=f"The error shows a stack trace: {quoted(max((leak.text for leak in traces), key=len), 120)}",
-            evidence=quoted("\n".join(leak.text for leak in traces), 400),
+        yield CARD.finding(
+            message=f"The error shows a stack trace: {quote(max((leak.text for leak in traces), key=len), 120)}",
+            evidence=quote("\n".join(leak.text for leak in traces), 400),
         )
     elif words and ended in _REFUSALS:
-        yield Observation(
-            message=f"The refusal shows the words of a crash: {quoted(words[0].text, 120)}",
-            evidence=quoted(words[0].text),
+        yield CARD.finding(
+            message=f"The refusal shows the words of a crash: {quote(words[0].text, 120)}",
+            evidence=quote(words[0].text),
             confidence=70,
         )

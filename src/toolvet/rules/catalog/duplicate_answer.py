@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.oddity import evidence_of
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote_each
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -23,13 +22,13 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all of them."""
-    found = evidence_of(server, "duplicate_answer")
+    found = server.oddities_of("duplicate_answer")
     if found:
-        yield Observation(
+        yield CARD.finding(
             message="A request was answered twice."
             if len(found) == 1
             else f"{len(found)} requests were answered twice.",
-            evidence=found.words,
+            evidence=quote_each(found),
         )

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown, shown
+from toolvet.rules.quote import show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
 
@@ -31,7 +30,7 @@ CARD = Card(
 _NOTHING = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Judged for valid calls; what a tool should have refused is `invalid-accepted`."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
         return
@@ -49,10 +48,10 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
             else "consists of blank texts"
         )
         if any(str(members(block).get("text", "")).strip() for block in blocks):
-            how = f"is nothing but {shown(members(blocks[0]).get('text'), 20)}"
-        yield Observation(
+            how = f"is nothing but {show(members(blocks[0]).get('text'), 20)}"
+        yield CARD.finding(
             message=f"The call succeeded, and the result {how}.",
-            evidence=answer_shown(call.result),
+            evidence=show_answer(call.result),
             confidence=90,
         )
 

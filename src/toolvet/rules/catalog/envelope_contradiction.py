@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.envelope import envelopes, seen
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.envelope import envelopes, judge_envelopes
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 from toolvet.schema.json_value import members
 
@@ -25,14 +24,14 @@ CARD = Card(
 )
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
     del tool
-    yield from seen(calls, CARD.id)
+    yield from judge_envelopes(calls, CARD)
     for call, (place, envelope) in envelopes(calls):
         # The other way round, a failure without the flag, is told by error-without-flag.
         if members(call.result).get("isError") is True and envelope.get("success") is True:
-            yield Observation(
+            yield CARD.finding(
                 message=f"The result says isError, and the envelope in {place[1:]} says success.",
                 evidence="success: true",
                 pointer="/success",

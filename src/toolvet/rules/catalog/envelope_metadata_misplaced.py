@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.envelope import seen
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.envelope import judge_envelopes
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
@@ -20,7 +19,7 @@ CARD = Card(
 )
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
     del tool
-    yield from seen(calls, CARD.id)
+    yield from judge_envelopes(calls, CARD)

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -24,12 +23,12 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Quotes the words that report the error."""
     if ending(call) is Ending.UNFLAGGED_ERROR:
         words = words_of(call)
-        yield Observation(
-            message=f'The result reports an error and does not say isError: "{quoted(words, 120)}"',
-            evidence=quoted(words, 300),
+        yield CARD.finding(
+            message=f'The result reports an error and does not say isError: "{quote(words, 120)}"',
+            evidence=quote(words, 300),
             confidence=90,
         )

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
 from toolvet.rules.fault import fault_of, meant
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements
 
@@ -30,13 +29,13 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Names the keyword, the place and the value; the gravity depends on how far the value is from a good one."""
     if ending(call) is not Ending.SUCCESS or not is_bad(call):
         return
     fault = fault_of(call)
     severity = Severity.INFO if _is_lenient(call) else None
-    yield Observation(
+    yield CARD.finding(
         message=f"The tool accepted {_what(call)}, although its schema forbids it ({fault.keyword}).",
         severity=severity,
         pointer=fault.place,
@@ -49,21 +48,21 @@ def _what(call: ObservedCall) -> str:
     fault = fault_of(call)
     violation = meant(call)
     if fault.keyword in {"required", "dependentRequired"}:
-        return f"a call without '{quoted(fault.field, 60)}'"
+        return f"a call without '{quote(fault.field, 60)}'"
     if fault.keyword in {"additionalProperties", "unevaluatedProperties"}:
-        return f"the unknown argument '{quoted(fault.field, 60)}'"
-    value = shown(violation.instance if violation is not None else fault.value, 60)
-    return f"'{quoted(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
+        return f"the unknown argument '{quote(fault.field, 60)}'"
+    value = show(violation.instance if violation is not None else fault.value, 60)
+    return f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
 
 
 def _words(call: ObservedCall) -> str:
     violation = meant(call)
     said = (
-        quoted(violation.message, 160)
+        quote(violation.message, 160)
         if violation is not None
-        else quoted(call.breach.detail if call.breach else "", 160)
+        else quote(call.breach.detail if call.breach else "", 160)
     )
-    return f"{said}; arguments: {shown(call.arguments, 160)}"
+    return f"{said}; arguments: {show(call.arguments, 160)}"
 
 
 def _is_lenient(call: ObservedCall) -> bool:

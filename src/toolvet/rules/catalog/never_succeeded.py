@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
@@ -29,11 +28,11 @@ CARD = Card(
 _REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """One finding a tool, quoting the first refusal. Failures and silence have findings of their own."""
     del tool
     valid = [call for call in calls if call.breach is None and not is_bad(call)]
     if valid and all(ending(call) in _REFUSALS for call in valid):
-        words = quoted(words_of(valid[0]), 200)
+        words = quote(words_of(valid[0]), 200)
         many = f"All {len(valid)} valid calls were refused" if len(valid) > 1 else "The valid call was refused"
-        yield Observation(message=f'{many}: "{words}"', evidence=words)
+        yield CARD.finding(message=f'{many}: "{words}"', evidence=words)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -23,7 +22,7 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """An empty list; a broken one is `tool-list-broken`."""
     if not server.tools and not server.listing_problems:
-        yield Observation(message="The server lists no tools.")
+        yield CARD.finding(message="The server lists no tools.")

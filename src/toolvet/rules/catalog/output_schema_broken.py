@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
@@ -27,7 +26,7 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Each place once, at most three of them."""
     result = members(call.result)
     if ending(call) is not Ending.SUCCESS or call.tool.result_schema is None or "structuredContent" not in result:
@@ -37,11 +36,11 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
         # What SDKs write for "none": `structured-content-missing` tells it, unless null is what was promised.
         return
     for violation in compiled(call.tool.result_schema).violations(content)[:_MOST]:
-        place, words = quoted(violation.pointer or "the root", 80), quoted(violation.message, 120)
-        yield Observation(
+        place, words = quote(violation.pointer or "the root", 80), quote(violation.message, 120)
+        yield CARD.finding(
             message=f"The structured content breaks the outputSchema at {place}: {words}",
             pointer=f"/structuredContent{violation.pointer}",
-            evidence=f"{quoted(violation.message, 160)}; structuredContent: {shown(content, 160)}",
+            evidence=f"{quote(violation.message, 160)}; structuredContent: {show(content, 160)}",
         )
 
 

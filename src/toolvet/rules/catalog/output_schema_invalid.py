@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.broken_schema import sentence
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote, quote_problem, show
 from toolvet.rules.subject import ServerSeen, ToolDefinition
 from toolvet.schema import compiled
 
@@ -28,29 +26,29 @@ CARD = Card(
 _ANY_ROOT_SINCE = "2026-07-28"
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """What keeps the schema from compiling. A schema of the wrong JSON type is `tool-illegal`."""
     if tool.result_schema is None:
         return
     problem = compiled(tool.result_schema).problem
     if problem is not None and problem.kind != "remote_ref":
-        yield Observation(
-            message=f"The outputSchema cannot be used: {sentence(tool.result_schema, problem)}",
+        yield CARD.finding(
+            message=f"The outputSchema cannot be used: {quote_problem(tool.result_schema, problem)}",
             pointer=f"/outputSchema{problem.pointer}",
-            evidence=quoted(problem.message),
+            evidence=quote(problem.message),
         )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """A root that is no object, where the protocol of the session wants one."""
     if not server.protocol_version or server.protocol_version >= _ANY_ROOT_SINCE:
         return
     for tool in server.tools:
         schema = tool.result_schema
         if schema is not None and (kind := schema.get("type")) != "object":
-            yield Observation(
+            yield CARD.finding(
                 message=f'The outputSchema must have "type": "object" in protocol {server.protocol_version}.',
                 pointer="/outputSchema/type",
-                evidence=shown(kind) if "type" in schema else shown(schema, 160),
+                evidence=show(kind) if "type" in schema else show(schema, 160),
                 tool=tool.name,
             )

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import listed
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import list_names
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import elements, members
 
@@ -29,7 +28,7 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """One finding a tool, with all its undescribed parameters."""
     properties = tool.properties
     missing = [
@@ -40,7 +39,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     if missing:
         many = f"{len(missing)} of {len(properties)} parameters have no description"
         what = "The only parameter has no description" if len(properties) == 1 else many
-        yield Observation(message=f"{what}: {listed(missing)}.", pointer="/inputSchema/properties")
+        yield CARD.finding(message=f"{what}: {list_names(missing)}.", pointer="/inputSchema/properties")
 
 
 def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import cast
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import Path, members, pointer
 from toolvet.schema.walk import subschemas
@@ -45,17 +44,17 @@ _MOST = 20
 _ENOUGH = 5_000  # Subschemas looked at; a schema with more is not read by anybody.
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """Each untyped property. A property that is literally `false` is forbidden, not untyped."""
     found = 0
     for path, here in islice(subschemas(tool.input_schema), _ENOUGH):
         for name, schema in members(here.get("properties")).items():
             if _is_untyped(schema) and not _is_mentioned(path) and found < _MOST:
                 found += 1
-                yield Observation(
-                    message=f"The parameter '{quoted(name, 60)}' has no type.",
+                yield CARD.finding(
+                    message=f"The parameter '{quote(name, 60)}' has no type.",
                     pointer=f"/inputSchema{pointer((*path, 'properties', name))}",
-                    evidence=f"{quoted(name, 60)}: {shown(schema)}",
+                    evidence=f"{quote(name, 60)}: {show(schema)}",
                 )
 
 

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 
 from toolvet.checks.result import Leak, LeakKind
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, verdict_of, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -43,7 +42,7 @@ _MEANT = re.compile(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """One finding for the worst path of an error; a stack trace has a finding of its own."""
     verdict = verdict_of(call)
     if (
@@ -56,10 +55,10 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
     paths = [leak for leak in verdict.leaks if leak.kind is LeakKind.ABSOLUTE_PATH and not _is_meant(text, leak, call)]
     inside = [leak for leak in paths if _INSIDE.search(leak.text)]
     for leak in (inside or paths)[:1]:
-        yield Observation(
-            message=f"The error names a path of the server's machine: {quoted(leak.text, 120)}",
+        yield CARD.finding(
+            message=f"The error names a path of the server's machine: {quote(leak.text, 120)}",
             severity=None if inside else Severity.INFO,
-            evidence=quoted(text, 300),
+            evidence=quote(text, 300),
             confidence=90 if inside else 60,
         )
 

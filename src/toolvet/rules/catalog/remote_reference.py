@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema import compiled
 from toolvet.schema.walk import subschemas
@@ -32,7 +31,7 @@ CARD = Card(
 _ELSEWHERE = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,30}:)?//|[a-z][a-z0-9+.-]{1,30}:(?!//)")
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """One finding a schema. The meta-schemas of JSON Schema and embedded documents are no other documents."""
     for name, schema in (("inputSchema", tool.schema), ("outputSchema", tool.result_schema)):
         problem = None if schema is None else compiled(schema).problem
@@ -42,10 +41,10 @@ def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
                 (reference for reference in references if reference in problem.message),
                 next(iter(references), problem.message),
             )
-            yield Observation(
-                message=f"The {name} refers to another document ({quoted(words)}).",
+            yield CARD.finding(
+                message=f"The {name} refers to another document ({quote(words)}).",
                 pointer=f"/{name}{problem.pointer}",
-                evidence=quoted(", ".join(references) or problem.message),
+                evidence=quote(", ".join(references) or problem.message),
             )
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import listed, shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import list_names, show
 from toolvet.rules.subject import ToolDefinition
 
 CARD = Card(
@@ -30,7 +29,7 @@ _OPEN = frozenset(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """Required names nowhere declared: an error where the schema forbids them too."""
     if tool.schema is None or not _OPEN.isdisjoint(tool.schema):
         return
@@ -39,10 +38,10 @@ def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
         return
     unknown = [name for name in dict.fromkeys(tool.required) if name not in tool.properties]
     if unknown:
-        forbidden = tool.closed
-        yield Observation(
-            message=f"The schema requires {listed(unknown)}, and {'forbids' if forbidden else 'does not declare'} it.",
+        treats = "forbids" if tool.closed else "does not declare"
+        yield CARD.finding(
+            message=f"The schema requires {list_names(unknown)}, and {treats} it.",
             pointer="/inputSchema/required",
-            severity=Severity.ERROR if forbidden else None,
-            evidence=f"required: {shown(list(tool.required))}, properties: {shown(list(tool.properties))}",
+            severity=Severity.ERROR if tool.closed else None,
+            evidence=f"required: {show(list(tool.required))}, properties: {show(list(tool.properties))}",
         )

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.broken_schema import sentence
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote, quote_problem
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema import compiled
 
@@ -29,30 +27,30 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """What keeps the schema from compiling; a remote reference is `remote-reference`, no schema `schema-not-object`."""
     if tool.schema is None:
         return
     schema = compiled(tool.schema)
     if schema.problem is not None and schema.problem.kind != "remote_ref":
-        yield Observation(
-            message=f"The inputSchema cannot be used: {sentence(tool.schema, schema.problem)}",
+        yield CARD.finding(
+            message=f"The inputSchema cannot be used: {quote_problem(tool.schema, schema.problem)}",
             pointer=f"/inputSchema{schema.problem.pointer}",
-            evidence=quoted(schema.problem.message),
+            evidence=quote(schema.problem.message),
         )
     if schema.reading is not None:
         pointer, _, words = schema.reading.partition(": ")
-        yield Observation(
+        yield CARD.finding(
             message=f"The inputSchema does not say its draft of JSON Schema: {words}.",
             pointer=f"/inputSchema{pointer}",
             severity=Severity.WARNING,
-            evidence=quoted(words),
+            evidence=quote(words),
         )
     for note in schema.notes:
         pointer, _, words = note.partition(": ")
-        yield Observation(
-            message=f"A part of the inputSchema cannot be used: {quoted(words or note)}.",
+        yield CARD.finding(
+            message=f"A part of the inputSchema cannot be used: {quote(words or note)}.",
             pointer=f"/inputSchema{pointer}",
             severity=Severity.WARNING,
-            evidence=quoted(note),
+            evidence=quote(note),
         )

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import show
 from toolvet.rules.subject import ToolDefinition
 
 CARD = Card(
@@ -23,22 +22,22 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """A missing schema, one that is no object, or a root of another type."""
     if not isinstance(tool.raw, dict):
         return
     if tool.input_schema is None:
-        yield Observation(message="The tool has no inputSchema.", pointer="/inputSchema")
+        yield CARD.finding(message="The tool has no inputSchema.", pointer="/inputSchema")
     elif tool.schema is None:
-        yield Observation(
-            message="The inputSchema is no object.", pointer="/inputSchema", evidence=shown(tool.input_schema)
+        yield CARD.finding(
+            message="The inputSchema is no object.", pointer="/inputSchema", evidence=show(tool.input_schema)
         )
     elif (kind := tool.schema.get("type")) != "object":
         said = (
-            f'has the type {shown(kind)}, not "object"'
+            f'has the type {show(kind)}, not "object"'
             if "type" in tool.schema
             else 'has no "type": "object" at its root'
         )
-        yield Observation(
-            message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=shown(tool.schema, 160)
+        yield CARD.finding(
+            message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=show(tool.schema, 160)
         )

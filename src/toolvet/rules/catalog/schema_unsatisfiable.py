@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.catalog.required_unknown import check_tool as required_but_unknown
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import listed, quoted
+from toolvet.rules.quote import list_names, quote
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema import unsatisfiable_parts
 
@@ -29,7 +28,7 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """The whole schema is an error, a part of it a warning; a required name that is forbidden is `required-unknown`."""
     if tool.schema is None:
         return
@@ -38,13 +37,13 @@ def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
     roots = [part for part in parts if not any(part.startswith(f"{other}/") for other in parts if other != part)]
     if "" in roots:
         if not any(required_but_unknown(tool)):
-            yield Observation(
+            yield CARD.finding(
                 message="No arguments can satisfy the inputSchema: it contradicts itself.", pointer="/inputSchema"
             )
     elif roots:
-        yield Observation(
-            message=f"No value can satisfy these parts of the inputSchema: {listed(roots)}.",
+        yield CARD.finding(
+            message=f"No value can satisfy these parts of the inputSchema: {list_names(roots)}.",
             pointer=f"/inputSchema{roots[0]}",
             severity=Severity.WARNING,
-            evidence=quoted(", ".join(roots)),
+            evidence=quote(", ".join(roots)),
         )

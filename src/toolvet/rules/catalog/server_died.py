@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 
 CARD = Card(
@@ -24,11 +23,11 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """The last words, when there are any."""
     if ending(call) is Ending.DIED:
         first, *_ = [*call.detail.strip().splitlines(), ""]
-        yield Observation(
-            message=f"The server ended while it worked on this call{f': {quoted(first, 160)}' if first else ''}.",
-            evidence=quoted(call.detail, 400) or f"arguments: {shown(call.arguments, 160)}",
+        yield CARD.finding(
+            message=f"The server ended while it worked on this call{f': {quote(first, 160)}' if first else ''}.",
+            evidence=quote(call.detail, 400) or f"arguments: {show(call.arguments, 160)}",
         )

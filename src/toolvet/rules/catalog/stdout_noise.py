@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.oddity import evidence_of
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote_each
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -24,13 +23,13 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all of it, with the first lines quoted."""
-    found = evidence_of(server, "noise")
+    found = server.oddities_of("noise")
     if found:
-        yield Observation(
+        yield CARD.finding(
             message="Something that is no message stands on stdout."
             if len(found) == 1
             else f"{len(found)} times something that is no message stood on stdout.",
-            evidence=found.words,
+            evidence=quote_each(found),
         )

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown
+from toolvet.rules.quote import show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
@@ -26,7 +25,7 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Absent, or null where null is not what the schema describes."""
     result = members(call.result)
     if (
@@ -38,7 +37,7 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
     schema = compiled(call.tool.result_schema)
     if "structuredContent" in result and schema.problem is None and schema.is_valid(None):
         return
-    yield Observation(
+    yield CARD.finding(
         message="The result has no structuredContent, although the tool declares an outputSchema.",
-        evidence=answer_shown(call.result, 200),
+        evidence=show_answer(call.result, 200),
     )

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown
+from toolvet.rules.quote import show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
 
@@ -25,7 +24,7 @@ CARD = Card(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Any block counts as a mirror: media and links are content as well."""
     result = members(call.result)
     if (
@@ -33,7 +32,7 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
         and result.get("structuredContent") is not None
         and not elements(result.get("content"))
     ):
-        yield Observation(
+        yield CARD.finding(
             message="The result has structured content and no text for clients that read only text.",
-            evidence=answer_shown(call.result),
+            evidence=show_answer(call.result),
         )

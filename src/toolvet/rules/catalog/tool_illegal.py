@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import show
 from toolvet.rules.subject import ToolDefinition
 
 CARD = Card(
@@ -39,25 +38,25 @@ _TYPES: Mapping[str, tuple[type, str]] = {
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """An entry that official clients refuse, and the list with it."""
     place = f"Entry {tool.position + 1} of the tool list"
     if not isinstance(tool.raw, Mapping):
-        yield Observation(message=f"{place} is no object.", evidence=shown(tool.raw))
+        yield CARD.finding(message=f"{place} is no object.", evidence=show(tool.raw))
         return
     raw = cast("Mapping[str, object]", tool.raw)
     if not tool.name:
-        what = f"has the name {shown(raw['name'])}" if "name" in raw else "has no name"
-        yield Observation(message=f"{place} {what}.", pointer=f"/{tool.position}/name", evidence=shown(raw, 160))
+        what = f"has the name {show(raw['name'])}" if "name" in raw else "has no name"
+        yield CARD.finding(message=f"{place} {what}.", pointer=f"/{tool.position}/name", evidence=show(raw, 160))
     for field, (kind, wanted) in _TYPES.items():
         value = raw.get(field)
         if value is not None and not isinstance(value, kind):
-            yield Observation(message=f"'{field}' must be {wanted}.", pointer=f"/{field}", evidence=shown(value))
+            yield CARD.finding(message=f"'{field}' must be {wanted}.", pointer=f"/{field}", evidence=show(value))
     for hint in _HINTS:
         value = tool.annotations.get(hint)
         if value is not None and not isinstance(value, bool):
-            yield Observation(
+            yield CARD.finding(
                 message=f"'annotations.{hint}' must be true or false.",
                 pointer=f"/annotations/{hint}",
-                evidence=shown(value),
+                evidence=show(value),
             )

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -23,13 +22,13 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all problems, the first in its message."""
     problems = [problem.strip() for problem in server.listing_problems if problem.strip()]
     if problems:
         more = f" And {len(problems) - 1} more." if len(problems) > 1 else ""
-        sentence = quoted(problems[0])
-        yield Observation(
+        sentence = quote(problems[0])
+        yield CARD.finding(
             message=f"tools/list: {sentence}{'' if sentence.endswith(('.', '…')) else '.'}{more}",
-            evidence=quoted("; ".join(problems), 400),
+            evidence=quote("; ".join(problems), 400),
         )

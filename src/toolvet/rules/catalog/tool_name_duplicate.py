@@ -1,11 +1,9 @@
 """Two tools of one name."""
 
-from collections import Counter
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ServerSeen
 
 CARD = Card(
@@ -24,12 +22,17 @@ CARD = Card(
 )
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for each name that is there more than once."""
-    for name, count in Counter(tool.name for tool in server.tools if tool.name).items():
-        if count > 1:
-            places = ", ".join(str(tool.position + 1) for tool in server.tools if tool.name == name)
-            message = f"{count} tools are named '{quoted(name, 80)}'."
-            yield Observation(
-                message=message, evidence=f"entries {places} of the tool list", pointer="/name", tool=name
+    places: dict[str, list[str]] = {}
+    for tool in server.tools:
+        if tool.name:
+            places.setdefault(tool.name, []).append(str(tool.position + 1))
+    for name, entries in places.items():
+        if len(entries) > 1:
+            yield CARD.finding(
+                message=f"{len(entries)} tools are named '{quote(name, 80)}'.",
+                evidence=f"entries {', '.join(entries)} of the tool list",
+                pointer="/name",
+                tool=name,
             )

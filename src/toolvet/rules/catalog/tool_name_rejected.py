@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ToolDefinition
 
 CARD = Card(
@@ -33,17 +32,17 @@ _LONGEST = 128
 _LONGEST_FOR_MODELS = 64
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """A name that the specification advises against is an error, one that only model APIs refuse a warning."""
     name = tool.name
     if not name or _MODEL_APIS.match(name):
         return
     legal = _GUIDANCE.match(name) is not None
-    yield Observation(
-        message=f"The name '{quoted(name, 80)}' {' and '.join(_problems(name))}.",
+    yield CARD.finding(
+        message=f"The name '{quote(name, 80)}' {' and '.join(_problems(name))}.",
         severity=None if legal else Severity.ERROR,
         pointer="/name",
-        evidence=quoted(name),
+        evidence=quote(name),
     )
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import cast
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import members
 
@@ -26,11 +25,11 @@ CARD = Card(
 )
 
 
-def check_tool(tool: ToolDefinition) -> Iterator[Observation]:
+def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     """A missing or blank description; one of a wrong type is `tool-illegal`."""
     if not isinstance(tool.raw, dict):
         return
     description = members(cast("object", tool.raw)).get("description")
     if description is None or (isinstance(description, str) and not description.strip()):
-        subject = f"'{quoted(tool.name, 80)}'" if tool.name else "The tool"
-        yield Observation(message=f"{subject} has no description.", pointer="/description")
+        subject = f"'{quote(tool.name, 80)}'" if tool.name else "The tool"
+        yield CARD.finding(message=f"{subject} has no description.", pointer="/description")

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Observation
 from toolvet.rules.message import MessageScore, PartName, answered_errors, score_message
-from toolvet.rules.quote import quoted
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 
 CARD = Card(
@@ -39,7 +38,7 @@ _WANTED: dict[PartName, str] = {
 }
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Observation]:
+def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """One finding a tool, with the worst refusal quoted. Crashes have findings of their own and do not count here."""
     del tool
     refusals = [call for call in answered_errors(calls) if ending(call) in _REFUSALS]
@@ -50,14 +49,14 @@ def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator
     if mean >= _ENOUGH:
         return
     worst, call = min(scored, key=lambda pair: pair[0].score)
-    words = quoted(words_of(call), 160)
+    words = quote(words_of(call), 160)
     said = f'the worst is "{words}"' if words else "the worst has no words at all"
     many = (
         f"{len(scored)} refusals score {mean:.0f} of 100 on average"
         if len(scored) > 1
         else f"The refusal scores {mean:.0f} of 100"
     )
-    yield Observation(
+    yield CARD.finding(
         message=f"{many}; {said}. Missing: {_missing(worst)}.", evidence=words or "(no text)", confidence=80
     )
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import listed, shown
+from toolvet.rules.quote import list_names, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -42,14 +41,14 @@ _OPEN = frozenset(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """A success in spite of an argument that stands nowhere in the schema."""
     if ending(call) is Ending.SUCCESS and not is_bad(call):
         unknown = list(_unknown(call))
         if unknown:
-            yield Observation(
-                message=f"The tool ignored the unknown argument {listed(unknown)}.",
-                evidence=f"arguments: {shown(call.arguments, 160)}",
+            yield CARD.finding(
+                message=f"The tool ignored the unknown argument {list_names(unknown)}.",
+                evidence=f"arguments: {show(call.arguments, 160)}",
             )
 
 

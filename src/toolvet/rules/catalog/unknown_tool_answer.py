@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown, quoted
+from toolvet.rules.quote import quote, show_answer
 from toolvet.rules.subject import ObservedCall, Outcome, ServerSeen
 
 CARD = Card(
@@ -31,24 +30,24 @@ CARD = Card(
 _INVALID_PARAMS = -32602
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """Graded by how well a client can tell."""
     if server.unknown_tool is not None:
         yield from _judged(server.unknown_tool)
 
 
-def _judged(call: ObservedCall) -> Iterator[Observation]:
-    asked = f"A call of the tool '{quoted(call.tool.name, 60)}', which does not exist,"
-    words = quoted(words_of(call), 140)
+def _judged(call: ObservedCall) -> Iterator[Finding]:
+    asked = f"A call of the tool '{quote(call.tool.name, 60)}', which does not exist,"
+    words = quote(words_of(call), 140)
     match ending(call):
         case Ending.SUCCESS | Ending.UNFLAGGED_ERROR | Ending.UNFINISHED if call.outcome is Outcome.RESULT:
-            yield Observation(
+            yield CARD.finding(
                 message=f'{asked} was answered with a success: "{words}"',
                 severity=Severity.ERROR,
-                evidence=answer_shown(call.result, 200),
+                evidence=show_answer(call.result, 200),
             )
         case Ending.REFUSAL | Ending.FAILURE | Ending.WORDLESS:
-            yield Observation(
+            yield CARD.finding(
                 message=f'{asked} was answered with a result (isError) instead of error {_INVALID_PARAMS}: "{words}"',
                 severity=Severity.INFO,
                 evidence=words,
@@ -58,13 +57,13 @@ def _judged(call: ObservedCall) -> Iterator[Observation]:
                 ended.value, "was not answered with a legal message"
             )
             severity = Severity.ERROR if ended is Ending.DIED else None
-            yield Observation(
+            yield CARD.finding(
                 message=f"{asked} {how}.",
                 severity=severity,
-                evidence=quoted(call.detail, 200),
+                evidence=quote(call.detail, 200),
             )
         case _ if call.error is not None and call.error.code != _INVALID_PARAMS:
-            yield Observation(
+            yield CARD.finding(
                 message=f"{asked} was answered with error {call.error.code} instead of {_INVALID_PARAMS}.",
                 severity=Severity.INFO,
                 evidence=f"error {call.error.code}: {words}",

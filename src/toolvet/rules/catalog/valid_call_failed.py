@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from toolvet.checks.result import ResultVerdict, State
-from toolvet.findings import Card, Severity
+from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import answer_shown, quoted, shown
+from toolvet.rules.quote import quote, show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -35,7 +34,7 @@ _ENVIRONMENT_REMEDY = (
 _FAILURES = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """A failure on valid arguments. One that nobody can classify is a warning: it may have been meant as a refusal."""
     ended = ending(call)
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
@@ -43,16 +42,16 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
     verdict = verdict_of(call)
     if verdict is not None and verdict.state is State.UNKNOWN and _speaks_of_a_value(words_of(call), call):
         return
-    words = quoted(words_of(call), 140)
-    said = f"an error without words, for {shown(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
+    words = quote(words_of(call), 140)
+    said = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
     severity, confidence, remedy = _grade(ended, verdict)
-    yield Observation(
+    yield CARD.finding(
         message=f"A call that the schema allows failed: {form}{said}",
         severity=severity,
         confidence=confidence,
         remedy=remedy,
-        evidence=quoted(words_of(call), 300) or answer_shown(call.result),
+        evidence=quote(words_of(call), 300) or show_answer(call.result),
     )
 
 

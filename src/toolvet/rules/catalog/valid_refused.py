@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator
 
 from toolvet.checks.result import State
-from toolvet.findings import Card, Severity
-from toolvet.rules.absence import speaks_of_absence
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Observation
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
 from toolvet.rules.message import field_patterns
-from toolvet.rules.quote import quoted, shown
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -37,7 +35,7 @@ _FREE_FORM = re.compile(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """A refusal that names an argument of a valid call."""
     verdict = verdict_of(call)
     if (
@@ -55,14 +53,14 @@ def check_call(call: ObservedCall) -> Iterator[Observation]:
     if named is not None and not speaks_of_absence(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
         given = (
-            f"'{quoted(named, 60)}' = {shown(arguments[named], 60)}"
+            f"'{quote(named, 60)}' = {show(arguments[named], 60)}"
             if named in arguments
-            else f"a call without '{quoted(named, 60)}'"
+            else f"a call without '{quote(named, 60)}'"
         )
-        yield Observation(
-            message=f'The schema allows {given}, and the tool refuses it: "{quoted(words, 120)}"',
+        yield CARD.finding(
+            message=f'The schema allows {given}, and the tool refuses it: "{quote(words, 120)}"',
             pointer=f"/{named.replace('~', '~0').replace('/', '~1')}",
-            evidence=quoted(words, 300),
+            evidence=quote(words, 300),
             confidence=60,
         )
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Severity
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.quote import quote
 from toolvet.rules.subject import ServerSeen, ValidationSeen
 
 CARD = Card(
@@ -29,23 +28,23 @@ CARD = Card(
 _PLACE = "/capabilities/experimental/toolValidation"
 
 
-def check_server(server: ServerSeen) -> Iterator[Observation]:
+def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for what is announced, one for how it works."""
     seen = server.validation
     if seen is None:
         return
     if seen.announcement_problems:
-        yield Observation(
-            message=f"The announcement is wrong: {quoted(' '.join(seen.announcement_problems), 300)}",
+        yield CARD.finding(
+            message=f"The announcement is wrong: {quote(' '.join(seen.announcement_problems), 300)}",
             severity=Severity.WARNING if seen.announced else None,
             pointer=_PLACE,
-            evidence=quoted(" ".join(seen.announcement_problems), 400),
+            evidence=quote(" ".join(seen.announcement_problems), 400),
         )
     if seen.failures:
-        yield Observation(
-            message=f"Asked about a call, '{quoted(seen.method, 60)}' gave no verdict{_how_often(seen)}: "
-            f"{quoted(seen.failures[0], 200)}",
-            evidence=quoted("; ".join(dict.fromkeys(seen.failures)), 400),
+        yield CARD.finding(
+            message=f"Asked about a call, '{quote(seen.method, 60)}' gave no verdict{_how_often(seen)}: "
+            f"{quote(seen.failures[0], 200)}",
+            evidence=quote("; ".join(dict.fromkeys(seen.failures)), 400),
         )
 
 

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 
 from toolvet.checks.capability import ValidationReply
 from toolvet.checks.result import State
-from toolvet.findings import Card, Severity
-from toolvet.rules.absence import speaks_of_absence
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.judge import Observation
-from toolvet.rules.quote import quoted, shown
+from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
+from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall, Preview
 
 CARD = Card(
@@ -34,23 +32,23 @@ CARD = Card(
 _REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UNFLAGGED_ERROR})
 
 
-def check_call(call: ObservedCall) -> Iterator[Observation]:
+def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Compares the two; how sure we are depends on what the schema says."""
     if call.preview is None:
         return
     said = call.preview.reply
     if said.valid and _refused_for_its_arguments(call, call.preview):
-        yield Observation(
+        yield CARD.finding(
             message=f'The validator calls the arguments valid, and the tool refuses them: "{_words(call, 120)}"',
             pointer="/valid",
-            evidence=f"{_words(call, 240)}; arguments: {shown(call.arguments, 160)}",
+            evidence=f"{_words(call, 240)}; arguments: {show(call.arguments, 160)}",
             confidence=95 if is_bad(call) else 70,
         )
     if not said.valid and call.accepted and not is_bad(call) and call.breach is None:
-        yield Observation(
+        yield CARD.finding(
             message=f'The validator calls the arguments invalid, and the tool takes them: "{_reason(said)}"',
             pointer="/invalid",
-            evidence=f"{_reason(said)}; arguments: {shown(call.arguments, 160)}",
+            evidence=f"{_reason(said)}; arguments: {show(call.arguments, 160)}",
             confidence=85,
         )
 
@@ -72,8 +70,8 @@ def _refused_for_its_arguments(call: ObservedCall, preview: Preview) -> bool:
 
 
 def _words(call: ObservedCall, limit: int) -> str:
-    return quoted(words_of(call), limit) or "no reason given"
+    return quote(words_of(call), limit) or "no reason given"
 
 
 def _reason(said: ValidationReply) -> str:
-    return quoted("; ".join(said.errors), 160) or "no reason given"
+    return quote("; ".join(said.errors), 160) or "no reason given"

@@ -30,7 +30,7 @@ def read(text: str) -> LenientValue:
 
 
 _SPACE = re.compile(r"[\s\ufeff]*")
-_NUMBER = re.compile(r"[+-]?(?:[0-9][0-9_]*+(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?(?![\w.])")
+_NUMBER = re.compile(r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"[^\W\d][\w$-]*")
 _NAME = re.compile(r"[A-Za-z_$][\w$-]*")

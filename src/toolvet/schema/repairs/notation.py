@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.schema.repairs.confidence import Confidence, least
 from toolvet.schema.repairs.guess import Guess
 
@@ -38,8 +38,8 @@ class Notations(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def notations() -> Notations:
     """The table, in the order of the file."""
-    found = dict(data_files("toolvet.schema.repairs", ".toml"))
-    return msgspec.convert(tomllib.loads(found["notations.toml"].decode()), Notations)
+    content = data_file("toolvet.schema.repairs", "notations.toml")
+    return msgspec.convert(tomllib.loads(content.decode()), Notations)
 
 
 class Moment(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.schema.repairs.confidence import Confidence
 
 Meaning = Literal["null", "true", "false", "wrapping", "value", "envelope"]
@@ -26,7 +26,7 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=1)
 def rows() -> tuple[Word, ...]:
     """Every row, in the order of the file."""
-    content = next(content for path, content in data_files("toolvet.schema.repairs", ".toml") if path == "words.toml")
+    content = data_file("toolvet.schema.repairs", "words.toml")
     return msgspec.convert(tomllib.loads(content.decode())["word"], tuple[Word, ...])
 
 

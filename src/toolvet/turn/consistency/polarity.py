@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # What French and Italian elide before a vowel: n'est is est, with a not that pas repeats.
@@ -29,10 +29,8 @@ class Polarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def polarities() -> dict[str, Polarity]:
     """Every language that `polarity.toml` has."""
-    for path, content in data_files("toolvet.turn.consistency", ".toml"):
-        if path == "polarity.toml":
-            return msgspec.convert(tomllib.loads(content.decode("utf-8")), dict[str, Polarity])
-    return {}
+    content = data_file("toolvet.turn.consistency", "polarity.toml")
+    return msgspec.convert(tomllib.loads(content.decode("utf-8")), dict[str, Polarity])
 
 
 def yes_and_no(one: str, two: str) -> bool:

@@ -52,11 +52,12 @@ _PATH = re.compile(
     r"(?<![\w/:.@])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@+-]{1,80}[/\\]){1,20}[\w.@+-]{1,80}|(?<![\w/:.@-])(?:[\w.@+-]{1,80}/){1,20}[\w@+-]{1,80}\.[A-Za-z]{1,5}(?![\w/])"
 )
 _TOKEN = re.compile(
-    # Letters before the first digit are bounded and never given back: a long word costs one look.
-    r"(?<![A-Za-z0-9_#])[A-Za-z_#\-]{0,40}+\d[A-Za-z0-9_]*+"
-    r"(?:[-.,:/+][A-Za-z0-9_]++|['\u2019\u00a0\u202f]\d{3}(?!\d)"
+    # Letters before the first digit are bounded: a long word costs one look. What a repeat has read cannot be what
+    # follows it, so nothing is worth giving back.
+    r"(?<![A-Za-z0-9_#])[A-Za-z_#\-]{0,40}\d[A-Za-z0-9_]*"
+    r"(?:[-.,:/+][A-Za-z0-9_]+|['\u2019\u00a0\u202f]\d{3}(?!\d)"
     # Thousands parted by plain spaces are one number only where they cannot be several.
-    r"|(?<=\d{3}) (?=\d{3} \d{3}(?!\d))\d{3}| \d{3}(?=[.,]\d\d(?!\d)))*+%?"
+    r"|(?<=\d{3}) (?=\d{3} \d{3}(?!\d))\d{3}| \d{3}(?=[.,]\d\d(?!\d)))*%?"
 )
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})(?::\d{2}(?:\.\d+)?)?(?:([AaPp])\.?[Mm]\b|Z|[+-]\d{1,2}(?::?\d\d)?)?\Z")
 _HOUR = re.compile(r"(\d{1,2})([AaPp])[Mm]\Z")

@@ -13,7 +13,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_files
+from toolvet.discover import data_file, data_files
 from toolvet.matching import Pattern, PatternSet
 
 _PACKAGE = "toolvet.turn.grounding"
@@ -100,5 +100,4 @@ def families() -> Families:
 
 def table(name: str) -> dict[str, object]:
     """One of the TOML files beside this module."""
-    content = next(content for path, content in data_files(_PACKAGE, ".toml") if path == name)
-    return tomllib.loads(content.decode("utf-8"))
+    return tomllib.loads(data_file(_PACKAGE, name).decode("utf-8"))

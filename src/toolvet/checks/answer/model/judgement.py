@@ -9,7 +9,7 @@ import msgspec
 from toolvet.checks.answer.model.features import Excerpt, ends, features
 from toolvet.checks.answer.model.weights import LABELS, Label, Model
 from toolvet.checks.answer.quality import SignalType
-from toolvet.discover import data_files
+from toolvet.discover import data_file
 from toolvet.errors import ConfigError
 
 _PACKAGE = "toolvet.checks.answer.model"
@@ -63,10 +63,12 @@ def judge(text: str, *, model: Model | None = None) -> tuple[ModelJudgement, ...
 @cache
 def shipped() -> Model:
     """The model in `weights.bin`; read at the first call (a few milliseconds)."""
-    for path, content in data_files(_PACKAGE, ".bin"):
-        if path == "weights.bin":
-            return Model.from_bytes(content, file=f"{_PACKAGE}/weights.bin")
-    raise ConfigError("is missing; install toolvet again", file=f"{_PACKAGE}/weights.bin")
+    file = f"{_PACKAGE}/weights.bin"
+    try:
+        content = data_file(_PACKAGE, "weights.bin")
+    except FileNotFoundError:
+        raise ConfigError("is missing; install toolvet again", file=file) from None
+    return Model.from_bytes(content, file=file)
 
 
 def _judgement(text: str, place: int, probability: float, model: Model) -> ModelJudgement:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
+from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.settings import load_settings
 from toolvet.errors import UsageError
 from toolvet.proxy.record.recorder import Recorder
@@ -21,6 +22,8 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     """Serve until one side ends; the exit code, which is the server's own where we started one."""
+    if not flags.explain:
+        check_platform("toolvet proxy")
     policies = _policies(flags)
     environment = _environment(flags.env or ())
     remote = bool(words) and words[0].startswith(("http://", "https://"))
@@ -43,9 +46,6 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
             from toolvet.proxy.remote.run import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _headers(flags), policies, recorder)
-        if os.name != "posix":
-            # Its process groups and its poll() on pipes are POSIX.
-            raise UsageError("toolvet proxy runs a command on Linux and macOS only; in WSL it does too")
         from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
         return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.errors import UsageError
 from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
 from toolvet.proxy.install.file import backup_of, install, planned, uninstall
@@ -33,6 +34,7 @@ def install_proxy(
     write: Literal["always", "never"],
 ) -> int:
     """Rewrite the file and say what was done to each server; the exit code."""
+    check_platform("toolvet proxy install")
     wrapper = Wrapper(_ourselves(), _options(settings, record))
     if write == "never":
         old, plan = planned(config, wrapper, servers)

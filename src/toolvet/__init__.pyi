@@ -1,0 +1,96 @@
+# The public names of toolvet, each with the module that it lives in: this is the one list of them.
+# Type checkers and editors read this file as it is. Python reads it too, when a name is first asked for (__init__.py),
+# so it holds imports of the form `from toolvet.room import name as name` and nothing else.
+
+from toolvet.checks.answer import (
+    AnswerQuality as AnswerQuality,
+    FailureSignal as FailureSignal,
+    QualitySummary as QualitySummary,
+    SignalType as SignalType,
+)
+from toolvet.checks.arguments import (
+    ArgumentReport as ArgumentReport,
+    Issue as Issue,
+    PropertyHelp as PropertyHelp,
+    SchemaHelp as SchemaHelp,
+    check_arguments as check_arguments,
+)
+from toolvet.checks.result import (
+    Classification as Classification,
+    ErrorKind as ErrorKind,
+    Factor as Factor,
+    Leak as Leak,
+    OutputSchemaValidation as OutputSchemaValidation,
+    ResultMetadata as ResultMetadata,
+    ResultVerdict as ResultVerdict,
+    Retry as Retry,
+    State as State,
+    check_result as check_result,
+    extract_metadata as extract_metadata,
+    is_business_logic_error as is_business_logic_error,
+    overall_confidence as overall_confidence,
+)
+from toolvet.envelope import (
+    Archive as Archive,
+    ContentArchive as ContentArchive,
+    Envelope as Envelope,
+    Eviction as Eviction,
+    FieldError as FieldError,
+    WarningDetail as WarningDetail,
+    check_envelope as check_envelope,
+    conflict_error as conflict_error,
+    error_response as error_response,
+    feature_disabled_error as feature_disabled_error,
+    fit_response as fit_response,
+    forbidden_error as forbidden_error,
+    internal_error as internal_error,
+    missing_required_error as missing_required_error,
+    not_found_error as not_found_error,
+    rate_limit_error as rate_limit_error,
+    success_response as success_response,
+    unauthorized_error as unauthorized_error,
+    unavailable_error as unavailable_error,
+    validation_error as validation_error,
+)
+from toolvet.errors import (
+    ArchiveError as ArchiveError,
+    AuthenticationError as AuthenticationError,
+    ConfigError as ConfigError,
+    ContentDamagedError as ContentDamagedError,
+    ContentMissingError as ContentMissingError,
+    EnvelopeError as EnvelopeError,
+    EnvelopeTypeError as EnvelopeTypeError,
+    ToolvetError as ToolvetError,
+    UnreachableError as UnreachableError,
+    Unsatisfiable as Unsatisfiable,
+    UsageError as UsageError,
+)
+from toolvet.findings import (
+    Finding as Finding,
+    Severity as Severity,
+)
+from toolvet.schema import (
+    InvalidExample as InvalidExample,
+    Recovered as Recovered,
+    Repair as Repair,
+    invalid_examples as invalid_examples,
+    recover as recover,
+    repair as repair,
+    valid_example as valid_example,
+)
+from toolvet.turn import (
+    AnswerStream as AnswerStream,
+    BestAnswer as BestAnswer,
+    best_answer as best_answer,
+    check_answer as check_answer,
+    check_answers as check_answers,
+    quality_summary as quality_summary,
+    regeneration_advice as regeneration_advice,
+    vet_stream as vet_stream,
+)
+from toolvet.turn.grounding import (
+    ToolCall as ToolCall,
+)
+from toolvet.version import (
+    __version__ as __version__,
+)

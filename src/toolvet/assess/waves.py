@@ -1,0 +1,84 @@
+"""The order in which tools are called: those whose arguments need no guessing first, because their results feed others.
+
+    tools       get_book(book_id), list_books(), review(book_id, text)
+    1st wave    list_books                    it needs nothing; its result names a book_id
+    2nd wave    get_book                      its only argument is known now
+    3rd wave    review                        nothing will ever say what `text` is: guess it
+
+Each tool and each name in the harvest is looked at once, so that a server with 20,000 tools is ordered in the time that
+reading its list takes.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from toolvet.assess.harvest import Harvest, Name, name_of
+from toolvet.assess.options import Arguments
+from toolvet.assess.values import VALUE_KEYWORDS
+from toolvet.rules import ToolDefinition
+from toolvet.schema.json_value import is_object, members
+
+
+class Waves:
+    """The tools that are still to be called. A tool is known by its position in the sequence that was given."""
+
+    def __init__(
+        self,
+        tools: Sequence[ToolDefinition],
+        harvest: Harvest,
+        fixtures: Mapping[str, Sequence[Arguments]],
+        known: Arguments,
+    ) -> None:
+        """Order `tools`; `harvest` grows meanwhile, `fixtures` and `known` are the user's (see `Options`)."""
+        self._harvest = harvest
+        self._names_read = 0
+        self._in_order = deque(range(len(tools)))
+        self._called: set[int] = set()
+        self._lacking: list[int] = []
+        self._waiting_for: dict[Name, list[int]] = {}
+        self._ready: list[int] = []
+        for position, tool in enumerate(tools):
+            lacking = set() if fixtures.get(tool.name) else {*map(name_of, guessed_parameters(tool, known))}
+            self._lacking.append(len(lacking))
+            for name in lacking:
+                self._waiting_for.setdefault(name, []).append(position)
+            if not lacking:
+                self._ready.append(position)
+
+    def next(self) -> tuple[int, ...]:
+        """The tools to call now, in their order: all that are ready, or else the first one left. Empty at the end."""
+        self._read_harvest()
+        wave = sorted(self._ready)
+        self._ready.clear()
+        while not wave and self._in_order:
+            position = self._in_order.popleft()
+            wave = [] if position in self._called else [position]
+        self._called.update(wave)
+        return tuple(wave)
+
+    def _read_harvest(self) -> None:
+        """Find the tools for which the names that are new in the harvest were the last they waited for."""
+        names = self._harvest.names
+        for name in names[self._names_read :]:
+            for position in self._waiting_for.pop(name, ()):
+                self._lacking[position] -= 1
+                if not self._lacking[position] and position not in self._called:
+                    self._ready.append(position)
+        self._names_read = len(names)
+
+
+def guessed_parameters(tool: ToolDefinition, known: Arguments) -> tuple[str, ...]:
+    """The required parameters whose values would have to be guessed unless an earlier result has them.
+
+    No guess is needed where the user (`known`) or the schema gives a value, and for kinds that any value serves:
+    numbers, booleans, structures, strings of a format.
+    """
+    return tuple(name for name in tool.required if name not in known and _is_free_text(tool.properties.get(name)))
+
+
+def _is_free_text(declared: object) -> bool:
+    """Whether a parameter is a string, or a list of strings, of which the schema says nothing more."""
+    if not is_object(declared) or any(word in declared for word in VALUE_KEYWORDS):
+        return False
+    one = members(declared.get("items")) if declared.get("type") == "array" else declared
+    return one.get("type") == "string" and "format" not in one and not any(word in one for word in VALUE_KEYWORDS)

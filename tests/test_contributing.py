@@ -1,0 +1,174 @@
+"""A test for each row of the table in CONTRIBUTING.md: what has no proof fails, with a sentence that says what to add.
+
+The lists are read from the folders. Whether a proof holds is tested beside it; here it only has to be there.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import toolvet
+from toolvet.checks.answer import SignalType
+from toolvet.checks.answer.ending_marks import ending_table
+from toolvet.checks.answer.finish import finish_reasons, plain_reason
+from toolvet.checks.answer.wording import wording as answer_wording
+from toolvet.checks.arguments.wording import wording as keyword_wording
+from toolvet.discover import modules, packages
+from toolvet.report import formats
+
+TESTS = Path(__file__).parent
+PACKAGE = Path(toolvet.__file__).parent
+
+# Rows that no arguments in JSON reach.
+NOT_FROM_JSON = {
+    "fromUtf8": "the engine reports the encoding first",
+    "unexplained": "for values that are not JSON, and violations without number",
+    "other": "for keywords that a later version of the engine may report",
+}
+
+
+def name_of(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
+
+
+def table(path: Path) -> dict[str, object]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_rule_has_cases() -> None:
+    lacking = [name for name in map(name_of, modules("toolvet.rules.catalog")) if not both_kinds(name)]
+    assert not lacking, (
+        f"{lacking[0]} has no proof: add tests/rules/cases/{lacking[0]}.toml with a [[case]] that the rule finds "
+        'and one that it leaves alone (expect = "nothing")'
+    )
+
+
+def both_kinds(rule: str) -> bool:
+    path = TESTS / "rules" / "cases" / f"{rule}.toml"
+    cases = table(path).get("case") if path.exists() else None
+    assert cases is None or isinstance(cases, list)
+    return {case["expect"] == "nothing" for case in cases or ()} == {True, False}
+
+
+def test_a_phrase_has_hits_and_misses() -> None:
+    found = 0
+    for path in sorted(PACKAGE.rglob("*.toml")):
+        for entry in phrases_in(table(path)):
+            found += 1
+            lacking = [proof for proof in ("hits", "misses") if not entry.get(proof)]
+            assert not lacking, (
+                f"{path.relative_to(PACKAGE)}: the entry that matches {entry['match']!r} has no {lacking[0]}: "
+                f"add texts {'in which it must' if lacking[0] == 'hits' else 'in which it must not'} count"
+            )
+    assert found > 2000
+
+
+def phrases_in(value: object) -> Iterator[dict[str, object]]:
+    """Every table with a `match`, however deep."""
+    if isinstance(value, dict):
+        if "match" in value:
+            yield value
+        for inner in value.values():
+            yield from phrases_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from phrases_in(inner)
+
+
+def test_a_finish_reason_has_a_hit_and_one_meaning() -> None:
+    kinds: dict[str, str] = {}
+    for kind, vendors in finish_reasons().items():
+        for vendor, entry in vendors.items():
+            unproven = set(entry.reasons) - {plain_reason(hit) for hit in entry.hits}
+            assert not unproven, (
+                f"finish.toml: [{kind}.{vendor}] lists {min(unproven)!r} without a proof: "
+                "add to its `hits` how the vendor's responses spell it"
+            )
+            for hit in entry.hits:
+                reason = plain_reason(hit)
+                assert reason in entry.reasons, f"finish.toml: [{kind}.{vendor}] has a hit {hit!r} for no reason of it"
+                assert kinds.setdefault(reason, kind) == kind, f"finish.toml: {reason!r} is {kinds[reason]} and {kind}"
+
+
+def test_a_language_of_endings_has_hits_and_misses() -> None:
+    endings = ending_table()
+    for language in endings.dangling:
+        for proof, texts in (("hits", endings.hits), ("misses", endings.misses)):
+            assert texts.get(language), (
+                f"ending.toml: [dangling] knows words of {language!r} without a proof: add to [{proof}] a text that "
+                f"{'breaks off at one of them' if proof == 'hits' else 'ends without a mark, and need not go on'}"
+            )
+
+
+def test_a_wording_of_answers_belongs_to_a_signal() -> None:
+    sources = [path for suffix in ("py", "toml") for path in PACKAGE.rglob(f"*.{suffix}") if path.stem != "wording"]
+    known = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    types = {signal.value for signal in SignalType}
+    missing = types - answer_wording().keys()
+    assert not missing, f"checks/answer/wording.toml: add [{min(missing)}] with a name, feedback and advice"
+    for row in answer_wording():
+        kind, _, label = row.partition("-")
+        assert kind in types | {"turn"}, f"checks/answer/wording.toml: [{row}] is for no signal: use one of {types}"
+        assert re.search(rf"\b{label}", known), (
+            f"checks/answer/wording.toml: [{row}] is for a label that no signal has: give a phrase the label {label!r}"
+        )
+
+
+def test_a_wording_of_arguments_has_a_case() -> None:
+    cases = table(TESTS / "checks" / "keywords.toml")["case"]
+    assert isinstance(cases, list)
+    lacking = set(keyword_wording().keyword) - {case["row"] for case in cases} - set(NOT_FROM_JSON)
+    assert not lacking, (
+        f"[keyword.{min(lacking)}] in checks/arguments/wording.toml has no proof: add a [[case]] with "
+        f'row = "{min(lacking)}" to tests/checks/keywords.toml'
+    )
+
+
+def test_a_report_format_has_a_snapshot() -> None:
+    taken = {path.name.partition(".")[2] for path in (TESTS / "report" / "snapshots").iterdir()}
+    for report_format in formats().values():
+        ending = report_format.name if report_format.suffix == ".txt" else report_format.suffix.removeprefix(".")
+        assert ending in taken, (
+            f"the report format {report_format.name!r} has no snapshot: "
+            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/report, and read what it wrote to tests/report/snapshots"
+        )
+
+
+def test_a_scenario_category_has_cases() -> None:
+    for name in map(name_of, modules("toolvet.assess.scenarios")):
+        path = TESTS / "assess" / "categories" / f"{name}.toml"
+        assert path.exists(), (
+            f"the scenario category {name!r} has no proof: add tests/assess/categories/{name}.toml with "
+            "[[case]] entries: a schema, and the names of the calls that it plans"
+        )
+
+
+def test_a_command_has_a_test() -> None:
+    folders = [TESTS / "cli", TESTS / "proxy", TESTS / "assess"]
+    files = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
+    # `"check", "answer"` and `toolvet check answer` are both calls of a command.
+    called = re.sub(r"[^\w-]+", " ", "\n".join(files))
+    for words in commands("toolvet.cli.commands"):
+        assert f" {words} " in called, (
+            f"the command 'toolvet {words}' has no test: add one to tests/cli that runs it and reads what it prints"
+        )
+
+
+def commands(package: str, *before: str) -> Iterator[str]:
+    """The words of every command: a folder with a `command`, or with folders of them."""
+    for folder in packages(package):
+        words = (*before, name_of(folder).replace("_", "-"))
+        if hasattr(folder, "command"):
+            yield " ".join(words)
+        yield from commands(folder.__name__, *words)
+
+
+def test_the_table_names_places_that_are_there() -> None:
+    page = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    places = {place for row in rows for place in re.findall(r"`((?:src|tests)/[\w/.]+?)(?:[<*][^`]*)?`", row)}
+    assert len(places) > 8
+    missing = {place for place in places if not (TESTS.parent / place).exists()}
+    assert not missing, f"CONTRIBUTING.md names {min(missing)}, which does not exist"

@@ -1,0 +1,87 @@
+"""A data file is found by its whole name: a file beside it changes nothing."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import toolvet
+from toolvet.discover import data_file, data_files, file_states
+
+PACKAGE = Path(toolvet.__file__).parent
+# Asks everything that reads a table: one line each, so that a failure names what broke.
+ASK_EVERYTHING = """
+import sys
+import toolvet
+from toolvet.redact import redact_text
+from toolvet.rules import tool_definition
+from toolvet.rules.destructive import destructive_source
+from toolvet.rules.message import message_source
+from toolvet.rules.catalog.annotations_contradict import change_source
+from toolvet.checks.answer.finish import finish_kind
+from toolvet.schema.naming import choices, entries, formats
+from toolvet.schema.repairs.notation import notations
+from toolvet.turn.consistency.polarity import polarities
+
+schema = {"type": "object", "required": ["day"], "properties": {"day": {"type": "string", "format": "date"}}}
+tool = {"name": "book", "inputSchema": schema}
+assert not toolvet.check_arguments(tool, {}).valid
+assert toolvet.check_arguments(tool, {"day": "tomorrow"}).suggestions is not None
+assert toolvet.repair(schema, {"day": "22 November 2026"}) is not None
+assert toolvet.valid_example(schema)["day"]
+assert toolvet.check_result(tool, {}, {"isError": True, "content": [{"type": "text", "text": "HTTP 404"}]}).is_error
+assert toolvet.check_answer("I'm sorry, but I can't help with that.").should_escalate
+call = {"name": "book", "arguments": {}, "result": {"isError": True, "content": [{"type": "text", "text": "down"}]}}
+assert toolvet.check_answer("I booked it for May 3 at $40.", calls=[call]).signals
+assert toolvet.check_answer("It ends with the", finish_reason="length").signals
+assert redact_text("token=ghp_0123456789abcdefghijABCDEFGHIJ012345") != ""
+assert destructive_source() and message_source() and change_source() and choices() and entries("name") and formats()
+assert finish_kind("length") == "cut" and notations() and polarities()
+print(toolvet.__file__)
+"""
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the package, to add files to."""
+    return Path(shutil.copytree(PACKAGE, tmp_path / "toolvet", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_a_file_whose_name_ends_like_that_of_a_table_breaks_nothing(copied: Path) -> None:
+    # A folder without an __init__.py is a list, where a new file is meant to be read.
+    tables = [path for path in copied.rglob("*.toml") if (path.parent / "__init__.py").exists()]
+    assert len(tables) > 15
+    for table in tables:
+        (table.parent / f"de_{table.name}").write_text("This is not TOML.", encoding="utf-8")
+        (table.parent / "old").mkdir(exist_ok=True)
+        (table.parent / "old" / table.name).write_text("This is not TOML.", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(copied.parent), "XDG_CACHE_HOME": str(copied.parent / "cache")}
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK_EVERYTHING], env=environment, capture_output=True, text=True, check=False
+    )
+    assert asked.returncode == 0, asked.stderr
+    assert Path(asked.stdout.strip()).parent == copied, "the copy was not the one that was asked"
+
+
+def test_data_files_are_asked_for_by_extension() -> None:
+    with pytest.raises(ValueError, match=r"data_file\(\) reads the file of a name"):
+        data_files("toolvet.checks.answer", "wording.toml")
+
+
+def test_a_table_is_the_file_of_exactly_this_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package_of_tables"
+    (package / "sub").mkdir(parents=True)
+    for name in ("__init__.py", "words.toml", "de_words.toml", "sub/words.toml"):
+        (package / name).write_text(f"# {name}", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert data_file("package_of_tables", "words.toml") == b"# words.toml"
+    assert [path for path, _ in data_files("package_of_tables", ".toml")] == [
+        "de_words.toml",
+        "words.toml",
+        "sub/words.toml",
+    ]
+    seen = {Path(state.path).relative_to(package).as_posix() for state in file_states(package.name, ("words.toml",))}
+    assert seen == {"words.toml", "sub/words.toml"}
