@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolvet.assess.choice import SeededChoice
 from toolvet.assess.harvest import Harvest
+from toolvet.assess.plan import SeededChoice
 from toolvet.assess.values import Values
 from toolvet.discover import modules
 from toolvet.rules import tool_definition
