@@ -53,7 +53,7 @@ def report() -> Report:
         script = Path(folder) / "script.json"
         script.write_text(json.dumps({"tools": [tool(name) for name in ANSWERS], "answers": ANSWERS}), encoding="utf-8")
         target = StdioTarget(command=sys.executable, args=(str(SERVER), str(script)))
-        return asyncio.run(assess(target, Options(timeout=5.0)))
+        return asyncio.run(assess(target, Options(timeout=5.0, destructive="call")))
 
 
 def assert_safe(document: str) -> None:

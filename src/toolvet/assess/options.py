@@ -13,8 +13,9 @@ class Options:
     """How to assess one server.
 
     `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
-    shell patterns of tool names (`get_*`); no `tools` means all. `fixtures` holds known good arguments per tool,
-    `values` known good values per parameter, whatever the tool.
+    shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are called
+    although nothing shows that they only read; `destructive="call"` includes every tool. `fixtures` holds known good
+    arguments per tool, `values` known good values per parameter, whatever the tool.
     `arguments` replaces all scenarios by one call with exactly these arguments. `plan_only` judges definitions and
     plans the calls, and makes none of them.
     """
@@ -25,6 +26,7 @@ class Options:
     seed: int = 0
     tools: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    include: Sequence[str] = ()
     destructive: Literal["skip", "call"] = "skip"
     era: Literal["auto", "legacy", "modern"] = "auto"
     fixtures: Mapping[str, Sequence[Arguments]] = field(default_factory=dict[str, Sequence[Arguments]])
@@ -40,3 +42,7 @@ class Options:
             if fnmatchcase(tool, pattern):
                 return f"left out by --exclude {pattern}"
         return None
+
+    def is_included(self, tool: str) -> bool:
+        """Whether the user asked for this tool to be called, whatever it may change."""
+        return self.destructive == "call" or any(fnmatchcase(tool, pattern) for pattern in self.include)

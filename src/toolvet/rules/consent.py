@@ -1,7 +1,7 @@
 """Which tools an assessment calls without being asked, and for each other tool why not.
 
-A tool is called when it says `readOnlyHint: true` and nothing contradicts that, or when the server annotates none of its
-tools and this one plainly reads. Everything else is skipped: a missed call is cheap, a deleted file is not.
+A tool is called when it says `readOnlyHint: true` and nothing contradicts that, or when the server annotates none of
+its tools and this one plainly reads. Everything else is skipped: a missed call is cheap, a deleted file is not.
 
     habits = habits_of(tools)                       # what the server's tool list has in common
     why_not_called(get_orders, habits)              # None: it may be called
@@ -85,7 +85,7 @@ def _contradictions(tool: ToolDefinition) -> Iterator[str]:
     for deed in said(tool):
         if deed.changes:
             yield deed.reason
-    yield from _removals(tool)
+    yield from _removals(tool, trusted=True)
     yield from _betrayals(tool, trusted=True)
 
 
@@ -107,19 +107,22 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         # "Execute a SELECT query": the sentence that calls itself a query has said what it does.
         if deed.force == "strong" or deed.reason.startswith("its name"):
             yield deed.reason
-    yield from _removals(tool)
+    yield from _removals(tool, trusted=False)
     yield from _betrayals(tool, trusted=False)
     if words[0] in table.making:
         for name in writing_parameters(tool):
             yield f"its parameter '{name}' names a place to write"
 
 
-def _removals(tool: ToolDefinition) -> Iterator[str]:
-    """Words of removing and sending in the title and anywhere in the first sentence of the description."""
+def _removals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
+    """Words of removing and sending in the title and anywhere in the first sentence of the description.
+
+    Against a tool that is `trusted` to read only, just the forms in -s count: "the price to send a book" does nothing.
+    """
     sentence = _SENTENCE_END.split(tool.description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
     for place, text in (("description", sentence), ("title", _title(tool))):
         for word in _WORD.findall(text):
-            if word.lower() in _words().removing:
+            if word.lower() in _words().removing and (word.endswith("s") or not trusted):
                 yield f"its {place} says '{word}'"
 
 
