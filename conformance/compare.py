@@ -1,4 +1,4 @@
-"""`make conformance`: the official suite against a server, and against the proxy before it: the same list of checks.
+"""`make conformance`: run the official suite on a server and on the proxy before it, and compare the lists of checks.
 
 Installs the suite and a Node that it runs on under .conformance, and fetches the everything server of the Python SDK
 (`SDK=folder` takes a checkout that is there). Prints the checks that differ, and ends with 1 when there are any.
@@ -19,7 +19,7 @@ REVISIONS = ["2025-11-25", "2026-07-28"]
 
 
 def main() -> int:
-    suite, server = installed(), everything_server()
+    suite, server = install_suite(), fetch_everything_server()
     direct_port, proxy_port = free_port(), free_port()
     direct = [sys.executable, "-m", "mcp_everything_server", "--port", str(direct_port), "--log-level", "ERROR"]
     toolvet = [sys.executable, "-m", "toolvet", "proxy", "--listen", f"127.0.0.1:{proxy_port}"]
@@ -30,7 +30,7 @@ def main() -> int:
     try:
         wait_for(direct_port)
         wait_for(proxy_port)
-        return max(compared(suite, revision, direct_port, proxy_port) for revision in REVISIONS)
+        return max(compare_revision(suite, revision, direct_port, proxy_port) for revision in REVISIONS)
     finally:
         for process in processes:
             process.terminate()
@@ -38,8 +38,9 @@ def main() -> int:
             process.wait()
 
 
-def compared(suite: list[str], revision: str, direct_port: int, proxy_port: int) -> int:
-    direct, proxied = checks(suite, revision, direct_port), checks(suite, revision, proxy_port)
+def compare_revision(suite: list[str], revision: str, direct_port: int, proxy_port: int) -> int:
+    """Print the differences for one revision of MCP. Returns 1 when there are any, else 0."""
+    direct, proxied = run_checks(suite, revision, direct_port), run_checks(suite, revision, proxy_port)
     if not direct:
         print(f"{revision}: the suite checked nothing")
         return 1
@@ -52,11 +53,11 @@ def compared(suite: list[str], revision: str, direct_port: int, proxy_port: int)
     return 1 if differences else 0
 
 
-def checks(suite: list[str], revision: str, port: int) -> list[tuple[str, str, str]]:
-    """Scenario, check and status of all checks."""
+def run_checks(suite: list[str], revision: str, port: int) -> list[tuple[str, str, str]]:
+    """Run the suite against a port of this machine. Returns scenario, check and status of all checks."""
     out = HERE / "results" / f"{revision}-{port}"
     url = f"http://127.0.0.1:{port}/mcp"
-    # Its exit code says whether all passed, which is not the question.
+    # The exit code says whether all passed; here only the difference counts.
     subprocess.run(
         [*suite, "server", "--url", url, "--requirements", revision, "--output-dir", str(out)],
         check=False,
@@ -70,12 +71,13 @@ def checks(suite: list[str], revision: str, port: int) -> list[tuple[str, str, s
 
 
 def surplus(left: list[tuple[str, str, str]], right: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return what `left` has and `right` has not, counting duplicates."""
     rest = list(right)
     return [check for check in left if check not in rest or rest.remove(check)]  # type: ignore[func-returns-value]
 
 
-def installed() -> list[str]:
-    """The command of the suite."""
+def install_suite() -> list[str]:
+    """Install the suite unless that was done before. Returns the command that runs it."""
     modules = HERE / "node_modules"
     if not (modules / "@modelcontextprotocol" / "conformance").is_dir():
         HERE.mkdir(exist_ok=True)
@@ -84,8 +86,8 @@ def installed() -> list[str]:
     return [str(modules / "node" / "bin" / "node"), str(modules / ".bin" / "conformance")]
 
 
-def everything_server() -> Path:
-    """The folder of the server's package."""
+def fetch_everything_server() -> Path:
+    """Fetch the server unless that was done before. Returns the folder of its package."""
     given = os.environ.get("SDK")
     checkout = Path(given) if given else HERE / "python-sdk"
     if not checkout.is_dir():

@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from toolvet.proxy.http.run import run_http
+from toolvet.proxy.http.serve import run_http
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import Policies
 

@@ -31,20 +31,20 @@ def envelope_findings(folder: Path, answer: Mapping[str, Any]) -> list[tuple[str
     return [(finding.id, finding.pointer) for finding in report.findings if finding.id.startswith("envelope-")]
 
 
-def told(envelope: object, **more: object) -> dict[str, Any]:
+def as_text(envelope: object, **more: object) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": json.dumps(envelope)}], **more}
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (told(GOOD), []),
-        (told(GOOD, structuredContent=GOOD), []),
-        (told(not_found_error("Book", "7").to_dict(), isError=True), []),
-        (told({**GOOD, "data": ["Emma"]}), [("envelope-malformed", "/data")]),
-        (told(GOOD, isError=True), [("envelope-contradiction", "/success")]),
-        (told({"success": True, "data": ["Emma"], "error": None}), []),
-        (told({"success": True, "data": ["Emma"], "meta": {"version": "2"}}), []),
+        (as_text(GOOD), []),
+        (as_text(GOOD, structuredContent=GOOD), []),
+        (as_text(not_found_error("Book", "7").to_dict(), isError=True), []),
+        (as_text({**GOOD, "data": ["Emma"]}), [("envelope-malformed", "/data")]),
+        (as_text(GOOD, isError=True), [("envelope-contradiction", "/success")]),
+        (as_text({"success": True, "data": ["Emma"], "error": None}), []),
+        (as_text({"success": True, "data": ["Emma"], "meta": {"version": "2"}}), []),
     ],
     ids=["good", "good, twice", "a failure", "data in a list", "success that is an error", "ordinary", "versioned"],
 )

@@ -1,4 +1,4 @@
-"""Two servers from PyPI that stand in the development environment; `make live` assesses more of them."""
+"""Two servers from PyPI that are in the development environment; `make live` assesses more of them."""
 
 import asyncio
 import subprocess

@@ -222,8 +222,8 @@ def unflagged(text: str, tool: str = "tool") -> dict[str, object]:
 @pytest.mark.parametrize(("text", "kind"), SILENT, ids=[text[:40] for text, _ in SILENT])
 def test_a_success_that_reports_an_error_is_seen_without_the_flag(text: str, kind: str) -> None:
     verdict = unflagged(text)
-    assert verdict["errorWithoutFlag"] is True
-    assert verdict["errorKind"] == kind, verdict["evidence"]
+    assert verdict["error_without_flag"] is True
+    assert verdict["error_kind"] == kind, verdict["evidence"]
     assert verdict["isError"] is False
     assert verdict["classification"] == ("partially_working" if kind == "business" else "error")
     assert "error reported without isError" in str(verdict["issues"])
@@ -232,13 +232,13 @@ def test_a_success_that_reports_an_error_is_seen_without_the_flag(text: str, kin
 @pytest.mark.parametrize("text", PAYLOADS + MORE_PAYLOADS)
 def test_a_payload_that_mentions_errors_is_a_success(text: str) -> None:
     verdict = unflagged(text)
-    assert verdict["errorWithoutFlag"] is False, verdict["evidence"]
+    assert verdict["error_without_flag"] is False, verdict["evidence"]
     assert (verdict["classification"], verdict["confidence"]) == ("fully_working", 100)
 
 
 @pytest.mark.parametrize("text", MISTAKEN)
 def test_a_short_sentence_about_an_error_is_taken_for_one(text: str) -> None:
-    assert unflagged(text)["errorWithoutFlag"] is True
+    assert unflagged(text)["error_without_flag"] is True
 
 
 def test_the_same_holds_for_structured_content() -> None:
@@ -257,13 +257,13 @@ def test_the_same_holds_for_structured_content() -> None:
 
 def test_a_traceback_is_the_outcome_of_a_tool_that_runs_programs_and_the_content_of_one_that_reads_files() -> None:
     text = "Output:\nTraceback (most recent call last):\n  File 'x.py', line 1\nKeyError: 'a'"
-    assert unflagged(text, "run_python")["errorWithoutFlag"] is True
-    assert unflagged(text, "read_file")["errorWithoutFlag"] is False
+    assert unflagged(text, "run_python")["error_without_flag"] is True
+    assert unflagged(text, "read_file")["error_without_flag"] is False
 
 
 def test_a_long_document_that_opens_like_an_error_is_a_payload() -> None:
     assert (
-        unflagged("Error: the history of a word.\n" + "It was used in many ways. " * 400)["errorWithoutFlag"] is False
+        unflagged("Error: the history of a word.\n" + "It was used in many ways. " * 400)["error_without_flag"] is False
     )
 
 

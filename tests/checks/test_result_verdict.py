@@ -270,8 +270,8 @@ def test_the_official_sdk_is_read() -> None:
 def test_the_json_form_has_the_documented_keys() -> None:
     found = failed("User not found").to_dict()
     assert list(found) == [
-        "isValid", "isError", "classification", "confidence", "issues", "evidence", "errorKind", "state", "retry", "factors",
-        "responseMetadata", "errorWithoutFlag", "leaks",
+        "isValid", "isError", "classification", "confidence", "issues", "evidence", "error_kind", "state", "retry", "factors",
+        "responseMetadata", "error_without_flag", "leaks",
     ]  # fmt: skip
     assert (found["state"], found["retry"]) == ("not_found", "fix_arguments")
 

@@ -103,7 +103,7 @@ def test_a_repair_is_applied_and_told_where_the_policy_says_so(make: Make, mode:
     server = make(ProxySettings(repair="apply"), [])
     (result,) = calls(server, mode, ("book_flight", {"city": "Oslo", "seats": "2"}))
     assert words(result) == "2 to Oslo"
-    assert "toolvet/repair" in (result.meta or {})
+    assert "dev.toolvet/repair" in (result.meta or {})
 
 
 def test_a_policy_holds_for_the_tools_it_names(make: Make, mode: Any) -> None:
@@ -124,9 +124,9 @@ def test_a_silent_error_is_flagged_where_results_are_enforced(make: Make, mode: 
 
 def test_a_verdict_comes_with_the_result_when_it_is_asked_for(make: Make, mode: Any) -> None:
     call = ("book_flight", {"city": "Oslo"})
-    assert "toolvet/verdict" not in (calls(make(None, []), mode, call)[0].meta or {})
-    (result,) = calls(make(None, []), mode, call, meta={"toolvet/verdict": True})
-    assert (result.meta or {})["toolvet/verdict"]["classification"] == "fully_working"
+    assert "dev.toolvet/verdict" not in (calls(make(None, []), mode, call)[0].meta or {})
+    (result,) = calls(make(None, []), mode, call, meta={"dev.toolvet/verdict": True})
+    assert (result.meta or {})["dev.toolvet/verdict"]["classification"] == "fully_working"
     assert result.structured_content == {"result": "1 to Oslo"}
 
 

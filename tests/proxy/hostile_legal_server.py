@@ -69,7 +69,7 @@ RESULTS: dict[str, bytes] = {
     "deeper": b'{"content":[],"structuredContent":{"a":' + DEEPER + b"}}",
     "fails": b'{"isError":true,"content":[{"type":"text","text":"ENOENT: no such file or directory, open \'/x\'"}]}',
     "mutters": b'{"content":[{"type":"text","text":"Error: connection refused"}],"isError":false}',
-    "strange": b'{"content":[{"type":"hologram","data":{"z":1}}],"_meta":{"toolvet/verdict":1,"a":1.0}}',
+    "strange": b'{"content":[{"type":"hologram","data":{"z":1}}],"_meta":{"dev.toolvet/verdict":1,"a":1.0}}',
     "inputs": b'{"resultType":"input_required","requestState":"\\u0000opaque\\/","inputRequests":'
     b'{"k":{"method":"elicitation/create","params":{"message":"?"}}}}',
     "task": b'{"resultType":"task","task":{"taskId":"t","status":"working"}}',

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from toolvet.proxy.http.client_connection import Limits
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen
-from toolvet.proxy.http.run import listening
-from toolvet.proxy.http.server import Limits
-from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.session import Policies, ProxySettings
@@ -209,7 +209,7 @@ async def world(
     where = Listen("127.0.0.1", 0)
     sink = Sink()
     with Recorder([sink]) as recorder:
-        service = Service(upstream, address, Policies(settings), recorder)
+        service = ProxiedServer(upstream, address, Policies(settings), recorder)
         front = Front(service, Guard(where, token), recorder.render_metrics)
         try:
             async with listening(front, where, limits) as (_, ours):

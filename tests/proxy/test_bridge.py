@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from tests.proxy.http_world import Answer, Client
 
-from toolvet.proxy.bridge.run import Bridge
+from toolvet.proxy.bridge.bridge import Bridge
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen
-from toolvet.proxy.http.run import listening
-from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies
 
@@ -63,7 +63,7 @@ async def bridged(era: str) -> AsyncGenerator[Bridged]:
     bridge = Bridge([sys.executable, SERVER, era], None, None)
     where = Listen("127.0.0.1", 0)
     with Recorder([]) as recorder:
-        front = Front(Service(bridge, Address(), Policies(), recorder), Guard(where), recorder.render_metrics)
+        front = Front(ProxiedServer(bridge, Address(), Policies(), recorder), Guard(where), recorder.render_metrics)
         async with listening(front, where) as (_, port):
             yield Bridged(port)
 

@@ -208,7 +208,7 @@ def test_a_legal_conversation_is_the_same_byte_for_byte_in_both_directions(
     assert len(found.questions) == questions
 
 
-VERDICT = b',"_meta":{"toolvet/verdict":true}'
+VERDICT = b',"_meta":{"dev.toolvet/verdict":true}'
 # A call, the settings, what the server gets of it, and where the client gets something else than from the server.
 DECIDED: list[tuple[str, dict[str, object], bytes, dict[str, object] | None, set[str]]] = [
     (
@@ -220,7 +220,13 @@ DECIDED: list[tuple[str, dict[str, object], bytes, dict[str, object] | None, set
     ),
     ("a repair", {"repair": "apply"}, call(b"1", b"count", b'{"n":"12"}'), {"n": 12}, {"result/_meta"}),
     ("a verdict", {}, call(b"1", b"array", b"{}", VERDICT), {}, {"result/_meta"}),
-    ("a verdict beside other notes", {}, call(b"1", b"strange", b"{}", VERDICT), {}, {"result/_meta/toolvet/verdict"}),
+    (
+        "a verdict beside other notes",
+        {},
+        call(b"1", b"strange", b"{}", VERDICT),
+        {},
+        {"result/_meta/dev.toolvet/verdict"},
+    ),
     ("an error without its flag", {"results": "enforce"}, call(b"1", b"mutters"), {}, {"result/isError"}),
     (
         "a broken promise",

@@ -13,11 +13,11 @@ from tests.proxy.http_world import EVENTS, Client, Writer, read_request, reply
 from tests.proxy.stdio_client import HERE
 from tests.proxy.test_differential import LEGAL, OFF, OPENING, SILENT, call, is_question, lists
 
-from toolvet.proxy.bridge.run import Bridge
+from toolvet.proxy.bridge.bridge import Bridge
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen
-from toolvet.proxy.http.run import listening
-from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies, ProxySettings
@@ -96,7 +96,9 @@ def run(settings: Mapping[str, object], test: Callable[[HostileServer, int, int]
         where = Listen("127.0.0.1", 0)
         with Recorder([]) as recorder:
             policies = Policies(ProxySettings(**settings))  # type: ignore[arg-type]
-            front = Front(Service(upstream, address, policies, recorder), Guard(where, None), recorder.render_metrics)
+            front = Front(
+                ProxiedServer(upstream, address, policies, recorder), Guard(where, None), recorder.render_metrics
+            )
             try:
                 async with listening(front, where, None) as (_, ours):
                     await test(server, port, ours)
@@ -159,7 +161,7 @@ def test_before_a_command_each_answer_says_what_the_server_said(tmp_path: Path) 
         bridge = Bridge([sys.executable, str(HERE / "hostile_legal_server.py")], environment, None)
         where = Listen("127.0.0.1", 0)
         with Recorder([]) as recorder:
-            service = Service(bridge, Address(), Policies(ProxySettings(announce="off")), recorder)
+            service = ProxiedServer(bridge, Address(), Policies(ProxySettings(announce="off")), recorder)
             front = Front(service, Guard(where), recorder.render_metrics)
             async with listening(front, where) as (_, port):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)

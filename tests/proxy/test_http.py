@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.proxy.http_world import EVENTS, Asked, Proxy, Writer, call, read_chunks, reply, result, world
 
-from toolvet.proxy.http.server import Limits
+from toolvet.proxy.http.client_connection import Limits
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 SPELLED = b'{ "id" : 1 , "jsonrpc":"2.0","result":{"content":[ ],"future":1.0,"\\u0061":1e3}}'
@@ -122,13 +122,13 @@ def test_an_answer_that_is_changed_in_a_stream_keeps_its_event() -> None:
     body = b": hello\n\nid: 9\nevent: message\ndata: " + result(1, TEXT) + b"\n\n"
 
     async def test(proxy: Proxy) -> None:
-        answer = await proxy.post(call(1, {"title": "Dune"}, **{"toolvet/verdict": True}))
+        answer = await proxy.post(call(1, {"title": "Dune"}, **{"dev.toolvet/verdict": True}))
         comment, event = answer.body.split(b"\n\n", 1)
         assert comment == b": hello"
         assert event.startswith(b"id: 9\nevent: message\ndata: ")
         message = json.loads(event.partition(b"data: ")[2])
         assert message["result"]["content"] == TEXT["content"]
-        assert "toolvet/verdict" in message["result"]["_meta"]
+        assert "dev.toolvet/verdict" in message["result"]["_meta"]
 
     run(test, raw(reply(body, EVENTS)))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.errors import ConfigError, UsageError
-from toolvet.proxy.install.entries import Change, Wrapper, inner_command, installed, uninstalled
+from toolvet.proxy.install.entries import Change, Wrapper, inner_command, plan_install, plan_uninstall
 from toolvet.proxy.install.file import backup_of, install, uninstall
 from toolvet.transport.jsonc import read_jsonc
 
@@ -61,21 +61,21 @@ def decoded(text: str) -> Any:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_is_installed_and_not_edited_comes_back_letter_by_letter(text: str) -> None:
-    plan = installed(text, None, WRAPPER)
+    plan = plan_install(text, None, WRAPPER)
     assert plan.text != text
     assert plan.before == text
-    assert uninstalled(plan.text, plan.before).text == text
+    assert plan_uninstall(plan.text, plan.before).text == text
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_without_the_backup_the_same_servers_come_back(text: str) -> None:
-    plan = installed(text, None, WRAPPER)
-    assert decoded(uninstalled(plan.text, None).text) == decoded(text) or text == ONE_LINE
+    plan = plan_install(text, None, WRAPPER)
+    assert decoded(plan_uninstall(plan.text, None).text) == decoded(text) or text == ONE_LINE
     # An empty list of arguments and none mean the same, and cannot be told apart any more.
 
 
 def test_a_server_starts_through_toolvet_under_its_name_with_all_its_words() -> None:
-    servers = decoded(installed(CLAUDE, None, WRAPPER).text)["mcpServers"]
+    servers = decoded(plan_install(CLAUDE, None, WRAPPER).text)["mcpServers"]
     assert servers["time"] == {
         "command": "/opt/bin/toolvet",
         "args": [
@@ -87,7 +87,7 @@ def test_a_server_starts_through_toolvet_under_its_name_with_all_its_words() -> 
 
 
 def test_comments_and_everything_else_of_an_entry_stay_where_they_are() -> None:
-    text = installed(VSCODE, None, WRAPPER).text
+    text = plan_install(VSCODE, None, WRAPPER).text
     assert "// What the team uses" in text
     assert "/* the calendar */" in text
     assert '"/opt/bin/toolvet", // Node 22' in text
@@ -97,12 +97,14 @@ def test_comments_and_everything_else_of_an_entry_stay_where_they_are() -> None:
 
 
 def test_a_member_that_is_added_stands_on_a_line_of_its_own_where_members_do() -> None:
-    text = installed(CLAUDE.replace('{ "command": "mcp-server-git" }', '{\n      "command": "g"\n    }'), None, WRAPPER)
+    text = plan_install(
+        CLAUDE.replace('{ "command": "mcp-server-git" }', '{\n      "command": "g"\n    }'), None, WRAPPER
+    )
     assert '"command": "/opt/bin/toolvet",\n      "args": ["proxy", "--name", "git"' in text.text
 
 
 def test_a_server_at_a_url_starts_through_toolvet_and_no_secret_of_it_stands_among_the_words() -> None:
-    server = decoded(installed(VSCODE, None, WRAPPER).text)["servers"]["remote"]
+    server = decoded(plan_install(VSCODE, None, WRAPPER).text)["servers"]["remote"]
     assert server == {
         "type": "stdio",
         "command": "/opt/bin/toolvet",
@@ -133,18 +135,18 @@ REMOTE = r"""{
 
 
 def test_a_server_at_a_url_comes_back_letter_by_letter_whatever_its_letters() -> None:
-    plan = installed(REMOTE, None, WRAPPER)
+    plan = plan_install(REMOTE, None, WRAPPER)
     books, local = decoded(plan.text)["mcpServers"].values()
     assert list(books["env"].values()) == ["Bearer abc", "1", "2"]
     assert len(set(books["env"])) == 3
     assert local["args"][-1] == "http://127.0.0.1:8000/mcp"
-    assert installed(plan.text, plan.before, WRAPPER).text == plan.text
-    assert uninstalled(plan.text, plan.before).text == REMOTE
+    assert plan_install(plan.text, plan.before, WRAPPER).text == plan.text
+    assert plan_uninstall(plan.text, plan.before).text == REMOTE
 
 
 def test_a_header_that_was_edited_in_between_stays_edited() -> None:
-    plan = installed(REMOTE, None, WRAPPER)
-    back = uninstalled(plan.text.replace("Bearer abc", "Bearer xyz"), plan.before).text
+    plan = plan_install(REMOTE, None, WRAPPER)
+    back = plan_uninstall(plan.text.replace("Bearer abc", "Bearer xyz"), plan.before).text
     assert back == REMOTE.replace("Bearer abc", "Bearer xyz")
 
 
@@ -166,55 +168,55 @@ def test_a_header_that_was_edited_in_between_stays_edited() -> None:
 )
 def test_a_server_at_a_url_that_toolvet_could_not_stand_for_stays(entry: dict[str, object], done: str) -> None:
     text = json.dumps({"mcpServers": {"a": entry}})
-    plan = installed(text, None, WRAPPER)
+    plan = plan_install(text, None, WRAPPER)
     assert (plan.text, [change.done for change in plan.changes]) == (text, [done])
 
 
 def test_a_server_without_credentials_is_put_behind_toolvet_by_name() -> None:
     text = '{"mcpServers": {"a": {"url": "https://a.example/mcp"}}}'
-    plan = installed(text, None, WRAPPER, ["a"])
+    plan = plan_install(text, None, WRAPPER, ["a"])
     assert plan.changes == (Change("a", "wrapped"),)
-    assert uninstalled(plan.text, plan.before).text == text
+    assert plan_uninstall(plan.text, plan.before).text == text
 
 
 def test_installing_twice_changes_nothing_the_second_time() -> None:
-    first = installed(CLAUDE, None, WRAPPER)
-    second = installed(first.text, first.before, WRAPPER)
+    first = plan_install(CLAUDE, None, WRAPPER)
+    second = plan_install(first.text, first.before, WRAPPER)
     assert second.text == first.text
     assert second.before == CLAUDE
     assert {change.done for change in second.changes} == {"already"}
 
 
 def test_servers_installed_one_by_one_come_back_as_exactly_as_all_at_once() -> None:
-    first = installed(CLAUDE, None, WRAPPER, ["git"])
+    first = plan_install(CLAUDE, None, WRAPPER, ["git"])
     assert Change("time", "untouched") in first.changes
-    second = installed(first.text, first.before, WRAPPER, ["time"])
+    second = plan_install(first.text, first.before, WRAPPER, ["time"])
     assert second.before == CLAUDE
-    assert uninstalled(second.text, second.before).text == CLAUDE
+    assert plan_uninstall(second.text, second.before).text == CLAUDE
 
 
 def test_one_server_of_two_is_taken_back_and_the_other_stays() -> None:
-    plan = installed(CLAUDE, None, WRAPPER)
-    back = uninstalled(plan.text, plan.before, ["git"])
+    plan = plan_install(CLAUDE, None, WRAPPER)
+    back = plan_uninstall(plan.text, plan.before, ["git"])
     servers = decoded(back.text)["mcpServers"]
     assert servers["git"] == {"command": "mcp-server-git"}
     assert inner_command(servers["time"]) is not None
-    assert uninstalled(back.text, plan.before).text == CLAUDE
+    assert plan_uninstall(back.text, plan.before).text == CLAUDE
 
 
 def test_what_was_edited_in_between_stays_edited() -> None:
-    plan = installed(VSCODE, None, WRAPPER)
+    plan = plan_install(VSCODE, None, WRAPPER)
     edited = plan.text.replace('"LEVEL": "debug"', '"LEVEL": "info"').replace("// What the team uses", "// Ours")
     edited = edited.replace('"inputs"', '"added": {"servers": 1},\n    "inputs"')
-    back = uninstalled(edited, plan.before).text
+    back = plan_uninstall(edited, plan.before).text
     expected = VSCODE.replace('"LEVEL": "debug"', '"LEVEL": "info"').replace("// What the team uses", "// Ours")
     assert back == expected.replace('"inputs"', '"added": {"servers": 1},\n    "inputs"')
 
 
 def test_an_argument_that_was_edited_in_between_wins_over_the_backup() -> None:
-    plan = installed(CLAUDE, None, WRAPPER)
+    plan = plan_install(CLAUDE, None, WRAPPER)
     edited = plan.text.replace("Europe/Berlin", "Europe/Oslo")
-    assert decoded(uninstalled(edited, plan.before).text)["mcpServers"]["time"]["args"] == [
+    assert decoded(plan_uninstall(edited, plan.before).text)["mcpServers"]["time"]["args"] == [
         "mcp-server-time",
         "--local-timezone=Europe/Oslo",
     ]
@@ -237,18 +239,18 @@ def test_a_program_that_is_only_called_like_ours_is_not_ours() -> None:
 )
 def test_a_file_that_is_no_configuration_is_refused_with_the_reason(text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        installed(text, None, WRAPPER)
+        plan_install(text, None, WRAPPER)
 
 
 def test_a_server_that_is_not_there_is_named_beside_those_that_are() -> None:
     with pytest.raises(ConfigError, match="no server 'tme'; it has time, git"):
-        installed(CLAUDE, None, WRAPPER, ["tme"])
+        plan_install(CLAUDE, None, WRAPPER, ["tme"])
 
 
 @pytest.mark.parametrize("entry", ['"x"', "null", "{}", '{"command": ""}', '{"command": "x", "args": "y"}', "[1]"])
 def test_an_entry_that_cannot_be_started_is_left_alone(entry: str) -> None:
     text = f'{{"mcpServers": {{"odd": {entry}}}}}'
-    plan = installed(text, None, WRAPPER)
+    plan = plan_install(text, None, WRAPPER)
     assert plan.text == text
     assert plan.changes == (Change("odd", "unreadable"),)
 
@@ -276,14 +278,14 @@ def test_any_configuration_comes_back_letter_by_letter(
     servers: dict[str, dict[str, object]], indent: int | str | None, key: str
 ) -> None:
     text = json.dumps({key: servers}, indent=indent)
-    plan = installed(text, None, WRAPPER)
+    plan = plan_install(text, None, WRAPPER)
     wrapped = decoded(plan.text)[key]
     for name, entry in servers.items():
         if "url" in entry:
             assert wrapped[name]["args"][-1] == entry["url"]
         elif inner_command(entry) is None:
             assert inner_command(wrapped[name]) == (entry["command"], entry.get("args", []))
-    assert uninstalled(plan.text, plan.before).text == text
+    assert plan_uninstall(plan.text, plan.before).text == text
 
 
 # ── files ──

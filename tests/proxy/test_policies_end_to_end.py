@@ -13,8 +13,8 @@ from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, S
 Place = tuple[str, ...]
 # What a change may touch, by the word that the record has for it.
 PLACES: dict[str, Place] = {
-    "verdict": ("result", "_meta", "toolvet/verdict"),
-    "repair": ("result", "_meta", "toolvet/repair"),
+    "verdict": ("result", "_meta", "dev.toolvet/verdict"),
+    "repair": ("result", "_meta", "dev.toolvet/repair"),
     "is_error": ("result", "isError"),
     "content": ("result", "content"),
     "structured_content": ("result", "structuredContent"),
@@ -44,8 +44,8 @@ arguments = st.sampled_from(
 metas = st.sampled_from(
     [
         b"",
-        b',"_meta":{"toolvet/verdict":true,"progressToken":1}',
-        b',"_meta":{"toolvet/verdict":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
+        b',"_meta":{"dev.toolvet/verdict":true,"progressToken":1}',
+        b',"_meta":{"dev.toolvet/verdict":{},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
         b',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
         b',"task":{"ttl":1}',
     ]

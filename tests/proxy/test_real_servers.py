@@ -128,4 +128,4 @@ def test_a_wrong_type_is_repaired_where_that_is_asked_for(repository: str, mode:
     repaired = call(through(GIT, flags=("--repair", "apply")), mode, "git_log", arguments)
     assert repaired["isError"] is False
     assert "Begin" in words(repaired)
-    assert "toolvet/repair" in repaired["_meta"]
+    assert "dev.toolvet/repair" in repaired["_meta"]

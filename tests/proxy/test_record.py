@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet.proxy.record.background import Background
-from toolvet.proxy.record.calls import Calls
+from toolvet.proxy.record.background import BackgroundQueue
+from toolvet.proxy.record.calls import OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import ProxySettings
@@ -147,7 +147,7 @@ def test_a_full_disk_is_told_once_and_counted_each_time() -> None:
 
 
 def test_a_queue_without_work_ends_at_once() -> None:
-    queue = Background[int](lambda _: None, lambda: None, capacity=1, name="test", complain=lambda _: None)
+    queue = BackgroundQueue[int](lambda _: None, lambda: None, capacity=1, name="test", complain=lambda _: None)
     assert queue.close(30)
 
 
@@ -275,8 +275,8 @@ def test_a_store_that_another_program_locks_is_waited_for(tmp_path: Path) -> Non
 def test_a_call_that_never_ends_is_open_and_is_kept_nowhere(tmp_path: Path) -> None:
     conversation = Conversation()
     conversation.client({"id": 9, "method": "tools/call", "params": {"name": "find_book", "arguments": {"title": "x"}}})
-    calls = Calls()
-    assert list(calls.over([StampedNote(ORIGIN, note, 0, 0) for note in conversation.notes])) == []
-    assert calls.open == 1
+    calls = OpenCalls()
+    assert list(calls.pair([StampedNote(ORIGIN, note, 0, 0) for note in conversation.notes])) == []
+    assert len(calls) == 1
     record(tmp_path / "calls.db", conversation)
     assert not (tmp_path / "calls.db").exists()

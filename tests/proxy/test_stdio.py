@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 from tests.proxy.stdio_client import PROXY, RAW_SERVER, Client
-
-from toolvet.proxy.stdio.relay import Lines
 
 Start = Callable[..., Client]
 
@@ -213,15 +210,6 @@ def test_a_server_that_cannot_be_started_is_told(start: Start) -> None:
     client = start("no-such-program-anywhere")
     client.process.wait()
     assert b"no such program on PATH" in client.stderr.read()
-
-
-@given(st.lists(st.binary(max_size=20).map(lambda data: data.replace(b"x", b"\n"))))
-def test_lines_lose_nothing_however_the_bytes_are_cut(chunks: list[bytes]) -> None:
-    lines = Lines()
-    found = [line for chunk in chunks for line in lines.feed(chunk)]
-    rest = lines.finish()
-    assert all(b"\n" not in line for line in found)
-    assert b"".join(line + b"\n" for line in found) + (rest or b"") == b"".join(chunks)
 
 
 def _memory(pid: int) -> int:

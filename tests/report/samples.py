@@ -340,7 +340,7 @@ def clock() -> Report:
 
 
 def forty() -> Report:
-    """Forty tools with the same fault, and one finding that stands alone."""
+    """Forty tools with the same fault, and one finding of another kind."""
     names = [f"tool_{number:02d}" for number in range(1, 41)]
     finding = Finding(
         id="parameter-without-description", severity=Severity.WARNING, message="The parameter 'id' has no description.",

@@ -1,4 +1,4 @@
-"""The server under test writes most of a report's words. Whatever they are, every format stays what it is."""
+"""The server under test writes most of a report's words. With any words, every format keeps its structure."""
 
 import io
 import itertools

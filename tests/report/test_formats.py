@@ -1,4 +1,6 @@
 import json
+import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped] # ships no types; the tests want an independent judge
@@ -9,6 +11,7 @@ from tests.report import samples
 from toolvet import discover, report
 from toolvet.errors import ConfigError, UsageError
 from toolvet.findings import Finding, Severity
+from toolvet.report import document
 from toolvet.report.baseline import apply_baseline
 from toolvet.report.document import Report
 from toolvet.report.group import group_findings
@@ -107,6 +110,20 @@ class TestSchema:
         assert isinstance(definitions, dict)
         assert all(item.get("description") for item in definitions.values())
 
+    def test_our_own_fields_are_snake_case(self) -> None:
+        definitions = report.schema()["$defs"]
+        assert isinstance(definitions, dict)
+        names = {name for item in definitions.values() for name in item.get("properties", {})}
+        assert {"error_message_score", "scenario"} <= names
+        assert [name for name in sorted(names) if not re.fullmatch("[a-z]+(_[a-z]+)*", name)] == []
+
+    def test_the_nouns_of_the_document_are_those_of_the_code(self) -> None:
+        definitions = report.schema()["$defs"]
+        assert isinstance(definitions, dict)
+        classes = {name for name, item in vars(document).items() if isinstance(item, type) and item is not Report}
+        assert set(definitions) - {"Report", "Severity", "Finding"} <= classes
+        assert "ReportedToolValidation" in definitions
+
     def test_it_is_in_the_package(self) -> None:
         assert FILE in dict(discover.data_files("toolvet.report", ".schema.json"))
 
@@ -199,3 +216,16 @@ class TestGroups:
         same = [msgspec.structs.replace(a_finding("a", name), remedy="Do it.") for name in "xy"]
         assert group_findings(same)[0].remedy == "Do it."
         assert group_findings([*same, a_finding("a", "z")])[0].remedy == ""
+
+
+class TestJunit:
+    def test_a_finding_is_in_the_case_of_its_scenario_even_if_two_scenarios_have_one_command(self) -> None:
+        shop = samples.bookshop()
+        order = shop.tools[1]
+        same = [msgspec.structs.replace(item, reproduce="one command", passed=False) for item in order.scenarios]
+        finding = msgspec.structs.replace(shop.findings[0], reproduce="one command", scenario="order_book/2")
+        tools = [msgspec.structs.replace(order, scenarios=same)]
+        text = report.render("junit", [msgspec.structs.replace(shop, tools=tools, findings=[finding])], samples.CARDS)
+        cases = ET.fromstring(text).iter("testcase")  # noqa: S314 - our own output
+        holding = [case.get("name") for case in cases if finding.message in ET.tostring(case, encoding="unicode")]
+        assert holding == ["error case: unknown book"]

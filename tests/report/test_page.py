@@ -84,6 +84,15 @@ def test_a_finding_leads_to_the_call_that_shows_it() -> None:
     assert links == ["#s1-t4-c2", "#s1-t3-c1", "#s1-t2-c2"]
 
 
+def test_a_finding_leads_to_its_call_by_the_id_and_not_by_the_command() -> None:
+    shop = samples.bookshop()
+    same = [msgspec.structs.replace(item, reproduce="the same command") for item in shop.tools[1].scenarios]
+    order = msgspec.structs.replace(shop.tools[1], scenarios=same)
+    finding = msgspec.structs.replace(shop.findings[0], reproduce="the same command", scenario="order_book/3")
+    page = page_of(msgspec.structs.replace(shop, tools=[order], findings=[finding]))
+    assert [attributes["href"] for _, attributes in page.tags if attributes.get("class") == "see"] == ["#s1-t1-c3"]
+
+
 def test_two_tools_of_one_name_and_a_finding_of_a_tool_that_is_not_listed_break_nothing() -> None:
     shop = samples.bookshop()
     stranger = msgspec.structs.replace(shop.findings[0], tool="not_listed")

@@ -1,4 +1,4 @@
-"""Every rule of the catalogue tells what it should and nothing else: the cases stand in cases/, one file a rule."""
+"""Every rule of the catalogue reports what it should and nothing else: its cases are in `cases/`, one file per rule."""
 
 import json
 import tomllib
@@ -29,7 +29,7 @@ from toolvet.rules import (
     judge_tool,
     tool_definition,
 )
-from toolvet.rules.page import checks_page
+from toolvet.rules.page import render_checks_page
 from toolvet.schema import compiled
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ def tables() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("rule", "case"), list(tables()))
-def test_a_rule_tells_what_it_should(rule: str, case: Mapping[str, Any]) -> None:
+def test_a_rule_reports_what_it_should(rule: str, case: Mapping[str, Any]) -> None:
     found = [finding for finding in findings(case) if finding.id == rule]
     if case["expect"] == "nothing":
         assert found == []
@@ -60,7 +60,7 @@ def test_a_rule_tells_what_it_should(rule: str, case: Mapping[str, Any]) -> None
     assert found[0].message.endswith((".", '"', "…", "]", "'", "}")) or "tool" not in case
 
 
-# What a person would call one fault, with the findings that it may have: the rules agree on who speaks.
+# What a person would call one fault, with the findings that it may have: the rules agree on which of them reports it.
 ONE_FAULT = {
     ("call_timeout", "No answer to an ordinary call"): ["call-timeout"],
     ("server_died", "The process ended"): ["server-died"],
@@ -89,7 +89,7 @@ ONE_FAULT = {
 
 
 @pytest.mark.parametrize(("rule", "says"), ONE_FAULT, ids=[f"{rule}: {says}" for rule, says in ONE_FAULT])
-def test_one_fault_is_told_by_one_rule(rule: str, says: str) -> None:
+def test_one_fault_is_reported_by_one_rule(rule: str, says: str) -> None:
     case = next(case for case in CASES[rule] if case["says"] == says)
     assert sorted({finding.id for finding in findings(case)}) == ONE_FAULT[(rule, says)]
 
@@ -150,12 +150,12 @@ def test_every_file_of_cases_belongs_to_a_rule() -> None:
 def test_the_page_of_checks_is_up_to_date() -> None:
     page = HERE.parents[1] / "docs" / "checks.md"
     write = "python -m toolvet.rules.page > docs/checks.md"
-    assert page.read_text(encoding="utf-8") == checks_page(), f"run: {write}"
+    assert page.read_text(encoding="utf-8") == render_checks_page(), f"run: {write}"
 
 
 @pytest.mark.parametrize("check", sorted(cards()))
 def test_every_check_has_an_anchor_on_the_page(check: str) -> None:
-    assert f'<a id="{check}"></a>' in checks_page()
+    assert f'<a id="{check}"></a>' in render_checks_page()
 
 
 def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
@@ -186,7 +186,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
 
 
 def read(text: str) -> Any:
-    """JSON in which `"<name>"` stands for a tool."""
+    """JSON in which `"<name>"` is a tool of tools.json."""
     for name, tool in TOOLS.items():
         text = text.replace(json.dumps(name), json.dumps(tool))
     return json.loads(text)

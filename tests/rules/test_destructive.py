@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.rules import ToolDefinition, tool_definition
-from toolvet.rules.destructive import destructive_source, said, sounds_read_only, why_not_called
+from toolvet.rules.destructive import find_deeds, read_destructive_source, sounds_read_only, why_not_called
 
-SOURCE = destructive_source()
+SOURCE = read_destructive_source()
 
 
 def tool(name: str = "", description: str = "", **annotations: object) -> ToolDefinition:
@@ -89,9 +89,9 @@ def test_a_read_only_tool_whose_name_tells_nothing_feeds_others_by_its_annotatio
 
 
 def test_executing_is_strong_but_may_be_read_only_and_deleting_may_not() -> None:
-    assert [(deed.changes, deed.destroys) for deed in said(tool("execute_query"))] == [(False, False)]
-    assert [(deed.changes, deed.destroys) for deed in said(tool("send_mail"))] == [(True, False)]
-    assert [(deed.changes, deed.destroys) for deed in said(tool("delete_mail"))] == [(True, True)]
+    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("execute_query"))] == [(False, False)]
+    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("send_mail"))] == [(True, False)]
+    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("delete_mail"))] == [(True, True)]
 
 
 def test_what_changes_or_destroys_is_among_the_strong_words() -> None:

@@ -7,10 +7,10 @@ from hypothesis import given, strategies as st
 
 from toolvet.checks.result import check_result
 from toolvet.rules import IntendedViolation, ObservedCall, Outcome, ProtocolError, tool_definition
-from toolvet.rules.message import field_patterns, message_source, score_message, tool_message_score
+from toolvet.rules.message import field_patterns, read_message_source, score_message, tool_message_score
 from toolvet.schema import compiled
 
-SOURCE = message_source()
+SOURCE = read_message_source()
 TOOL = {
     "name": "search_books",
     "inputSchema": {

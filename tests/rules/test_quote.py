@@ -1,4 +1,4 @@
-"""Foreign words stand in our sentences: short, on one line, without secrets."""
+"""Foreign words in our sentences are short, on one line, and without secrets."""
 
 import pytest
 from hypothesis import given, strategies as st

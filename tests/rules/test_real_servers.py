@@ -1,6 +1,6 @@
 """What real servers sent, and the findings that a person agreed with: no more, no fewer.
 
-The tool lists and literal answers lie beside the project where it is developed, and are no part of it.
+The tool lists and literal answers are beside the project where it is developed, and not part of it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Whatever a server sends, the rules answer with findings and never with an exception."""
+"""For anything that a server sends, the rules answer with findings and never with an exception."""
 
 import msgspec
 from hypothesis import given, strategies as st

@@ -29,7 +29,9 @@ methods = st.sampled_from(
 )  # fmt: skip
 decided = st.sampled_from(sorted(DECIDED))
 modern = st.just({"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
-metas = st.none() | modern | st.dictionaries(st.sampled_from(["toolvet/verdict", "progressToken"]), scalars) | values
+metas = (
+    st.none() | modern | st.dictionaries(st.sampled_from(["dev.toolvet/verdict", "progressToken"]), scalars) | values
+)
 names = st.sampled_from(["add", "find", "odd", "check", "validate", ""]) | st.text()
 arguments = st.fixed_dictionaries({}, optional={"a": values, "b": values}) | values
 params = st.fixed_dictionaries(

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from toolvet.wire import LineFramer, Oversize
+from toolvet.wire import LineFramer, Oversize, RawLineFramer
 
 
 def split(data: bytes, cuts: list[int]) -> list[bytes]:
@@ -71,3 +71,16 @@ def test_a_line_of_50_megabytes_is_joined_once() -> None:
     (line,) = framer.feed(b"\n")
     assert isinstance(line, bytes)
     assert len(line) == 800 * 65_536
+
+
+@given(STREAM, st.lists(st.integers(0, 200)))
+def test_raw_lines_lose_no_byte_however_the_stream_is_cut(data: bytes, cuts: list[int]) -> None:
+    framer = RawLineFramer()
+    lines: list[bytes] = []
+    for chunk in split(data, cuts):
+        lines += framer.feed(chunk)
+    *whole, last = data.split(b"\n")
+    assert lines == whole
+    assert framer.begun is bool(last)
+    assert framer.finish() == (last or None)
+    assert not framer.begun

@@ -4,6 +4,7 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet.wire import SseEvent, SseFramer
+from toolvet.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
 
 PIECES = [
     b"data: one\n",
@@ -106,3 +107,42 @@ def test_a_retry_of_a_million_digits_is_ignored() -> None:
     framer = SseFramer()
     framer.feed(b"retry: " + b"9" * 1_000_000 + b"\n\n")
     assert framer.retry is None
+
+
+@given(STREAM, st.lists(st.integers(0, 200)))
+def test_raw_blocks_lose_no_byte_however_the_stream_is_cut(stream: bytes, cuts: list[int]) -> None:
+    points = sorted({min(cut, len(stream)) for cut in cuts} | {0, len(stream)})
+    framer = RawSseFramer()
+    blocks = [block for start, end in pairwise(points) for block in framer.feed(stream[start:end])]
+    size = framer.size
+    rest = framer.rest()
+    assert b"".join(blocks) + rest == stream
+    assert size == len(rest)
+    assert framer.size == 0
+
+
+@given(STREAM.map(lambda stream: stream.replace(b"\xef\xbb\xbf", b"").replace(b"event: ping", b"")))
+def test_a_raw_block_holds_the_data_of_the_event_that_the_standard_dispatches(stream: bytes) -> None:
+    events, _, _ = slow_events(stream)
+    found = [data for block in RawSseFramer().feed(stream) if (data := read_data(block)) is not None]
+    assert found == [event.data for event in events if event.data]
+
+
+def test_a_block_with_two_types_is_not_read_although_the_last_one_counts() -> None:
+    # Known and wrong: by the standard this is a message. It passes unchecked.
+    assert read_data(b"event: ping\nevent: message\ndata: {}\n\n") is None
+
+
+def test_another_message_goes_into_a_block_and_the_rest_of_it_stays() -> None:
+    block = b": hello\r\nid: 7\r\nevent: message\r\ndata: {}\r\n\r\n"
+    assert has_id(block)
+    assert replace_data(block, [b"[1]"]) == block.replace(b"{}", b"[1]")
+    second = b"event: message\r\ndata: [2]\r\n\r\n"
+    assert replace_data(block, [b"[1]", b"[2]"]) == block.replace(b"{}", b"[1]") + second
+    assert replace_data(b"data: {}\n\n", []) == b""
+
+
+@given(st.lists(st.sampled_from([b"{}", b"\n", b" ", b"x"]), min_size=1).map(b"".join), st.sampled_from([b"", b"7"]))
+def test_an_encoded_event_is_read_back(message: bytes, id_: bytes) -> None:
+    (event,) = SseFramer().feed(encode_event(message, id_)) or [SseEvent(b"")]
+    assert event.data == b"\n".join(message.splitlines())

@@ -40,7 +40,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     Args:
         target: The server: a command to start (`StdioTarget`) or a URL (`HttpTarget`).
         options: What may be called, with which arguments, and how long; all defaults without it.
-        watch: Is told about each tool and call, for a progress bar.
+        watch: Receives each tool and call as they begin and end, for a progress bar.
 
     Returns:
         The report, as `toolvet.report` renders it.

@@ -16,7 +16,7 @@ from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.redact import REDACTED, redact, redact_text
 from toolvet.report.document import Scenario, Verdict
 from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
-from toolvet.rules.ending import Ending, ending, verdict_of, words_of
+from toolvet.rules.ending import REFUSALS, Ending, ending, verdict_of, words_of
 from toolvet.schema import compiled
 from toolvet.schema.json_value import is_array, is_object, members
 from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
@@ -24,7 +24,6 @@ from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError
 _LONGEST_STRING: Final = 4_000  # Characters of one string in a report; the whole answer was judged.
 _MOST_ITEMS: Final = 200
 _DEEPEST: Final = 40  # Levels of a payload in a report.
-_REFUSED: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 _WITHOUT_ANSWER: Final = {
     Ending.TIMEOUT: "no answer in time",
     Ending.DIED: "the server died",
@@ -154,7 +153,7 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
 
 
 def _judge_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending) -> tuple[bool, str]:
-    if ended in _REFUSED:
+    if ended in REFUSALS:
         return True, "refused, as it should be"
     if ended is Ending.UNFLAGGED_ERROR and call.rejected:
         return True, "refused, though without isError"

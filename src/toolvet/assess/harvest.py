@@ -29,7 +29,7 @@ _NAMING: Final = frozenset({"id", "name", "path", "key", "slug", "uri", "url", "
 _LOOKING: Final = frozenset({"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"})
 _MOST_CALLS: Final = 3  # Of one tool: its later scenarios return more of the same.
 _MOST_VALUES: Final = 20  # Of one name: a later call needs a few, not a table.
-_LONGEST_TEXT: Final = 1_000_000  # Of a result that is read for values; longer ones are no listing.
+_LONGEST_TEXT: Final = 1_000_000  # Of a result that is read for values; longer ones are not listings.
 _DEEPEST: Final = 6  # Levels of a result that are read for values.
 
 

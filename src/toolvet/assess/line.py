@@ -3,18 +3,18 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import Literal
+from typing import Final, Literal
 
 from toolvet.errors import ToolvetError
 from toolvet.rules import WireOddity
 from toolvet.transport import ConnectionLost, Era, Listing, McpSession, Reply, Target, TimedOut, open_session
 
-_MOST_RESTARTS = 25
-_PATIENCE = 3.0  # Seconds for a sign of life after a call timed out.
+_MOST_RESTARTS: Final = 25
+_PATIENCE: Final = 3.0  # Seconds for a sign of life after a call timed out.
 
 
 class Line:
-    """The one way from an assessment to its server. Safe for several calls at once; `renew` waits for none of them."""
+    """The connection of an assessment to its server. Several calls may run at once; `renew` does not wait for them."""
 
     def __init__(self, target: Target, era: Era | Literal["auto"], timeout: float) -> None:
         self._target = target
@@ -31,11 +31,16 @@ class Line:
         self.calls = 0
 
     async def open(self) -> McpSession:
-        """Connect. Raises UnreachableError or AuthenticationError when that is not possible."""
+        """Connect, and return the session.
+
+        Raises:
+            UnreachableError: No session could be opened.
+            AuthenticationError: The server refused the credentials.
+        """
         self._session = await self._stack.enter_async_context(
             open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0))
         )
-        # A restarted server is spoken to as it was met: no second detection.
+        # A restarted server speaks the era that was detected at first.
         self._era = self._session.era
         self._opened = self._session
         return self._session
@@ -54,17 +59,17 @@ class Line:
         return await session.call_tool(tool, dict(arguments), timeout=self._timeout), session
 
     def is_current(self, session: McpSession) -> bool:
-        """Whether this is still the session in use; what another call replaced says nothing of the server."""
+        """Whether this is still the session in use. One that another call replaced says nothing about the server."""
         return self._session is session
 
     async def responsive(self, session: McpSession) -> bool:
-        """Whether the server still answers anything at all. Any answer will do, an error too."""
+        """Whether the server still answers anything at all; an error is an answer."""
         method = "server/discover" if session.era == "modern" else "ping"
         reply = await session.request(method, {}, timeout=min(_PATIENCE, self._timeout))
         return not isinstance(reply, TimedOut | ConnectionLost)
 
     async def renew(self, broken: McpSession) -> bool:
-        """Replace the session `broken`, unless another call did so already. False when the server stays away."""
+        """Replace the session `broken`, unless another call did so. False when the server does not come back."""
         async with self._renewing:
             if self._session is not broken:
                 return self._session is not None
@@ -79,12 +84,12 @@ class Line:
             return True
 
     async def close(self) -> None:
-        """Close the session and end the server; what it left behind is kept."""
+        """Close the session and end the server; its stderr and oddities are kept."""
         if self._session is not None:
             session, self._session = self._session, None
             self._stack, stack = AsyncExitStack(), self._stack
             await stack.aclose()
-            self._keep(session)
+            self._collect(session)
 
     def _latest(self) -> McpSession:
         """The session that was opened last, closed or not."""
@@ -92,20 +97,20 @@ class Line:
             raise RuntimeError("the line was never opened")
         return self._opened
 
-    def _keep(self, session: McpSession) -> None:
+    def _collect(self, session: McpSession) -> None:
         self._stderr.append(session.peer.stderr)
         self._oddities.extend(_oddities(session))
         self._waited += session.wait_seconds
 
     @property
     def stderr(self) -> str:
-        """What the server wrote to stderr, over all its lives."""
+        """What the server wrote to stderr, over all its restarts."""
         now = [self._session.peer.stderr] if self._session else []
         return "\n".join(part.rstrip() for part in [*self._stderr, *now] if part.strip())
 
     @property
     def oddities(self) -> tuple[WireOddity, ...]:
-        """What was odd on the wire, over all its lives."""
+        """What was odd on the wire, over all its restarts."""
         return (*self._oddities, *(_oddities(self._session) if self._session else ()))
 
     @property

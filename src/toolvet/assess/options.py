@@ -1,4 +1,4 @@
-"""What an assessment may do, and how long."""
+"""The options of an assessment: what it may call, with which arguments, and how long."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +13,14 @@ class Options:
     """How to assess one server.
 
     `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
-    shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are called
-    although nothing shows that they only read; `destructive="call"` includes every tool. `fixtures` holds known good
-    arguments per tool, `values` known good values per parameter, whatever the tool.
-    `arguments` replaces all scenarios by one call with exactly these arguments. `plan_only` judges definitions and
-    plans the calls, and makes none of them.
+    shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are called although
+    nothing shows that they only read, and `destructive="call"` includes every tool. `concurrency` is the number of tools
+    called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is the revision of MCP to
+    speak; "auto" detects it. `fixtures` holds known good arguments per tool, and `values` known good values per
+    parameter, for all tools. `arguments` replaces all scenarios by one call with exactly these arguments. `plan_only`
+    judges definitions and plans the calls, and makes none of them.
+
+        Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
     """
 
     timeout: float = 30.0

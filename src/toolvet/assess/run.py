@@ -35,7 +35,7 @@ _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other s
 
 
 class Watch(Protocol):
-    """Is told about the progress of an assessment, for a progress bar or a log."""
+    """Receives the progress of an assessment, for a progress bar or a log."""
 
     def planned(self, tools: int) -> None:
         """`tools` is the number of tools about to be called."""
@@ -325,4 +325,4 @@ class Run:
 
 
 def _do_nothing() -> None:
-    """Stands in for the judging of a reply before the first one came."""
+    """Judges no reply, as long as the first has not come."""

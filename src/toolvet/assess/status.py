@@ -1,4 +1,4 @@
-"""Scenarios → status, tools → score."""
+"""The status of a tool and of a server, and the score."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,17 @@ from toolvet.report.document import Status, Tool
 def tool_status(*, total: int, executed: int, passed: int) -> Status:
     """The status of a tool over its scenarios.
 
-    `total` scenarios were planned, `executed` of them brought an answer of any kind, `passed` of them brought the right
-    one. All passed: fully working; more than half: partially; any answer at all: connectivity only; none: broken.
+    All passed: fully working; more than half: partially; any answer at all: connectivity only; none: broken.
     Nothing planned: untested.
+
+    Args:
+        total: How many scenarios were planned.
+        executed: How many of them brought an answer of any kind.
+        passed: How many of them brought the right answer.
+
+    Example:
+        >>> tool_status(total=4, executed=4, passed=3)
+        'partially_working'
     """
     if total <= 0:
         return "untested"
@@ -23,7 +31,7 @@ def tool_status(*, total: int, executed: int, passed: int) -> Status:
 
 
 def server_status(tools: Sequence[Tool]) -> Status:
-    """The same rule over tools: a tool counts as passed when it works fully and as executed when it is not broken."""
+    """The status of a server: of its tools, those that work fully count as passed, and broken ones as not executed."""
     tested = [tool.status for tool in tools if tool.status != "untested"]
     return tool_status(
         total=len(tested),

@@ -1,6 +1,7 @@
-"""The server's own validator, asked about each call just before it is made; rules compare that with what came."""
+"""Asks the server's own validator about each call just before it is made; rules compare its answer with the call's."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from toolvet.assess.line import Line
 from toolvet.checks.capability import (
@@ -15,12 +16,12 @@ from toolvet.rules import Preview, ToolDefinition, ValidationSeen
 from toolvet.transport import Answer, ConnectionLost, TimedOut
 from toolvet.transport.listing import in_words
 
-_MOST_ASKED = 500  # Calls per assessment: asking doubles the traffic, and a validator that errs shows it sooner.
-_MOST_FAILURES = 3
+_MOST_ASKED: Final = 500  # Calls per assessment: asking doubles the traffic, and a validator that errs shows it sooner.
+_MOST_FAILURES: Final = 3
 
 
 class ValidationProbe:
-    """Asks only a server that announces `toolValidation`, and no longer than that makes sense."""
+    """Asks only a server that announces `toolValidation`, and stops when its validator is silent or fails."""
 
     def __init__(self, line: Line, capabilities: object) -> None:
         self._line = line
@@ -31,7 +32,7 @@ class ValidationProbe:
         self._silent = False
 
     async def ask(self, tool: str, arguments: Mapping[str, object]) -> Preview | None:
-        """What the server says of a call before it is made; None when it says nothing, or is not asked."""
+        """The validator's verdict on a call that is about to be made; None without one, or when it is not asked."""
         announced = self._announcement
         if announced is None or self._silent or self.validates_as(tool):
             return None
@@ -51,7 +52,7 @@ class ValidationProbe:
         return Preview(reply=verdict, levels=announced.levels)
 
     async def ask_at_least_once(self, tools: Sequence[ToolDefinition]) -> None:
-        """Where no call was made that it could be asked about: any verdict will do, also that the arguments are bad."""
+        """If no call was asked about, ask about an empty call of one of `tools`: any verdict shows that it works."""
         if not self._asked:
             others = [tool.name for tool in tools if tool.name and not self.validates_as(tool.name)]
             await self.ask(others[0] if others else "", {})

@@ -48,7 +48,7 @@ class Values:
             tool: The definition of the tool.
             harvest: What earlier calls returned.
             fixture: Known good arguments of this tool, from the user.
-            known: Known good values per parameter, whatever the tool, from the user.
+            known: Known good values per parameter of any tool, from the user.
 
         Raises:
             Unsatisfiable: Nothing satisfies the tool's inputSchema.
@@ -80,7 +80,7 @@ class Values:
         return self._enrich(self._all)
 
     def simple(self) -> Sample:
-        """The required properties and the optional ones that are no objects or lists."""
+        """The required properties and the optional ones that are not objects or lists."""
         needed = self.required_only()
         extra = {
             name: value
@@ -129,7 +129,7 @@ class Values:
         return Sample(arguments, ", ".join([*sources, "schema"]))
 
     def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
-        """A value that the user or an earlier result knows, and which of them; None where there is no better one."""
+        """A value that the user or an earlier result knows, and which of them; None when neither knows a better one."""
         if name in self._known:
             return self._known[name], "settings"
         if isinstance(declared, Mapping) and any(word in declared for word in VALUE_KEYWORDS):

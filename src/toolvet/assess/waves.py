@@ -38,7 +38,7 @@ class Waves:
         self._waiting_for: dict[Name, list[int]] = {}
         self._ready: list[int] = []
         for position, tool in enumerate(tools):
-            lacking = set() if fixtures.get(tool.name) else {*map(name_of, guessed_parameters(tool, known))}
+            lacking: set[Name] = set() if fixtures.get(tool.name) else {*map(name_of, guessed_parameters(tool, known))}
             self._lacking.append(len(lacking))
             for name in lacking:
                 self._waiting_for.setdefault(name, []).append(position)

@@ -13,9 +13,9 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
 from toolvet.integrations.proxying import BlockedCall, Vetting
 from toolvet.integrations.sdk import dressed, era_of, tools_of
+from toolvet.meta import PROTOCOL_VERSION_KEY
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Note, Policies
-from toolvet.session.call import PROTOCOL_VERSION
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -36,7 +36,10 @@ class ProxyMiddleware:
             return await call_next(ctx)
         tools, stamp = await tools_of(ctx, call_next)
         era = era_of(ctx)
-        meta = {**members(params.get("_meta")), **({PROTOCOL_VERSION: ctx.protocol_version} if era == "modern" else {})}
+        meta = {
+            **members(params.get("_meta")),
+            **({PROTOCOL_VERSION_KEY: ctx.protocol_version} if era == "modern" else {}),
+        }
         vetted = self._vetting.call(_caller(ctx), tools.get(str(params["name"])), {**params, "_meta": meta})
         if isinstance(vetted, BlockedCall):
             return dressed(vetted.result, era, stamp)

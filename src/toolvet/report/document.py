@@ -1,6 +1,7 @@
-"""The report as a document: what `toolvet-report/1` holds, field by field. The published JSON Schema is made from this.
+"""The report as a document: the format `toolvet-report/1`, field by field. The published JSON Schema is made from this.
 
-Within version 1 fields are only added, never renamed or removed.
+Within version 1 fields are only added, never renamed or removed. Our own fields are snake_case. `arguments` and
+`result` hold what MCP defines, as it was sent.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -48,7 +49,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What `check_result` said of one result (see `toolvet.ResultVerdict`)."""
+    """The verdict of `check_result` on one result (see `toolvet.ResultVerdict`)."""
 
     classification: str
     confidence: Percent
@@ -89,8 +90,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """One tool: status and confidence (0-100) over its scenarios, or why it was not called (`skipped`).
 
-    `error_message_score` (0-100) says how much its own error messages help a model to mend the call; null when no bad
-    call was answered with an error.
+    `error_message_score` (0-100) says how much its own error messages help a model to correct the call; null when no
+    bad call was answered with an error.
     """
 
     name: str
@@ -124,7 +125,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What a baseline did: findings it kept out, and entries of it that nothing matched any more (stale)."""
+    """A baseline that was applied: the findings that it kept out, and its entries that occur no longer (stale)."""
 
     file: str
     known: list[Finding] = []
@@ -134,8 +135,8 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One server, assessed. `score` (0-100) is null when no tool was called; `incomplete` says why a run was cut short.
 
-    `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`): they stand nowhere
-    else in the report.
+    `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`); the rest of the
+    report does not mention them.
     """
 
     schema: Literal["toolvet-report/1"] = SCHEMA_ID

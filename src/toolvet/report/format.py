@@ -1,4 +1,4 @@
-"""What a report format is, and which there are: one module in `renderers/` each, found because it is there."""
+"""Report formats. Each is one module in `renderers/`, and the folder is the list."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,10 @@ from toolvet.report.document import Report
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`name` is what `--report NAME=FILE` says, `suffix` what such files end with.
+    """A report format.
 
-    `render` takes the reports (one server each) and, by check id, what each check looks for. It is pure and total.
+    `name` is the name in `--report NAME=FILE`, and `suffix` the usual end of such a file's name. `render` takes the
+    reports (one per server) and the cards of the checks by their ids; it is pure and total.
     """
 
     name: str
@@ -30,7 +31,19 @@ def formats() -> Mapping[str, Format]:
 
 
 def render(name: str, reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
-    """The reports as one document in the format `name`; `UsageError` when there is no such format."""
+    """The reports as one document.
+
+    Args:
+        name: The name of the format, one of `formats()`.
+        reports: One report per server.
+        cards: The cards of the checks by id, for titles and explanations (`toolvet.rules.cards()`).
+
+    Raises:
+        UsageError: No format has this name.
+
+    Example:
+        text = render("markdown", [report], cards())
+    """
     known = formats()
     if name not in known:
         raise UsageError(f"no report format is named '{name}': use one of {', '.join(known)}")

@@ -48,40 +48,43 @@ _STATUS_STYLE: Final[dict[Status, str]] = {
 
 
 def print_report(reports: Sequence[Report], console: Console) -> None:
-    """Every server in turn, and with several of them a comparison at the end.
+    """Print one report after the other, and with several of them a comparison at the end.
 
-    Width, colours and whether there are any are the console's. Text of the server is never markup, and its control
-    characters are shown, not obeyed.
+    Width and colours are those of `console`. Text of the server is never markup, and its control characters are shown,
+    not obeyed.
+
+    Example:
+        print_report([report], rich.console.Console())
     """
     words = _NOTE_WORDS if console.width >= _WIDE else _NOTE_MARKS
     for position, report in enumerate(reports):
         if position:
             console.print()
-        console.print(Stack(*_report(report, words)))
+        console.print(Stack(*_render_report(report, words)))
     if len(reports) > 1:
         console.print()
         console.print(Rule("Side by side", align="left", style="dim"))
-        console.print(_comparison(reports))
+        console.print(_render_comparison(reports))
 
 
-def _report(report: Report, words: Mapping[Severity, str]) -> Iterator[RenderableType]:
-    yield from _header(report)
+def _render_report(report: Report, words: Mapping[Severity, str]) -> Iterator[RenderableType]:
+    yield from _render_header(report)
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield Text()
-        yield _tool_table(called, report.findings, words)
+        yield _render_tools(called, report.findings, words)
     for group in group_findings(report.findings):
         yield Text()
-        yield from _group(group)
+        yield from _render_group(group)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped or report.filtered:
         yield Text()
-        yield from _skipped(skipped, report.filtered)
+        yield from _render_skipped(skipped, report.filtered)
     yield Text()
-    yield from _footer(report)
+    yield from _render_footer(report)
 
 
-def _header(report: Report) -> Iterator[RenderableType]:
+def _render_header(report: Report) -> Iterator[RenderableType]:
     heading = one_line(f"{title(report)} · {origin(report)}")
     yield Rule(Text(heading, style="bold"), align="left", style="dim")
     if report.server.command:
@@ -91,18 +94,18 @@ def _header(report: Report) -> Iterator[RenderableType]:
     line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
     if report.score is not None:
         line.append("/100  ", style="dim")
-        line.append_text(_bar(report.score, 20, style))
+        line.append_text(_draw_bar(report.score, 20, style))
     yield line.append(f"  {STATUS[report.status]}", style=style)
     if report.incomplete is not None:
         yield Text(f"Incomplete: {one_line(report.incomplete)}", style="bold yellow")
 
 
-def _bar(percent: float, width: int, style: str) -> Text:
+def _draw_bar(percent: float, width: int, style: str) -> Text:
     filled = round(min(max(percent, 0), 100) / 100 * width)
     return Text.assemble(("━" * filled, style), ("─" * (width - filled), "bright_black"))
 
 
-def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str]) -> Table:
+def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Tool", overflow="fold", ratio=None, min_width=12)
     table.add_column("Status", no_wrap=True)
@@ -121,13 +124,13 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding], words: Mappi
             confidence(tool),
             number(tool.error_message_score),
             passed(tool),
-            _tool_note(severities_of.get(tool.name, []), words),
+            _count_severities(severities_of.get(tool.name, []), words),
         )
     return table
 
 
-def _tool_note(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
-    """How many findings of each severity, in its colour."""
+def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
+    """The number of findings of each severity, in its colour."""
     notes = [
         Text(words[severity].format(counted(found.count(severity), _WORD[severity]), found.count(severity)), style)
         for severity, style in _SEVERITY_STYLE.items()
@@ -136,7 +139,7 @@ def _tool_note(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text
     return Text("  ").join(notes)
 
 
-def _group(group: FindingGroup) -> Iterator[RenderableType]:
+def _render_group(group: FindingGroup) -> Iterator[RenderableType]:
     style = _SEVERITY_STYLE[group.severity]
     heading = Text.assemble((f"{_SEVERITY_MARK[group.severity]} ", f"bold {style}"), (one_line(group.id), "bold"))
     heading.append(f"  {group.severity.value}", style=style)
@@ -147,15 +150,15 @@ def _group(group: FindingGroup) -> Iterator[RenderableType]:
         )
     yield heading
     for finding in group.findings[:_SHOWN_PER_GROUP]:
-        yield Padding.indent(_finding(finding, group), 2)
+        yield Padding.indent(_render_finding(finding, group), 2)
     rest = group.findings[_SHOWN_PER_GROUP:]
     if rest:
         yield Padding.indent(Text(one_line(others(rest, 6)), style="dim"), 2)
     if group.remedy:
-        yield Padding.indent(_labelled([("fix", Text(one_line(group.remedy)))]), 2)
+        yield Padding.indent(_lay_out([("fix", Text(one_line(group.remedy)))]), 2)
 
 
-def _finding(finding: Finding, group: FindingGroup) -> RenderableType:
+def _render_finding(finding: Finding, group: FindingGroup) -> RenderableType:
     sentence = Text(one_line(finding.message))
     if finding.tool is not None:
         sentence = Text.assemble((one_line(finding.tool), "bold"), ": ", sentence)
@@ -164,7 +167,7 @@ def _finding(finding: Finding, group: FindingGroup) -> RenderableType:
     facts: list[tuple[str, Text]] = []
     place = Text(one_line(finding.pointer), style="dim")
     if finding.evidence:
-        seen = Text(_quoted(finding.evidence), style="italic")
+        seen = Text(_cut_evidence(finding.evidence), style="italic")
         if place and "\n" not in seen.plain:
             seen, place = Text.assemble(seen, ("  at ", "dim"), place), Text()
         facts.append(("seen", seen))
@@ -174,17 +177,17 @@ def _finding(finding: Finding, group: FindingGroup) -> RenderableType:
         facts.append(("fix", Text(one_line(finding.remedy))))
     if finding.reproduce:
         facts.append(("run", Text(one_line(finding.reproduce), style="cyan")))
-    return Stack(sentence, Padding.indent(_labelled(facts), 2)) if facts else sentence
+    return Stack(sentence, Padding.indent(_lay_out(facts), 2)) if facts else sentence
 
 
-def _quoted(evidence: str) -> str:
-    """The first lines of what was seen."""
+def _cut_evidence(evidence: str) -> str:
+    """The first lines of the evidence."""
     lines = shorten(visible(evidence).strip(), _EVIDENCE).splitlines()
     more = len(lines) - _EVIDENCE_LINES
     return "\n".join([*lines[:_EVIDENCE_LINES], *([f"… ({counted(more, 'more line')})"] if more > 0 else [])])
 
 
-def _labelled(facts: Sequence[tuple[str, Text]]) -> Table:
+def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(style="dim", no_wrap=True, min_width=4)
     grid.add_column(overflow="fold")
@@ -193,7 +196,7 @@ def _labelled(facts: Sequence[tuple[str, Text]]) -> Table:
     return grid
 
 
-def _skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[RenderableType]:
+def _render_skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[RenderableType]:
     yield Text.assemble(("Not called", "bold"), (f"  {counted(len(tools) + len(filtered), 'tool')}", "dim"))
     reasons: dict[str, list[str]] = {}
     for tool in tools:
@@ -204,7 +207,7 @@ def _skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[Rendera
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
 
 
-def _footer(report: Report) -> Iterator[RenderableType]:
+def _render_footer(report: Report) -> Iterator[RenderableType]:
     if report.baseline is not None and report.baseline.stale:
         stale = [f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale]
         names = listed([one_line(name) for name in stale], 6)
@@ -213,7 +216,7 @@ def _footer(report: Report) -> Iterator[RenderableType]:
     yield Text(tally(report), style="bold")
 
 
-def _comparison(reports: Sequence[Report]) -> Table:
+def _render_comparison(reports: Sequence[Report]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Server", overflow="fold")
     table.add_column("Score", justify="right", no_wrap=True)

@@ -38,7 +38,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def pretty(value: object, limit: int) -> str:
-    """Indented JSON, cut after `limit` characters. Total: a value that is no JSON is shown by its `repr`."""
+    """Indented JSON, cut after `limit` characters. Total: a value that is not JSON is shown by its `repr`."""
     return shorten(visible(_indent(value)), limit)
 
 
@@ -66,7 +66,7 @@ def _indent(value: object) -> str:
 
 
 def _encode_slowly(value: object, indent: int | None) -> str:
-    """What orjson refuses: integers beyond 64 bits, lone surrogates, keys that are no strings, 255 levels and more."""
+    """JSON of what orjson refuses: large integers, lone surrogates, other keys than strings, 255 levels and more."""
     try:
         return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
     except (TypeError, ValueError, RecursionError):

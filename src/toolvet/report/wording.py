@@ -6,7 +6,7 @@ from typing import Final
 from toolvet.findings import Finding
 from toolvet.report.document import Category, Counts, Outcome, Report, Status, Tool
 
-NONE: Final = "–"  # noqa: RUF001 - a dash where a number would stand
+NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number
 
 STATUS: Final[dict[Status, str]] = {
     "fully_working": "fully working",
@@ -53,7 +53,7 @@ def others(findings: Sequence[Finding], shown: int) -> str:
 
 
 def severities(counts: Counts) -> str:
-    """`2 errors, 1 warning, 3 notes`, leaving out what there is none of; `no findings`."""
+    """`2 errors, 1 warning, 3 notes`, without severities that did not occur; `no findings`."""
     parts = [
         counted(number, word)
         for number, word in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "note"))
@@ -91,7 +91,7 @@ def grade(percent: float | None) -> str:
 
 
 def confidence(tool: Tool) -> str:
-    """The tool's confidence, or a dash when there is nothing it rests on."""
+    """The tool's confidence, or a dash when the tool has no scenarios."""
     return number(tool.confidence) if tool.scenarios else NONE
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from toolvet.discover import data_file
 from toolvet.redact import word_segments
-from toolvet.rules.destructive import said
+from toolvet.rules.destructive import find_deeds
 from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import elements, is_object, members
 
@@ -82,7 +82,7 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 def _contradictions(tool: ToolDefinition) -> Iterator[str]:
     """What speaks against `readOnlyHint: true`: a deed that cannot be read-only, or a parameter that has it write."""
-    for deed in said(tool):
+    for deed in find_deeds(tool):
         if deed.changes:
             yield deed.reason
     yield from _removals(tool, trusted=True)
@@ -103,7 +103,7 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         return
     if len(words) > 1 and words[1] in table.turns:
         yield f"its name says '{words[0]} {words[1]}'"
-    for deed in said(tool):
+    for deed in find_deeds(tool):
         # "Execute a SELECT query": the sentence that calls itself a query has said what it does.
         if deed.force == "strong" or deed.reason.startswith("its name"):
             yield deed.reason

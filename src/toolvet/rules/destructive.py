@@ -7,7 +7,7 @@ against calling; but a name that only mentions a deed (`list_orders`, `commit_lo
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -17,6 +17,13 @@ from toolvet.rules.subject import ToolDefinition
 from toolvet.schema.json_value import members
 
 Force = Literal["read", "mild", "strong"]
+_LONGEST_NAME: Final = 256
+_ADDENDS: Final = 2
+_LONGEST_DESCRIPTION: Final = 2_000
+_LOOK_AHEAD: Final = (
+    6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
+)
+_WORD: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
 
 
 def why_not_called(tool: ToolDefinition) -> str | None:
@@ -30,7 +37,7 @@ def why_not_called(tool: ToolDefinition) -> str | None:
         return "its annotations say destructiveHint: true"
     if read_only is False and destructive is not False:
         return "its annotations say readOnlyHint: false, and not destructiveHint: false"
-    deeds = tuple(said(tool))
+    deeds = tuple(find_deeds(tool))
     for deed in deeds:
         if deed.force == "strong":
             return deed.reason
@@ -43,11 +50,13 @@ def sounds_read_only(tool: ToolDefinition) -> bool:
     """Whether the tool looks things up (list, search, get, read …), so that its answers can feed other calls."""
     if why_not_called(tool) is not None:
         return False
-    verb = next(_verbs(word_segments(tool.name)), None)
+    verb = next(_find_verbs(word_segments(tool.name)), None)
     if verb is not None:
-        return verb.word in _data().produce
-    words = _description_words(tool.description)
-    return tool.annotations.get("readOnlyHint") is True or (bool(words) and bool(_stems(words[0]) & _data().produce))
+        return verb.word in _load_words().produce
+    words = _read_from_verb(tool.description)
+    return tool.annotations.get("readOnlyHint") is True or (
+        bool(words) and bool(_stems(words[0]) & _load_words().produce)
+    )
 
 
 class Deed(msgspec.Struct, frozen=True):
@@ -60,24 +69,24 @@ class Deed(msgspec.Struct, frozen=True):
     @property
     def changes(self) -> bool:
         """Whether nobody could call it read-only (`execute` may be, `delete` is not)."""
-        return self.word in _data().changes
+        return self.word in _load_words().changes
 
     @property
     def destroys(self) -> bool:
         """Whether it takes something away that was there."""
-        return self.word in _data().destroys
+        return self.word in _load_words().destroys
 
 
-def said(tool: ToolDefinition) -> Iterator[Deed]:
+def find_deeds(tool: ToolDefinition) -> Iterator[Deed]:
     """The deeds that the tool's name and then its description speak of, reading and computing left out."""
-    begins = _description_words(tool.description)[:1]
-    looks = any(stem in _data().read or stem == "return" for word in begins for stem in _stems(word))
-    for verb in _verbs(word_segments(tool.name[:_LONGEST_NAME])):
+    begins = _read_from_verb(tool.description)[:1]
+    looks = any(stem in _load_words().read or stem == "return" for word in begins for stem in _stems(word))
+    for verb in _find_verbs(word_segments(tool.name[:_LONGEST_NAME])):
         # `type` that "returns the type of a value" is a noun.
-        noun = looks and verb.force == "mild" and verb.word in _data().noun
+        noun = looks and verb.force == "mild" and verb.word in _load_words().noun
         if verb.force != "read" and not noun:
             yield Deed(verb.word, verb.force, f"its name says '{verb.word}'")
-    yield from _described(tool.description)
+    yield from _find_in_description(tool.description)
 
 
 class _Verb(msgspec.Struct, frozen=True):
@@ -85,12 +94,9 @@ class _Verb(msgspec.Struct, frozen=True):
     force: Force
 
 
-_LONGEST_NAME = 256
-
-
-def _verbs(words: Sequence[str]) -> Iterator[_Verb]:
+def _find_verbs(words: Sequence[str]) -> Iterator[_Verb]:
     """The first verb of a name, and those that "and" and "or" add to it."""
-    data = _data()
+    data = _load_words()
     if any(word in data.about for word in words[1:]):
         return
     found = False
@@ -106,7 +112,7 @@ def _verbs(words: Sequence[str]) -> Iterator[_Verb]:
 
 
 def _is_noun(words: Sequence[str], index: int) -> bool:
-    data, word = _data(), words[index]
+    data, word = _load_words(), words[index]
     if index and words[index - 1] in data.heads:
         return True
     if word not in data.noun:
@@ -115,9 +121,9 @@ def _is_noun(words: Sequence[str], index: int) -> bool:
     return following in data.tails or (index > 0 and word in data.noun_unless_first)
 
 
-def _described(description: str) -> Iterator[Deed]:
+def _find_in_description(description: str) -> Iterator[Deed]:
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
-    data = _data()
+    data = _load_words()
     for pattern in data.dangerous:
         match = pattern.search(sentence)
         if match:
@@ -125,7 +131,7 @@ def _described(description: str) -> Iterator[Deed]:
             return
     if data.harmless.search(sentence):
         return
-    words = _description_words(sentence)
+    words = _read_from_verb(sentence)
     for index, word in enumerate(words[:_LOOK_AHEAD]):
         if index and words[index - 1].lower() not in {"and", "or", "then"}:
             continue
@@ -141,15 +147,10 @@ def _described(description: str) -> Iterator[Deed]:
                 yield Deed(stem, force, f"its description {place} '{word}'")
 
 
-_LONGEST_DESCRIPTION = 2_000
-_LOOK_AHEAD = 6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
-_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
-
-
-def _description_words(sentence: str) -> tuple[str, ...]:
+def _read_from_verb(sentence: str) -> tuple[str, ...]:
     """The words from the verb on: "This tool permanently deletes a file" begins with `deletes`."""
     text = sentence[:_LONGEST_DESCRIPTION].strip()
-    lead = _data().lead_ins.match(text)
+    lead = _load_words().lead_ins.match(text)
     rest = text[lead.end() :] if lead else text
     words = tuple(_WORD.findall(rest[:400]))
     return words or tuple(_WORD.findall(text[:400]))
@@ -176,9 +177,6 @@ def _adds_numbers(tool: ToolDefinition, deeds: Sequence[Deed]) -> bool:
     kinds = {str(schema.get("type")) for schema in schemas}
     numeric = len(schemas) >= _ADDENDS and kinds <= {"number", "integer"}
     return numeric and all(deed.word == "add" for deed in deeds)
-
-
-_ADDENDS = 2
 
 
 class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -232,14 +230,14 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
 
 
 @cache
-def destructive_source() -> _Source:
+def read_destructive_source() -> _Source:
     """The words as data, with their hits and misses."""
     return msgspec.toml.decode(data_file("toolvet.rules", "destructive.toml"), type=_Source)
 
 
 @cache
-def _data() -> _DestructiveWords:
-    source = destructive_source()
+def _load_words() -> _DestructiveWords:
+    source = read_destructive_source()
     return _DestructiveWords(
         **{name: getattr(source, name) for name in _DestructiveWords.__struct_fields__[:12]},
         lead_ins=re.compile(source.lead_ins),

@@ -1,43 +1,49 @@
-"""How a call ended: the one table that decides which rule speaks, so that one fault is told once."""
+"""How a call ended. Rules agree by it which of them reports a fault, so that one fault is one finding."""
 
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import cast
+from typing import Final, cast
 
 from toolvet.checks.result import ResultVerdict, State, check_result
 from toolvet.rules.subject import ObservedCall, Outcome
 from toolvet.schema.json_value import elements, members
 
-INVALID_ARGUMENTS = frozenset({-32602, -32600, -32700})
+INVALID_ARGUMENTS: Final = frozenset({-32602, -32600, -32700})
 # -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.
-_NEEDS_MORE = frozenset({-32042, -32021})
-_ABSENT = re.compile(
+_NEEDS_MORE: Final = frozenset({-32042, -32021})
+_ABSENT: Final = re.compile(
     r"(?i)\b(?:not found|no (?:\w+ ){0,3}found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find"
     r"|did not resolve)\b"
 )
-_LONGEST = 4_000  # Characters of an error that are searched.
-_MOST_VALUES = 1_000  # Members of a structured content that are read for its words.
+_LONGEST: Final = 4_000  # Characters of an error that are searched.
+_MOST_VALUES: Final = 1_000  # Members of a structured content that are read for its words.
 
 
 class Ending(StrEnum):
-    """What came of a call, from the point of view of whoever has to read it."""
+    """How a call ended, for the client or the model that reads the answer."""
 
     SUCCESS = "success"
     UNFLAGGED_ERROR = "unflagged_error"  # the words of an error, without isError
-    REFUSAL = "refusal"  # isError: the call was wrong, says the tool, in words
+    REFUSAL = "refusal"  # isError: the tool says in words that the call was wrong
     FAILURE = "failure"  # isError: the tool or what it depends on failed
-    WORDLESS = "wordless"  # isError, and not a word
+    WORDLESS = "wordless"  # isError without any words
     PROTOCOL_REFUSAL = "protocol_refusal"  # a JSON-RPC error about the call
     PROTOCOL_FAILURE = "protocol_failure"  # a JSON-RPC error about anything else
     UNFINISHED = "unfinished"  # the server wants input, a task or a capability first
-    MALFORMED = "malformed"  # no legal tool result
+    MALFORMED = "malformed"  # not a legal tool result
     TIMEOUT = "timeout"
     DIED = "died"
 
 
+REFUSALS: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
+ERRORS_IN_WORDS: Final = frozenset({*REFUSALS, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_FAILURE})
+# What the surroundings of a tool do to it, and no argument can change.
+OUTAGES: Final = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
+
+
 def ending(call: ObservedCall) -> Ending:
-    """Total: every call ended in one of these ways."""
+    """How a call ended. Total: every call has an ending."""
     match call.outcome:
         case Outcome.TIMEOUT:
             return Ending.TIMEOUT
@@ -65,7 +71,7 @@ def verdict_of(call: ObservedCall) -> ResultVerdict | None:
 
 
 def words_of(call: ObservedCall) -> str:
-    """What a model gets to read: the protocol error's message or the text blocks, or else the structured content."""
+    """The words that a model reads: the protocol error's message, the text blocks, or else the structured content."""
     if call.error is not None:
         return call.error.message
     texts = [text for text in _texts(members(call.result).get("content")) if text.strip()]
@@ -106,7 +112,7 @@ def _result_ending(call: ObservedCall) -> Ending:
         return Ending.WORDLESS
     if verdict.error_kind == "business":
         return Ending.REFUSAL
-    # Unclear words after wrong arguments: an error is what they should bring, and no sign of a crash is in it.
+    # Unclear words after wrong arguments, without any sign of a crash: the error is the refusal that is due.
     wrong = is_bad(call) or call.breach is not None
     return Ending.REFUSAL if wrong and verdict.state is State.UNKNOWN else Ending.FAILURE
 

@@ -1,6 +1,7 @@
-"""What a refusal of a bad call could talk about: the argument, its value, what the schema demands of it."""
+"""What is wrong with a bad call: the argument, its value, and what the schema demands of it."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -8,14 +9,15 @@ from toolvet.rules.subject import ObservedCall
 from toolvet.schema import Violation
 from toolvet.schema.json_value import elements, members
 
-_LIMITS = frozenset(
+_LIMITS: Final = frozenset(
     {
         "exclusiveMaximum", "exclusiveMinimum", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum",
         "minContains", "minItems", "minLength", "minProperties", "minimum", "multipleOf",
     }
 )  # fmt: skip
-_ABSENT = frozenset({"required", "dependentRequired", "dependencies"})
-_UNKNOWN = frozenset({"additionalProperties", "unevaluatedProperties", "propertyNames"})
+_ABSENT: Final = frozenset({"required", "dependentRequired", "dependencies"})
+_UNKNOWN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "propertyNames"})
+_HUGE: Final = 10**18  # From here on messages write numbers in other ways.
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,14 +38,14 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fault_of(call: ObservedCall) -> Fault:
-    """Total: a call whose fault nobody named has one without a field."""
-    violation = meant(call)
+    """The fault of a call. Total: a call without a known fault has one with empty fields."""
+    violation = intended_violation(call)
     breach = call.breach
     keyword = breach.keyword if breach is not None else violation.keyword if violation is not None else ""
     place = breach.pointer if breach is not None else violation.pointer if violation is not None else ""
     named = breach.property if breach is not None else None
     if named is None and violation is not None:
-        named = _named(violation)
+        named = _name_in(violation)
     absent, unknown = keyword in _ABSENT, keyword in _UNKNOWN
     if not absent and not unknown:
         named = None
@@ -54,12 +56,12 @@ def fault_of(call: ObservedCall) -> Fault:
         place=f"{place}/{named.replace('~', '~0').replace('/', '~1')}" if named else place,
         received=bool(keyword) and not absent and not unknown,
         value=at_pointer(call.arguments, place),
-        allowed=tuple(_allowed(keyword, demand, call)),
+        allowed=tuple(_list_allowed(keyword, demand, call)),
         nonempty=keyword in {"minItems", "minLength", "minProperties"} and demand == 1,
     )
 
 
-def meant(call: ObservedCall) -> Violation | None:
+def intended_violation(call: ObservedCall) -> Violation | None:
     """The violation that the scenario meant to cause, or else the first."""
     if call.breach is not None:
         for violation in call.violations:
@@ -68,7 +70,7 @@ def meant(call: ObservedCall) -> Violation | None:
     return call.violations[0] if call.violations else None
 
 
-def _named(violation: Violation) -> str | None:
+def _name_in(violation: Violation) -> str | None:
     name = violation.params.get("property")
     if isinstance(name, str):
         return name
@@ -76,21 +78,21 @@ def _named(violation: Violation) -> str | None:
 
 
 def _last_name(place: str) -> str:
-    """The last part of a JSON Pointer that is no index: `/items/0` speaks of `items`."""
+    """The last part of a JSON Pointer that is not an index: `items` for `/items/0`."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
     return next((part for part in reversed(parts) if part and not part.isdigit()), "")
 
 
-def _allowed(keyword: str, demand: object, call: ObservedCall) -> Iterator[str]:
+def _list_allowed(keyword: str, demand: object, call: ObservedCall) -> Iterator[str]:
     if keyword == "enum":
-        yield from _written(elements(demand))
+        yield from _render_values(elements(demand))
     elif keyword == "const" or keyword in _LIMITS or keyword == "pattern":
-        yield from _written([demand])
+        yield from _render_values([demand])
     elif keyword in _UNKNOWN:
         yield from list(call.tool.properties)[:50]
 
 
-def _written(values: Iterable[object]) -> Iterator[str]:
+def _render_values(values: Iterable[object]) -> Iterator[str]:
     for value in values:
         match value:
             case bool():
@@ -103,11 +105,8 @@ def _written(values: Iterable[object]) -> Iterator[str]:
                 continue
 
 
-_HUGE = 10**18
-
-
 def at_pointer(value: object, place: str) -> object:
-    """What a JSON Pointer leads to, or None."""
+    """The value at a JSON Pointer (`place`), or None."""
     for part in place.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         items = elements(value)

@@ -1,26 +1,47 @@
 """How much a tool's own words help a model that made a mistake: 0 to 100, with the words that earned each point.
 
-A good refusal names the argument, says what came and what should have come, lists what is allowed, and says what to do:
-"'limit' must be an integer between 1 and 50; received 500. Use a value from 1 to 50." The weights stand in
-`message.toml`. A crash text tells the model about the server's code instead of its own mistake, and earns nothing.
+A good refusal names the argument, says what came and what should have come, lists what is allowed, and says what to do.
+A crash text is about the server's code and not about the model's mistake, and earns nothing. One refusal, scored:
+
+    call       search(limit=500), and the schema says "maximum": 50
+    refusal    "'limit' must be an integer between 1 and 50; received 500. Use a value from 1 to 50."
+
+    part       earned by                               words      points (weights: message.toml)
+    field      the argument's name                     limit      25
+    received   the value; its type earns two thirds    500        15
+    expected   a phrase that demands something         must be    25
+    allowed    the limit, or most of an enum           50         15
+    fix        a phrase that says what to do           Use a      20
+
+    score      100 of the 100 that can be earned; "limit is wrong" earns 25, "Invalid input" nothing
+
+Parts that cannot apply are left out of both sums: a missing argument has no value that could be received.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
 from toolvet.discover import data_file
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
 PartName: TypeAlias = Literal["field", "received", "expected", "allowed", "fix"]
 Span: TypeAlias = tuple[int, int]
+_ERRORS: Final = ERRORS_IN_WORDS | {Ending.WORDLESS}
+_LONGEST_MESSAGE: Final = 8_000
+# In front of a value that is too short to be there by chance, and behind it.
+_FRAME: Final = (
+    r"(?:(?:received|got|given|found|value|input_value|invalid|not|was|is)[ :=]{1,3}|[:=(] ?|[\"'`\u201c\u2018])"
+)
+_BOUND: Final = r"(?![\w.]*\w)(?! validation error)"
+_PLAIN_ENOUGH: Final = 4  # Characters of a value that is not in a text by chance.
 
 
 class MessagePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +73,7 @@ def score_message(text: str, call: ObservedCall) -> MessageScore:
         return MessageScore(score=0, crash=True)
     text = text[:_LONGEST_MESSAGE]
     fault = fault_of(call)
-    parts = tuple(part for part in _parts(text, fault) if part is not None)
+    parts = tuple(part for part in _score_parts(text, fault) if part is not None)
     most = sum(part.most for part in parts)
     return MessageScore(score=round(100 * sum(part.points for part in parts) / most), parts=parts)
 
@@ -77,7 +98,7 @@ def _is_about_something_else(call: ObservedCall) -> bool:
     An unknown argument that the schema allows is such a fault in any case unless the refusal names it.
     """
     words, fault = words_of(call)[:_LONGEST_MESSAGE], fault_of(call)
-    if not words.strip() or _field_spans(words, fault.field) or (fault.received and _value_spans(words, fault)):
+    if not words.strip() or _find_field(words, fault.field) or (fault.received and _find_value(words, fault)):
         return False
     if not is_bad(call):
         return True
@@ -85,46 +106,35 @@ def _is_about_something_else(call: ObservedCall) -> bool:
     return any(isinstance(value, str) and len(value) >= _PLAIN_ENOUGH and value in words for value in others)
 
 
-_ERRORS = frozenset(
-    {
-        Ending.REFUSAL,
-        Ending.FAILURE,
-        Ending.WORDLESS,
-        Ending.UNFLAGGED_ERROR,
-        Ending.PROTOCOL_REFUSAL,
-        Ending.PROTOCOL_FAILURE,
-    }
-)
-_LONGEST_MESSAGE = 8_000
-
-
 def _shows_a_crash(call: ObservedCall) -> bool:
+    """Whether the answer is a crash text or shows a stack trace."""
     verdict = verdict_of(call)
     if verdict is None:
         return False
     return verdict.state == "crash" or any(leak.kind == "stack_trace" for leak in verdict.leaks)
 
 
-def _parts(text: str, fault: Fault) -> Iterator[MessagePart | None]:
-    weights = _data().weights
-    yield _part("field", weights.field, _field_spans(text, fault.field), text) if fault.field else None
+def _score_parts(text: str, fault: Fault) -> Iterator[MessagePart | None]:
+    weights = _load_patterns().weights
+    yield _score_part("field", weights.field, _find_field(text, fault.field), text) if fault.field else None
     if fault.received:
-        spans = _value_spans(text, fault)
-        typed = () if spans else _first_spans(_data().received, text)
+        spans = _find_value(text, fault)
+        typed = () if spans else _find_first(_load_patterns().received, text)
         # The type alone is two thirds: "received string" does not say which of the model's strings.
-        yield _part("received", weights.received, spans or typed, text, share=1.0 if spans else 2 / 3)
-    yield _part("expected", weights.expected, _first_spans(_data().expected, text), text)
+        yield _score_part("received", weights.received, spans or typed, text, share=1.0 if spans else 2 / 3)
+    yield _score_part("expected", weights.expected, _find_first(_load_patterns().expected, text), text)
     if fault.allowed:
-        yield _part("allowed", weights.allowed, _allowed_spans(text, fault), text)
-    yield _part("fix", weights.fix, _first_spans(_data().fix, text), text)
+        yield _score_part("allowed", weights.allowed, _find_allowed(text, fault), text)
+    yield _score_part("fix", weights.fix, _find_first(_load_patterns().fix, text), text)
 
 
-def _part(name: PartName, most: int, spans: tuple[Span, ...], text: str, share: float = 1.0) -> MessagePart:
+def _score_part(name: PartName, most: int, spans: tuple[Span, ...], text: str, share: float = 1.0) -> MessagePart:
     words = tuple(text[start:end].strip() for start, end in spans)
     return MessagePart(name=name, points=most * share if spans else 0, most=most, words=words, spans=spans)
 
 
-def _first_spans(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[Span, ...]:
+def _find_first(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[Span, ...]:
+    """Where the first pattern that is in the text is; empty when none is."""
     for pattern in patterns:
         match = pattern.search(text)
         if match:
@@ -132,7 +142,7 @@ def _first_spans(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[Span, 
     return ()
 
 
-def _field_spans(text: str, field: str) -> tuple[Span, ...]:
+def _find_field(text: str, field: str) -> tuple[Span, ...]:
     for pattern in field_patterns(field):
         match = pattern.search(text)
         if match:
@@ -144,38 +154,35 @@ def _field_spans(text: str, field: str) -> tuple[Span, ...]:
 @lru_cache(maxsize=512)
 def field_patterns(name: str) -> tuple[re.Pattern[str], ...]:
     """What may name the argument `name` in a text; an everyday word counts in fewer places than a made-up one."""
-    source = message_source().field
+    source = read_message_source().field
     escaped = re.escape(name[:100])
     # A name of several words ("repo_path") is not written by chance.
     if not name.isalpha() or name[1:] != name[1:].lower():
-        return (re.compile(rf"(?<!\w){escaped}(?!\w)"), *_framed(source.common, escaped, re.IGNORECASE))
+        return (re.compile(rf"(?<!\w){escaped}(?!\w)"), *_compile_frames(source.common, escaped, re.IGNORECASE))
     if name.lower() in source.everyday:
         return (
-            re.compile(rf"(?<![Ee]rror )(?:{_framed(source.common, escaped)[0].pattern})"),
-            *_framed(source.common[1:], escaped),
+            re.compile(rf"(?<![Ee]rror )(?:{_compile_frames(source.common, escaped)[0].pattern})"),
+            *_compile_frames(source.common[1:], escaped),
         )
-    return (*_framed(source.common, escaped, re.IGNORECASE), *_framed(source.plain, escaped, re.IGNORECASE))
+    return (
+        *_compile_frames(source.common, escaped, re.IGNORECASE),
+        *_compile_frames(source.plain, escaped, re.IGNORECASE),
+    )
 
 
-def _framed(frames: Iterable[str], name: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[re.Pattern[str], ...]:
+def _compile_frames(frames: Iterable[str], name: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(frame.replace("{name}", name), flags) for frame in frames)
 
 
-def _value_spans(text: str, fault: Fault) -> tuple[Span, ...]:
-    for pattern in _value_patterns(fault.value):
+def _find_value(text: str, fault: Fault) -> tuple[Span, ...]:
+    for pattern in _patterns_of_value(fault.value):
         match = re.search(pattern, text)
         if match:
             return (match.span(),)
     return ()
 
 
-# In front of a value that is too short to be there by chance, and behind it.
-_FRAME = r"(?:(?:received|got|given|found|value|input_value|invalid|not|was|is)[ :=]{1,3}|[:=(] ?|[\"'`\u201c\u2018])"
-_BOUND = r"(?![\w.]*\w)(?! validation error)"
-_PLAIN_ENOUGH = 4
-
-
-def _value_patterns(value: object) -> Iterator[str]:
+def _patterns_of_value(value: object) -> Iterator[str]:
     """How the received value may be written: as JSON, as Python or JavaScript show it, and cut short."""
     match value:
         case str() if not value.strip():
@@ -197,12 +204,12 @@ def _value_patterns(value: object) -> Iterator[str]:
                 bare = rf"(?<![\w.-]){re.escape(form)}{_BOUND}" if len(form) >= 2 + form.startswith("-") else None
                 yield bare or rf"{_FRAME}{re.escape(form)}{_BOUND}"
         case dict() | list() | tuple():
-            yield from map(re.escape, dict.fromkeys(_container_starts(cast("object", value))))
+            yield from map(re.escape, dict.fromkeys(_render_starts(cast("object", value))))
         case _:
             return
 
 
-def _container_starts(value: object) -> Iterator[str]:
+def _render_starts(value: object) -> Iterator[str]:
     try:
         shown = (json.dumps(value), json.dumps(value, separators=(",", ":")), repr(value))
     except (TypeError, ValueError, RecursionError):
@@ -211,8 +218,8 @@ def _container_starts(value: object) -> Iterator[str]:
     yield from (f"{form[:12]}" if len(form) > 2 else f" {form}" for form in shown)
 
 
-def _allowed_spans(text: str, fault: Fault) -> tuple[Span, ...]:
-    """Where the allowed values stand: most of them, or three of a long list; or the limit; or words for "not empty"."""
+def _find_allowed(text: str, fault: Fault) -> tuple[Span, ...]:
+    """Where the text has the allowed values (most of them, or three of a long list), the limit, or "not empty"."""
     found: list[Span] = []
     for token in fault.allowed:
         match = re.search(rf"(?<![\w.-]){re.escape(token)}(?!\w|\.\d)", text)
@@ -275,14 +282,14 @@ class _Patterns(msgspec.Struct, frozen=True):
 
 
 @cache
-def message_source() -> MessageSource:
-    """The patterns as data."""
+def read_message_source() -> MessageSource:
+    """The patterns as they are written in the file."""
     return msgspec.toml.decode(data_file("toolvet.rules", "message.toml"), type=MessageSource)
 
 
 @cache
-def _data() -> _Patterns:
-    source = message_source()
+def _load_patterns() -> _Patterns:
+    source = read_message_source()
     return _Patterns(
         weights=source.weights,
         received=tuple(map(re.compile, source.received.types)),

@@ -1,13 +1,14 @@
-"""The catalogue as a page for people, made from the cards."""
+"""The page `docs/checks.md`, made from the cards of the catalogue: `python -m toolvet.rules.page > docs/checks.md`."""
 
 import sys
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.discover import modules
 from toolvet.findings import Card
 
-# A rule stands in the first group for which it has a function.
-_GROUPS = (
+# A rule belongs to the first group for which it has a function.
+_GROUPS: Final = (
     ("check_tool", "How a tool is defined"),
     ("check_call", "How a call went"),
     ("check_calls", "A tool over all its calls"),
@@ -15,9 +16,9 @@ _GROUPS = (
 )
 
 
-def checks_page() -> str:
+def render_checks_page() -> str:
     """`docs/checks.md`: every check with what it looks for, why it matters and what to do; an anchor for each id."""
-    groups = list(_grouped())
+    groups = list(_group_cards())
     lines = [
         "# The checks",
         "",
@@ -44,7 +45,7 @@ def checks_page() -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _grouped() -> Iterator[tuple[str, list[Card]]]:
+def _group_cards() -> Iterator[tuple[str, list[Card]]]:
     """The groups of the page with their cards, by id."""
     rules = modules("toolvet.rules.catalog")
     for index, (function, title) in enumerate(_GROUPS):
@@ -60,4 +61,4 @@ def _grouped() -> Iterator[tuple[str, list[Card]]]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(checks_page())
+    sys.stdout.write(render_checks_page())

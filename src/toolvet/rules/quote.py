@@ -55,7 +55,7 @@ def quote_problem(schema: Mapping[str, object], problem: SchemaProblem) -> str:
 
 
 def show(value: object, limit: int = 80) -> str:
-    """A JSON value as JSON, cut to `limit` characters, without secrets. Total: depth and size are no danger."""
+    """A JSON value as JSON, cut to `limit` characters, without secrets. Total: any depth and size will do."""
     return _fold(_ESCAPE.sub("", _render_json(redact(value), _DEPTH, limit)), limit)
 
 

@@ -1,6 +1,7 @@
 """What a rule looks at: a tool as it is defined, a call as it went, a server as it was seen.
 
-Who did the seeing does not matter: an assessment fills these from calls it made, the proxy from calls that passed by.
+The rules do not know where these come from: an assessment fills them from calls that it made, and a proxy could fill
+them from calls that it passed on.
 """
 
 from collections.abc import Mapping
@@ -19,8 +20,8 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of `tools/list`, as the server sent it.
 
     `raw` is the entry itself, `position` its place in the list over all pages. The other fields are what could be read
-    from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are no
-    object are empty.
+    from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are not
+    an object are empty.
     """
 
     raw: Any
@@ -64,7 +65,10 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
-    """Total: any entry of a tool list is some definition, perhaps one without a name."""
+    """The definition in an entry of a tool list (`raw`), at its `position` in that list.
+
+    Total: any entry is some definition, perhaps one without a name.
+    """
     entry = members(raw)
     name, description = entry.get("name"), entry.get("description")
     return ToolDefinition(
@@ -83,7 +87,7 @@ def _object(value: object) -> Mapping[str, object] | None:
 
 
 class Outcome(StrEnum):
-    """How a call ended. `RESULT` is a tool result (with or without isError), the others are not."""
+    """What came back from a call. `RESULT` is a tool result (with or without isError), the others are not."""
 
     RESULT = "result"
     PROTOCOL_ERROR = "protocol_error"

@@ -1,4 +1,11 @@
-"""Messages of one MCP connection → what to forward, replace, answer and record. Pure: the proxy drives it."""
+"""Messages of one MCP connection → what to forward, replace, answer and record. Pure: the proxy drives it.
+
+from_client(bytes) / from_server(bytes)          the driver feeds messages in order …
+  → Session → pending (what an answer will be), catalogue (what is known of the server)
+    → vet (a call: limits, schema, repair, breaker) | judge (an answer: verdict, policy)
+    → own_validator (capability and `validate` for servers without) | refusal (answers of our own)
+  → [ToServer | ToClient | Note, …]              … and does the steps in order
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +13,9 @@ from toolvet.discover.names import named
 
 if TYPE_CHECKING:
     from toolvet.session.catalogue import Catalogue
-    from toolvet.session.note import (
+    from toolvet.session.policy import Policies, Policy, ProxySettings, ToolSettings
+    from toolvet.session.session import Session
+    from toolvet.session.step import (
         Asked,
         CallEnded,
         CallStarted,
@@ -14,10 +23,10 @@ if TYPE_CHECKING:
         PolicyFault,
         SchemaForgotten,
         SchemaLearned,
+        Step,
+        ToClient,
+        ToServer,
     )
-    from toolvet.session.policy import Policies, Policy, ProxySettings, ToolSettings
-    from toolvet.session.session import Session
-    from toolvet.session.step import Step, ToClient, ToServer
 
 __all__ = [
     "Asked",
@@ -38,15 +47,14 @@ __all__ = [
     "ToolSettings",
 ]
 
-if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Who only reads settings loads no checks.
+if not TYPE_CHECKING:  # A type checker knows the names above, and should report others.
+    # Importing the settings must not import the checks (start-up time).
     __getattr__ = named(
         __name__,
         {
             "catalogue": "Catalogue",
-            "note": "Asked CallEnded CallStarted PolicyFault Note SchemaForgotten SchemaLearned",
             "policy": "Policies Policy ProxySettings ToolSettings",
             "session": "Session",
-            "step": "Step ToClient ToServer",
+            "step": "Asked CallEnded CallStarted Note PolicyFault SchemaForgotten SchemaLearned Step ToClient ToServer",
         },
     )

@@ -1,39 +1,37 @@
-"""A JSON-RPC batch (MCP 2025-03-26 only): its messages one by one, and what of it goes on as a batch again."""
+"""A JSON-RPC batch (MCP 2025-03-26 only): its messages are decided one by one and passed on as a batch again."""
 
 from collections.abc import Callable
 
-import msgspec
-
 from toolvet.session.step import Step, ToClient, ToServer
+from toolvet.wire import split_batch
 
 
-def batched(
+def decide_batch(
     data: bytes,
-    each: Callable[[bytes], list[Step]],
+    decide: Callable[[bytes], list[Step]],
     onward: type[ToServer] | type[ToClient],
     prefix: str,
 ) -> list[Step]:
-    """The steps for a batch. If none of its messages is changed, kept back or answered, it passes as it is.
+    """Return the steps for a batch. If none of its messages is changed, kept back or answered, it passes as it is.
 
-    Our own questions and what goes back are messages by themselves: no batch of the other side waits for them.
+    The session's own questions and its answers are sent as single messages, not within the batch.
+
+    Args:
+        data: The batch.
+        decide: Returns the steps for one of its messages.
+        onward: The kind of step that goes the way of the batch.
+        prefix: Begins the ids of the session's own questions.
     """
-    try:
-        items = _ITEMS.decode(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return [onward(data)]
-    messages = [bytes(item) for item in items]
-    on: list[bytes] = []
+    messages = split_batch(data)
+    passed: list[bytes] = []
     rest: list[Step] = []
     for message in messages:
-        # A batch within a batch is no message in any revision.
-        for step in [onward(message)] if message.startswith(b"[") else each(message):
+        # A batch within a batch is not a message in any revision.
+        for step in [onward(message)] if message.startswith(b"[") else decide(message):
             if isinstance(step, onward) and not (isinstance(step.about, str) and step.about.startswith(prefix)):
-                on.append(step.data)
+                passed.append(step.data)
             else:
                 rest.append(step)
-    if len(on) == len(messages) and all(new is old for new, old in zip(on, messages, strict=True)):
+    if len(passed) == len(messages) and all(new is old for new, old in zip(passed, messages, strict=True)):
         return [onward(data), *rest]
-    return [onward(b"[" + b",".join(on) + b"]"), *rest] if on else rest
-
-
-_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+    return [onward(b"[" + b",".join(passed) + b"]"), *rest] if passed else rest

@@ -1,7 +1,7 @@
-"""Calls that fail again and again with the same arguments: counted, until something happens that may have mended it."""
+"""Counts calls that fail again and again with the same arguments, until something happens that may change that."""
 
 import json
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import orjson
 
@@ -9,21 +9,27 @@ Key: TypeAlias = tuple[int, int]
 K = TypeVar("K")
 V = TypeVar("V")
 
-_MOST_TOOLS = 256
-_MOST_CALLS = 64
+_MOST_TOOLS: Final = 256
+_MOST_CALLS: Final = 64
 
 
 class Breaker:
     """Identical failing calls in a row. Costs one look-up for a tool that did not fail lately.
 
-    After as many refusals as there were failures the call is let through once: the world may have changed unseen.
+    After as many refusals as the limit allows failures, the call is let through once: its cause may be gone.
+
+        >>> breaker = Breaker()
+        >>> [breaker.failed("read", {"path": "x"}) for _ in range(2)]
+        [1, 2]
+        >>> [breaker.blocks("read", {"path": "x"}, 2) for _ in range(4)]
+        [2, 2, 0, 2]
     """
 
     def __init__(self) -> None:
         self._failing: dict[str, dict[Key, _FailureStreak]] = {}
 
     def blocks(self, tool: str, arguments: object, limit: int) -> int:
-        """How often this very call failed, if that is often enough to refuse it now; else 0."""
+        """Return how often this very call failed, if that reaches `limit` and it is to be refused now; else 0."""
         rows = self._failing.get(tool)
         if not rows or limit < 1:
             return 0
@@ -37,7 +43,7 @@ class Breaker:
         return row.failures
 
     def failed(self, tool: str, arguments: object) -> int:
-        """This call failed once more. Returns how often it has by now."""
+        """Count a failure of this call. Returns how often it failed by now."""
         rows = self._failing.get(tool)
         if rows is None:
             _make_room(self._failing, _MOST_TOOLS)
@@ -51,7 +57,7 @@ class Breaker:
         return row.failures
 
     def succeeded(self, tool: str, arguments: object, *, changes_things: bool) -> None:
-        """This call worked. A tool that may change things may have mended what made others fail."""
+        """Note that this call worked. A tool that changes things may have removed the cause of all failures."""
         if not self._failing:
             return
         if changes_things:
@@ -60,7 +66,7 @@ class Breaker:
             rows.pop(_key(arguments), None)
 
     def clear(self) -> None:
-        """Count anew."""
+        """Forget all failures."""
         self._failing.clear()
 
 
@@ -73,17 +79,17 @@ class _FailureStreak:
 
 
 def _make_room(of: dict[K, V], most: int) -> None:
-    """Drop the oldest."""
+    """Drop the oldest entry of a full dictionary."""
     if len(of) >= most:
         del of[next(iter(of))]
 
 
 def _key(arguments: object) -> Key:
-    """The same for the same arguments, in whatever order they come. A hash, because arguments may be megabytes."""
+    """Return the same key for the same arguments in any order. A hash, because arguments may be megabytes."""
     try:
         written = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:
-        # Whole numbers beyond 64 bits.
+        # Integers beyond 64 bits.
         written = json.dumps(arguments, sort_keys=True).encode()
-    # Of bytes it is keyed by a secret of the process (SipHash); hashlib would cost 3 ms of every start.
+    # The hash of bytes is keyed by a secret of the process (SipHash); hashlib would cost 3 ms of every start.
     return len(written), hash(written)

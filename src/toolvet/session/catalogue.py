@@ -1,28 +1,32 @@
-"""What is known of a server, for one caller: its tools, what it announced, and which calls keep failing.
+"""What a caller's sessions know of a server: its tools, its announcement, and which calls keep failing.
 
-A session on a pipe has one of its own. Over HTTP the exchanges of one caller share one: the specification forbids
-to show a list to another caller (MCP 2026-07-28, caching), so never give it to two.
+A session on a pipe has one of its own. Over HTTP the exchanges of one caller share one. The specification forbids
+showing a list to another caller (MCP 2026-07-28, caching), so never share it between callers.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 from toolvet.checks.capability import Announcement, announcement, misannounced
+from toolvet.meta import SERVER_INFO_KEY
 from toolvet.schema import Schema, compiled
 from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
 
-SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
-_MOST_TOOLS = 100_000
-# The official SDK says 0 unless told otherwise, and reading the list before each call would double the calls.
-_LEAST_LIFETIME_MS = 30_000
-_MOST_ABSENT = 1024
+_MOST_TOOLS: Final = 100_000
+# The official SDK sends 0 by default, and reading the list before each call would double the calls.
+_LEAST_LIFETIME_MS: Final = 30_000
+_MOST_ABSENT: Final = 1024
 
 
 class KnownTool:
-    """A tool as its server defined it, with what every call needs of it made ready once."""
+    """A tool as its server defined it; what every call needs of it is computed once.
 
-    __slots__ = ("_promises", "_schema", "definition", "is_told", "name", "read_only", "without_output_schema")
+    `without_output_schema` is the definition for results that are not checked against it. `is_reported` is set once a
+    schema that cannot be used is on record.
+    """
+
+    __slots__ = ("_promises", "_schema", "definition", "is_reported", "name", "read_only", "without_output_schema")
 
     def __init__(self, name: str, definition: Mapping[str, object]) -> None:
         self.name = name
@@ -31,62 +35,63 @@ class KnownTool:
         self.without_output_schema = {"name": name, "inputSchema": definition.get("inputSchema")}
         self._schema: Schema | None = None
         self._promises: bool | None = None
-        # Whether the record has heard that the schema is of no use.
-        self.is_told = False
+        self.is_reported = False
 
     @property
     def schema(self) -> Schema:
         """The inputSchema, compiled when the tool is first called."""
         if self._schema is None:
-            found = self.definition.get("inputSchema")
-            self._schema = compiled(True if found is None else found)
+            document = self.definition.get("inputSchema")
+            self._schema = compiled(True if document is None else document)
         return self._schema
 
     @property
     def promises_output(self) -> bool:
-        """Whether there is an outputSchema that can judge: one that does not compile must not fail any result."""
+        """Whether the tool has an outputSchema that compiles: another one must not fail any result."""
         if self._promises is None:
-            found = self.definition.get("outputSchema")
-            self._promises = found is not None and compiled(found).problem is None
+            document = self.definition.get("outputSchema")
+            self._promises = document is not None and compiled(document).problem is None
         return self._promises
 
     @property
     def problem(self) -> str | None:
         """Why calls of this tool pass unchecked, in a sentence; None if they are checked."""
-        found = self.schema.problem
-        return None if found is None else f"The inputSchema of '{self.name}' cannot be used: {found.message}"
+        problem = self.schema.problem
+        return None if problem is None else f"The inputSchema of '{self.name}' cannot be used: {problem.message}"
 
     def is_mirrored(self, argument: str) -> bool:
-        """Whether HTTP clients repeat this argument in a header (`x-mcp-header`), which a repair cannot reach."""
+        """Whether HTTP clients repeat this argument in a header (`x-mcp-header`), which a repair cannot change."""
         properties = members(members(self.definition.get("inputSchema")).get("properties"))
         return "x-mcp-header" in members(properties.get(argument))
 
 
 class Catalogue:
-    """Learned from what passes. `tools` may hold some of the tools only: see `lacks`."""
+    """What was learned from the messages that passed.
+
+    `tools` may hold only some of the tools: see `lacks`. `stamp` is the server's identity, which it puts into every
+    result in the modern era. `generation` counts how often the list was forgotten; `is_complete` is set when every page
+    was read since. `is_ours_announced` is set when this proxy's `validate` was announced in place of the server's.
+    """
 
     def __init__(self) -> None:
         self.tools: dict[str, KnownTool] = {}
         self.announcement: Announcement | None = None
-        # Whether the `validate` of this proxy was announced in the server's stead.
         self.is_ours_announced = False
-        # The server's identity, which it puts into every result in the modern era.
         self.stamp: Mapping[str, object] = {}
         self.lifetime_ms: int | None = None
         self.breaker = Breaker()
         self.generation = 0
-        # Whether every page was read since the list last changed.
         self.is_complete = False
         self._absent: set[str] = set()
         self._reading: dict[str, KnownTool] = {}
         self._next: str | None = None
 
     def lacks(self, tool: str) -> bool:
-        """Whether the list has to be read to know anything of this tool."""
+        """Whether the list has to be read before this tool is known."""
         return tool not in self.tools and tool not in self._absent
 
     def forget(self) -> None:
-        """The list changed, or is older than the server allows."""
+        """Forget the tools: the list changed, or is older than the server allows."""
         self.tools = {}
         self.generation += 1
         self.lifetime_ms = None
@@ -96,10 +101,10 @@ class Catalogue:
         self._next = None
 
     def learn(self, cursor: object, result: object) -> str | None:
-        """A page of tools/list, asked for with this cursor: kept. Returns the cursor of the next page, None for none.
+        """Keep a page of tools/list that was asked for with this cursor. Returns the cursor of the next page, if any.
 
         Of two tools of one name the first counts. When all pages were read in a row, tools that are on none of them
-        are gone.
+        are removed.
         """
         page = members(result)
         if cursor is None:
@@ -108,10 +113,10 @@ class Catalogue:
             name = members(definition).get("name")
             if is_object(definition) and isinstance(name, str) and len(self._reading) < _MOST_TOOLS:
                 self._reading.setdefault(name, KnownTool(name, definition))
-        self._stamped(page)
+        self._read_stamp(page)
         following = page.get("nextCursor")
         in_row = cursor is None or cursor == self._next
-        # An empty cursor is one, too; only its absence ends the list.
+        # An empty cursor is a cursor; only its absence ends the list.
         self._next = following if isinstance(following, str) else None
         if in_row and self._next is None:
             self.tools = self._reading
@@ -124,21 +129,21 @@ class Catalogue:
         return self._next
 
     def miss(self, tool: str) -> None:
-        """The list was read and does not have this tool, or could not be read: it is not asked for again."""
+        """Note that the list does not have this tool, or could not be read, so that it is not read again for it."""
         if tool not in self.tools and len(self._absent) < _MOST_ABSENT:
             self._absent.add(tool)
 
-    def opened(self, capabilities: object) -> bool:
-        """The server's own word on what it can. Returns whether it has tools and says nothing of validation."""
+    def read_capabilities(self, capabilities: object) -> bool:
+        """Keep what the server announces. Returns whether it has tools and does not announce validation."""
         self.announcement = announcement(capabilities)
         silent = self.announcement is None and misannounced(capabilities) is None
         return silent and "tools" in members(capabilities)
 
-    def _stamped(self, page: Mapping[str, object]) -> None:
+    def _read_stamp(self, page: Mapping[str, object]) -> None:
         meta = members(page.get("_meta"))
-        if SERVER_INFO in meta:
-            self.stamp = {SERVER_INFO: meta[SERVER_INFO]}
+        if SERVER_INFO_KEY in meta:
+            self.stamp = {SERVER_INFO_KEY: meta[SERVER_INFO_KEY]}
         lifetime = number(page.get("ttlMs"))
         if lifetime is not None and lifetime >= 0:
-            known, told = self.lifetime_ms, max(int(lifetime), _LEAST_LIFETIME_MS)
-            self.lifetime_ms = told if known is None else min(known, told)
+            known, ttl = self.lifetime_ms, max(int(lifetime), _LEAST_LIFETIME_MS)
+            self.lifetime_ms = ttl if known is None else min(known, ttl)

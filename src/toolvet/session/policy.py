@@ -1,14 +1,14 @@
-"""What is done with which call: the `[proxy]` part of a settings file → the policy of each tool.
+"""The policy of each tool, read from the `[proxy]` part of a settings file.
 
-[proxy]                            # holds for every tool
+[proxy]                            # for every tool
 repair = "apply"
 
-[proxy.tools."debug_*"]            # and this for some, by a shell pattern; an exact name goes before patterns
+[proxy.tools."debug_*"]            # for some tools, by a shell pattern; an exact name wins over patterns
 arguments = "off"
 """
 
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -17,19 +17,20 @@ Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is done with the calls of one tool. The defaults are those of every tool that nothing is said about.
+    """What to do with the calls of one tool. The defaults hold for tools without settings.
 
     `arguments` are checked against the inputSchema: `enforce` answers a bad call with what is wrong, `audit` only
-    records it. `repair` offers the nearest valid call in that answer, or makes it (`apply`) where it is at least as
-    sure as `repair_from`. `results` are judged and recorded (`annotate`); `enforce` also flags an error that the
-    server did not flag, and answers for a result that is none. `output_schema` records a breach (`warn`) or keeps the
-    structured content from the client (`enforce`). `verdict` says when `_meta["toolvet/verdict"]` is written: when the
-    call's own `_meta` has that key, or always. `server_validation` asks the server's own validator before each call.
+    records it. `repair` offers the nearest valid call in that answer, or sends it (`apply`) where its confidence is at
+    least `repair_from`. `results` are judged and recorded (`annotate`); `enforce` also flags an error that the server
+    did not flag, and replaces an unusable result. `output_schema` records a breach (`warn`) or keeps the structured
+    content from the client (`enforce`). `verdict` says when `_meta["dev.toolvet/verdict"]` is written: when the call's
+    own `_meta` has that key, or always. `server_validation` asks the server's own validator before each call.
 
-    `break_after` identical failing calls in a row the next one is not sent; 0 is never. Sizes are in bytes, depths in
-    nested containers: larger arguments are refused as bad ones are, larger results than `max_result_bytes` where
-    results are enforced, and results larger than `max_judged_bytes` pass unjudged. `record` says what the record may
-    hold of a call besides the verdict; `redact` names fields that it must not, beside all that look like secrets.
+    After `break_after` identical failing calls in a row the next one is not sent; 0 means never. Sizes are in bytes,
+    depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
+    are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. `record` says
+    what the record contains of a call besides the verdict; `redact` names fields that it hides, beside all that look
+    like secrets.
     """
 
     arguments: Literal["off", "audit", "enforce"] = "enforce"
@@ -49,7 +50,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of a policy, as a settings file says it. None: not set."""
+    """The part of a policy that a settings file sets. None means not set; the fields are those of `Policy`."""
 
     arguments: Literal["off", "audit", "enforce"] | None = None
     repair: Literal["off", "suggest", "apply"] | None = None
@@ -67,15 +68,15 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     redact: tuple[str, ...] | None = None
 
 
-Announce = Literal["off", "capability", "tool"]
+Announce: TypeAlias = Literal["off", "capability", "tool"]
 
 
 class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The `[proxy]` part: what holds for all tools, what for some, and what for the connection.
+    """The `[proxy]` part of a settings file: for all tools, for some (`tools`), and for the connection.
 
     `announce` is for servers without a `toolValidation` of their own: `capability` announces it and answers calls of
     `validate_method`, `tool` also lists that as a tool, which models then read. `patience` is how many seconds a
-    question of our own may take before the calls that wait for it go on unchecked.
+    question of the proxy may take before the calls that wait for it go on unchecked.
     """
 
     announce: Announce = "capability"
@@ -93,40 +94,45 @@ class PolicyLine(msgspec.Struct, frozen=True):
 
 
 class Policies:
-    """The policy of every tool."""
+    """The policy of every tool.
+
+    >>> policies = Policies(ProxySettings(repair="apply", tools={"debug_*": ToolSettings(arguments="off")}))
+    >>> policies.of("debug_dump").arguments, policies.of("search").arguments
+    ('off', 'enforce')
+    """
 
     def __init__(self, settings: ProxySettings | None = None) -> None:
         self.settings = settings if settings is not None else ProxySettings()
         self._known: dict[str, Policy] = {}
 
     def of(self, tool: str) -> Policy:
-        """The policy of this tool; the same object each time, as long as few enough are asked for."""
-        found = self._known.get(tool)
-        if found is None:
-            chosen = {choice.name: choice.value for choice in self.explained(tool)}
+        """Return the policy of this tool; mostly the same object each time."""
+        policy = self._known.get(tool)
+        if policy is None:
+            values = {line.name: line.value for line in self.explained(tool)}
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[tool] = msgspec.convert(chosen, Policy)
-        return found
+            policy = self._known[tool] = msgspec.convert(values, Policy)
+        return policy
 
     def explained(self, tool: str) -> tuple[PolicyLine, ...]:
-        """What is in force for this tool, and why."""
-        found = {field: PolicyLine(field, getattr(_DEFAULT, field), "default") for field in _FIELDS}
+        """Return the value of each field for this tool, with the settings that it comes from."""
+        lines = {field: PolicyLine(field, getattr(_DEFAULT, field), "default") for field in _FIELDS}
         for source, settings in (("[proxy]", self.settings), *self._sections(tool)):
             for field in _FIELDS:
                 value = getattr(settings, field)
                 if value is not None:
-                    found[field] = PolicyLine(field, value, source)
-        return tuple(found.values())
+                    lines[field] = PolicyLine(field, value, source)
+        return tuple(lines.values())
 
     def _sections(self, tool: str) -> list[tuple[str, ToolSettings]]:
-        """Those that speak of this tool: patterns in the order of the file, then its own name."""
-        said = self.settings.tools
-        matching = [name for name in said if name != tool and fnmatchcase(tool, name)]
-        return [(f'[proxy.tools."{name}"]', said[name]) for name in (*matching, *((tool,) if tool in said else ()))]
+        """Return the settings for this tool by their place: patterns in the order of the file, then its own name."""
+        tools = self.settings.tools
+        matching = [name for name in tools if name != tool and fnmatchcase(tool, name)]
+        return [(f'[proxy.tools."{name}"]', tools[name]) for name in (*matching, *((tool,) if tool in tools else ()))]
 
 
-_DEFAULT = Policy()
-_FIELDS = Policy.__struct_fields__
-# Clients make up names: what is kept for them must not grow without end.
-_MOST_KNOWN = 4096
+_DEFAULT: Final = Policy()
+_FIELDS: Final = Policy.__struct_fields__
+# Clients can invent names: what is kept for them must not grow without end.
+_MOST_KNOWN: Final = 4096

@@ -1,24 +1,40 @@
-"""The policy core of the proxy: messages in, in their order; what goes to whom, and what to record, out.
+"""The policy core of the proxy: messages in, in order; steps out: what goes to which side, and what to record.
 
-Pure: no clock, no I/O. What a session waits for, and for how long, is the driver's to decide (see `Asked`).
+Pure: no clock, no I/O. The driver decides how long a session waits for an answer (see `Asked`).
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 from toolvet.checks.capability import ValidationCall, ValidationRequest, parse_reply
+from toolvet.meta import MCP_META_PREFIX
 from toolvet.schema.json_value import is_array, members
-from toolvet.session.batch import batched
-from toolvet.session.call import META_PREFIX, PendingCall, call_of
+from toolvet.session.batch import decide_batch
 from toolvet.session.catalogue import Catalogue
-from toolvet.session.expected import AmbiguousAnswers, Listed, ListRequest, Opened
-from toolvet.session.judge import ended, judged_error, judged_result
-from toolvet.session.note import Asked, CallStarted, PolicyFault, SchemaForgotten, SchemaLearned
+from toolvet.session.judge import end_call, judge_error, judge_result
+from toolvet.session.own_validator import add_capability, add_tool, answer_validation, validated_tools
+from toolvet.session.pending import (
+    AmbiguousAnswers,
+    ListRequest,
+    PendingAnswer,
+    PendingCall,
+    PendingOpening,
+    PendingPage,
+    read_call,
+)
 from toolvet.session.policy import Policies
-from toolvet.session.refusal import refusal, refused_by_server
-from toolvet.session.step import Step, ToClient, ToServer
-from toolvet.session.validating import announced, asked_about, listed, validated
-from toolvet.session.vet import CallRefusal, beyond_limits, vetted
+from toolvet.session.refusal import encode_refusal, refused_by_server
+from toolvet.session.step import (
+    Asked,
+    CallStarted,
+    PolicyFault,
+    SchemaForgotten,
+    SchemaLearned,
+    Step,
+    ToClient,
+    ToServer,
+)
+from toolvet.session.vet import CallRefusal, check_limits, vet_call
 from toolvet.wire import (
     ErrorReply,
     Id,
@@ -32,46 +48,49 @@ from toolvet.wire import (
     shallow,
 )
 
-CANCELLED: Final = "notifications/cancelled"
-LIST_CHANGED: Final = "notifications/tools/list_changed"
+_CANCELLED: Final = "notifications/cancelled"
+_LIST_CHANGED: Final = "notifications/tools/list_changed"
 # Calls that are never answered must not fill the memory: the oldest go on unjudged.
-_MOST_PENDING = 65_536
-_MOST_PAGES = 1000
-_MOST_RESTARTS = 3
+_MOST_PENDING: Final = 65_536
+_MOST_PAGES: Final = 1000
+_MOST_RESTARTS: Final = 3
 
 # A tuple, because a union would be built for every message.
-_ANSWERS = (Result, ErrorReply)
-
-_Expected: TypeAlias = PendingCall | Listed | Opened | AmbiguousAnswers
+_ANSWERS: Final = (Result, ErrorReply)
 
 
 class Session:
-    """One connection, or one exchange over HTTP; then the exchanges of a caller share a `catalogue`.
+    """The state of one stdio connection or one HTTP exchange.
 
-    Messages are given in the order in which they came, each as its bytes without the line end, and the steps are to be
-    done in theirs. Total: any bytes are a message. `prefix` begins the ids of questions of our own; the driver makes it
-    unguessable, so that no client's id can be taken for one.
+    Feed the messages in the order in which they came, each as its bytes without the line end, and do the returned steps
+    in order. Total: any bytes are a message.
+
+    Args:
+        policies: What to do with each tool's calls.
+        catalogue: What is known of the server. Over HTTP, pass the same one to all exchanges of a caller.
+        prefix: Begins the ids of the session's own questions; the driver makes it unguessable, so that a client's id
+            cannot be mistaken for one.
     """
 
     def __init__(self, policies: Policies, catalogue: Catalogue | None = None, *, prefix: str = "toolvet:") -> None:
         self._policies = policies
         self._catalogue = catalogue if catalogue is not None else Catalogue()
         self._prefix = prefix
-        self._pending: dict[Id, _Expected] = {}
+        self._pending: dict[Id, PendingAnswer] = {}
         self._held: list[PendingCall] = []
         self._reading: ListRequest | None = None
         self._validating: dict[str, PendingCall] = {}
         self._calls = 0
         self._questions = 0
         self._requests: dict[str, Callable[[Request], list[Step]]] = {
-            "tools/call": self._called,
-            "tools/list": self._list_wanted,
-            "initialize": self._opening,
-            "server/discover": self._opening,
+            "tools/call": self._take_call,
+            "tools/list": self._take_list_request,
+            "initialize": self._take_opening,
+            "server/discover": self._take_opening,
         }
 
     def from_client(self, data: bytes) -> list[Step]:
-        """A message of the client. One that needs no decision comes back as `ToServer` with the very same object."""
+        """Feed a message of the client. One that needs no decision comes back in `ToServer` as the very same object."""
         message = parse(data)
         if isinstance(message, Request):
             handle = self._requests.get(message.method)
@@ -79,74 +98,74 @@ class Session:
                 return handle(message)
             if message.id in self._pending:
                 return [ToServer(data), *self._expect(message.id, AmbiguousAnswers(1))]
-        elif isinstance(message, Notification) and message.method == CANCELLED:
-            return self._cancelled(message)
+        elif isinstance(message, Notification) and message.method == _CANCELLED:
+            return self._take_cancellation(message)
         elif isinstance(message, Noise):
             if message.kind == "batch":
-                return batched(data, self.from_client, ToServer, self._prefix)
+                return decide_batch(data, self.from_client, ToServer, self._prefix)
             if message.kind == "too_deep":
-                return self._too_deep(data)
+                return self._take_too_deep(data)
             if b'"tools/call"' in data and data.lstrip()[:1] == b"{":
-                # Half of a surrogate pair, for one, makes it no JSON to us, and a call to a more lenient server.
+                # Half of a surrogate pair, for one, is not JSON to this decoder, but may be a call to a lenient server.
                 return [
                     ToServer(data),
                     PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}"),
                 ]
-        # Answers of the client to the server's own requests are none of our business, whatever their ids.
+        # Answers of the client to the server's own requests pass, whatever their ids.
         return [ToServer(data)]
 
     def from_server(self, data: bytes) -> list[Step]:
-        """A message of the server. One that needs no decision comes back as `ToClient` with the very same object."""
+        """Feed a message of the server. One that needs no decision comes back in `ToClient` as the very same object."""
         message = parse(data)
         if isinstance(message, _ANSWERS):
-            return self._answered(message.id, message, data)
+            return self._take_answer(message.id, message, data)
         if isinstance(message, Notification):
-            if message.method == LIST_CHANGED:
+            if message.method == _LIST_CHANGED:
                 self._catalogue.forget()
                 self._catalogue.breaker.clear()
                 return [ToClient(data), SchemaForgotten()]
         elif isinstance(message, Noise):
             if message.kind == "batch":
-                return batched(data, self.from_server, ToClient, self._prefix)
+                return decide_batch(data, self.from_server, ToClient, self._prefix)
             if message.reply_to is not None:
-                return self._answered(message.reply_to, message, data)
+                return self._take_answer(message.reply_to, message, data)
         return [ToClient(data)]
 
     @property
     def only_watches(self) -> bool:
-        """Whether every answer that is waited for will pass as it comes: all of them to calls that nothing may change.
+        """Whether every open answer will pass unchanged.
 
-        A driver may then pass an answer on before it gives it to `from_server`, and nobody waits for the judgement.
+        A driver may then pass an answer on before it feeds it to `from_server`: the client does not wait for the check.
         """
-        return all(isinstance(what, PendingCall) and what.passes for what in self._pending.values())
+        return all(isinstance(pending, PendingCall) and pending.passes for pending in self._pending.values())
 
     def give_up(self, question: str) -> list[Step]:
-        """No answer to this question of ours will be waited for any longer: what waits for it goes on unchecked.
+        """Stop waiting for the answer to a question: the calls that wait for it go on unchecked.
 
         `question` is the id of an `Asked`. Nothing happens for one that was answered meanwhile.
         """
-        return self._own_answered(question, None)
+        return self._take_own_answer(question, None)
 
     def close(self) -> list[Step]:
-        """The connection is over: a note for every call that is still open."""
+        """End the connection. Returns a note for every call that is still open."""
         waiting = [call for call in self._pending.values() if isinstance(call, PendingCall)]
         calls = [*waiting, *self._held, *self._validating.values()]
         self._pending.clear()
         self._held.clear()
         self._validating.clear()
         self._reading = None
-        return [ended(call, "lost") for call in calls]
+        return [end_call(call, "lost") for call in calls]
 
-    # What the client asks.
+    # Requests of the client.
 
-    def _called(self, request: Request) -> list[Step]:
+    def _take_call(self, request: Request) -> list[Step]:
         self._calls += 1
-        call = call_of(request, self._calls, self._policies)
+        call = read_call(request, self._calls, self._policies)
         if call is None:
-            passed = [ToServer(request.raw), *self._passed(request.id)]
+            passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
             params = request.params
             if isinstance(params, InvalidJson):
-                # Numbers beyond a double, for one, are legal JSON, and a server may read them.
+                # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
                 return [*passed, PolicyFault("call_unreadable", f"A call passed unchecked: {params.reason}")]
             return passed
         # A call that came later must not overtake one that waits.
@@ -154,41 +173,41 @@ class Session:
             return self._hold(call)
         return self._decide(call)
 
-    def _too_deep(self, data: bytes) -> list[Step]:
-        """Nested beyond what we can decode. Of a call that much still shows, and whether its policy admits it."""
+    def _take_too_deep(self, data: bytes) -> list[Step]:
+        """Decide on a message that is nested too deeply to be decoded: of a call, its limits can still be checked."""
         message = parse(shallow(data))
         if not isinstance(message, Request):
             return [ToServer(data)]
         faults: list[Step] = []
         if message.method == "tools/call":
             self._calls += 1
-            call = call_of(message, self._calls, self._policies)
+            call = read_call(message, self._calls, self._policies)
             if call is not None:
                 call.size = len(data)
-                refused = beyond_limits(call) if call.policy.arguments != "off" else None
+                refused = check_limits(call) if call.policy.arguments != "off" else None
                 if refused is not None:
-                    return self._refused(call, refused)
+                    return self._refuse(call, refused)
             faults.append(PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply"))
-        return [ToServer(data), *self._passed(message.id), *faults]
+        return [ToServer(data), *self._expect_unchecked(message.id), *faults]
 
     def _decide(self, call: PendingCall) -> list[Step]:
-        """Answer the call, or let it go. Whatever could be learned of its tool is known by now."""
+        """Answer the call, or send it. All that can be learned of its tool is known by now."""
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            answer = validated(call, catalogue)
-            return [ToClient(answer, call.id), ended(call, "validated", size=len(answer))]
+            answer = answer_validation(call, catalogue)
+            return [ToClient(answer, call.id), end_call(call, "validated", size=len(answer))]
         faults: list[Step] = []
-        if tool is not None and not tool.is_told and call.policy.arguments != "off":
-            tool.is_told = True
+        if tool is not None and not tool.is_reported and call.policy.arguments != "off":
+            tool.is_reported = True
             if tool.problem is not None:
                 faults.append(PolicyFault("schema_unusable", tool.problem, tool.name))
-        refused = vetted(call, tool, catalogue.breaker)
+        refused = vet_call(call, tool, catalogue.breaker)
         if refused is not None:
-            return [*self._refused(call, refused), *faults]
-        told = catalogue.announcement
-        if told is not None and call.policy.server_validation == "before_call" and call.tool != told.method:
-            return [*self._ask_validator(call, told.method), *faults]
+            return [*self._refuse(call, refused), *faults]
+        offer = catalogue.announcement
+        if offer is not None and call.policy.server_validation == "before_call" and call.tool != offer.method:
+            return [*self._ask_validator(call, offer.method), *faults]
         steps = self._send(call)
         return [*steps, *faults] if faults else steps
 
@@ -197,44 +216,44 @@ class Session:
         if call.is_started:
             return [ToServer(call.data, call.id), *clash]
         call.is_started = True
-        started = CallStarted(call.number, call.id, call.tool, call.era, call.size)
+        started = _call_started(call)
         if call.repaired is not None:
             return [ToServer(call.data, call.id), started, *clash]
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
-    def _refused(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
-        answer = refusal(call, refused.result, self._catalogue.stamp)
+    def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
+        answer = encode_refusal(call, refused.result, self._catalogue.stamp)
         return [
             ToClient(answer, call.id),
-            ended(call, "refused", blocked=refused.reason, why=refused.why, size=len(answer)),
+            end_call(call, "refused", blocked=refused.reason, why=refused.why, size=len(answer)),
         ]
 
-    def _list_wanted(self, request: Request) -> list[Step]:
-        expected = Listed(members(request.params).get("cursor"), self._catalogue.generation)
+    def _take_list_request(self, request: Request) -> list[Step]:
+        expected = PendingPage(members(request.params).get("cursor"), self._catalogue.generation)
         return [ToServer(request.raw), *self._expect(request.id, expected)]
 
-    def _opening(self, request: Request) -> list[Step]:
-        expected = Opened("modern" if request.method == "server/discover" else "legacy")
+    def _take_opening(self, request: Request) -> list[Step]:
+        expected = PendingOpening("modern" if request.method == "server/discover" else "legacy")
         return [ToServer(request.raw), *self._expect(request.id, expected)]
 
-    def _cancelled(self, message: Notification) -> list[Step]:
-        """A call that the server never saw is dropped; the late answer to any other passes as it is."""
+    def _take_cancellation(self, message: Notification) -> list[Step]:
+        """Drop a call that the server never saw; the late answer to any other call passes unchecked."""
         id_ = members(message.params).get("requestId")
-        # `true` is 1 to a dict, and no id.
+        # `true` equals 1 as a key, but is not an id.
         if not isinstance(id_, int | str) or isinstance(id_, bool):
             return [ToServer(message.raw)]
-        kept = self._kept(id_)
+        kept = self._pop_kept(id_)
         if kept is not None:
-            return [ended(kept, "cancelled")]
+            return [end_call(kept, "cancelled")]
         expected = self._pending.pop(id_, None)
         if isinstance(expected, AmbiguousAnswers) and expected.answers > 1:
             self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
         if isinstance(expected, PendingCall):
-            return [ToServer(message.raw), ended(expected, "cancelled")]
+            return [ToServer(message.raw), end_call(expected, "cancelled")]
         return [ToServer(message.raw)]
 
-    def _kept(self, id_: Id) -> PendingCall | None:
-        """The call of this id that we kept back, kept no longer."""
+    def _pop_kept(self, id_: Id) -> PendingCall | None:
+        """Return the call of this id if it was kept back, and forget it."""
         for call in self._held:
             if call.id == id_:
                 self._held.remove(call)
@@ -245,65 +264,67 @@ class Session:
                 return call
         return None
 
-    # What the server answers.
+    # Answers of the server.
 
-    def _expect(self, id_: Id, what: _Expected) -> list[Step]:
-        """Remember what the answer under this id will be. Notes, where that cannot be told any more."""
-        there = self._pending.get(id_)
-        if there is None:
-            self._pending[id_] = what
+    def _expect(self, id_: Id, answer: PendingAnswer) -> list[Step]:
+        """Remember what the answer under this id will be. Returns notes where that became ambiguous."""
+        earlier = self._pending.get(id_)
+        if earlier is None:
+            self._pending[id_] = answer
             return self._overflow() if len(self._pending) > _MOST_PENDING else []
-        self._pending[id_] = AmbiguousAnswers((there.answers if isinstance(there, AmbiguousAnswers) else 1) + 1)
-        told = f"The client used the id {str(id_)[:40]!r} again before it was answered: neither answer is judged."
-        lost = [ended(call, "lost") for call in (there, what) if isinstance(call, PendingCall)]
-        return [PolicyFault("duplicate_id", told), *lost]
+        self._pending[id_] = AmbiguousAnswers((earlier.answers if isinstance(earlier, AmbiguousAnswers) else 1) + 1)
+        problem = f"The client used the id {str(id_)[:40]!r} again before it was answered: neither answer is judged."
+        lost = [end_call(call, "lost") for call in (earlier, answer) if isinstance(call, PendingCall)]
+        return [PolicyFault("duplicate_id", problem), *lost]
 
-    def _passed(self, id_: Id) -> list[Step]:
+    def _expect_unchecked(self, id_: Id) -> list[Step]:
         return self._expect(id_, AmbiguousAnswers(1)) if id_ in self._pending else []
 
     def _overflow(self) -> list[Step]:
         oldest = self._pending.pop(next(iter(self._pending)))
-        return [ended(oldest, "lost")] if isinstance(oldest, PendingCall) else []
+        return [end_call(oldest, "lost")] if isinstance(oldest, PendingCall) else []
 
-    def _answered(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
+    def _take_answer(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         expected = self._pending.pop(id_, None) if id_ is not None else None
         if expected is None:
             if isinstance(id_, str) and self._was_asked(id_):
-                return self._own_answered(id_, message)
+                return self._take_own_answer(id_, message)
             return [ToClient(data)]
         if isinstance(expected, PendingCall):
-            return self._call_answered(expected, message, data)
+            return self._judge(expected, message, data)
         if isinstance(expected, AmbiguousAnswers):
             if expected.answers > 1 and id_ is not None:
                 self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
         elif isinstance(message, Result):
-            return self._opened(expected, message) if isinstance(expected, Opened) else self._page(expected, message)
+            if isinstance(expected, PendingOpening):
+                return self._announce(expected, message)
+            return self._learn_page(expected, message)
         return [ToClient(data)]
 
-    def _call_answered(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
+    def _judge(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         catalogue = self._catalogue
         if isinstance(message, Result):
-            judged = judged_result(call, catalogue.tools.get(call.tool), message, catalogue.breaker)
+            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue.breaker)
         elif isinstance(message, ErrorReply):
-            judged = judged_error(call, message, catalogue.breaker)
+            judged = judge_error(call, message, catalogue.breaker)
         else:
-            return [ToClient(data), ended(call, "unreadable", why=message.reason, size=len(data))]
+            return [ToClient(data), end_call(call, "unreadable", why=message.reason, size=len(data))]
         return [ToClient(judged.data) if judged.data is data else ToClient(judged.data, call.id), judged.note]
 
-    def _opened(self, expected: Opened, message: Result) -> list[Step]:
-        """Announce our validation where the server has tools and says nothing of its own."""
+    def _announce(self, expected: PendingOpening, message: Result) -> list[Step]:
+        """Announce validation where the server has tools and does not announce its own."""
         catalogue, settings = self._catalogue, self._policies.settings
         if expected.era == "legacy":
-            # A handshake begins anew, perhaps with another server behind the same address.
+            # A new handshake, perhaps with another server behind the same address.
             catalogue.forget()
-        silent = catalogue.opened(members(message.result).get("capabilities"))
+        silent = catalogue.read_capabilities(members(message.result).get("capabilities"))
         catalogue.is_ours_announced = silent and settings.announce != "off"
         if not catalogue.is_ours_announced:
             return [ToClient(message.raw)]
-        return [ToClient(announced(message.raw, settings.validate_method, expected.era), message.id)]
+        return [ToClient(add_capability(message.raw, settings.validate_method, expected.era), message.id)]
 
-    def _page(self, expected: Listed, message: Result) -> list[Step]:
-        """A page that the client asked for. One from before the list changed teaches nothing."""
+    def _learn_page(self, expected: PendingPage, message: Result) -> list[Step]:
+        """Learn from a page that the client asked for, unless the list changed meanwhile."""
         catalogue, settings = self._catalogue, self._policies.settings
         tools = members(message.result).get("tools")
         if expected.generation != catalogue.generation or not is_array(tools):
@@ -314,83 +335,83 @@ class Session:
             return [ToClient(message.raw), note]
         method = settings.validate_method
         if method in catalogue.tools:
-            told = f"The server has a tool '{method}': set validate_method to another name, or announce to off."
-            return [ToClient(message.raw), note, PolicyFault("name_taken", told, method)]
+            problem = f"The server has a tool '{method}': set validate_method to another name, or announce to off."
+            return [ToClient(message.raw), note, PolicyFault("name_taken", problem, method)]
         if settings.announce == "tool":
-            return [ToClient(listed(message.raw, method), message.id), note]
+            return [ToClient(add_tool(message.raw, method), message.id), note]
         return [ToClient(message.raw), note]
 
-    # What we ask ourselves.
+    # Questions of the session itself.
 
     def _is_ours(self, tool: str) -> bool:
         return self._catalogue.is_ours_announced and tool == self._policies.settings.validate_method
 
-    def _wanted(self, call: PendingCall) -> tuple[str, ...]:
-        """The tools whose schemas this call needs."""
+    def _needed_tools(self, call: PendingCall) -> tuple[str, ...]:
+        """Return the tools whose schemas are needed for this call."""
         if self._is_ours(call.tool):
-            return (call.tool, *asked_about(call))
+            return (call.tool, *validated_tools(call))
         return (call.tool,) if call.policy.arguments != "off" else ()
 
     def _must_read(self, call: PendingCall) -> bool:
         if self._catalogue.is_complete and self._is_ours(call.tool):
             return False
-        # Of a tool that the list does not have, the list may have changed unsaid: it is read once more.
-        return any(self._catalogue.lacks(tool) for tool in self._wanted(call))
+        # The list may have changed without a notification: for an unknown tool it is read once more.
+        return any(self._catalogue.lacks(tool) for tool in self._needed_tools(call))
 
     def _hold(self, call: PendingCall) -> list[Step]:
         """Keep the call until the tool list was read."""
         self._held.append(call)
         call.is_started = True
-        steps: list[Step] = [CallStarted(call.number, call.id, call.tool, call.era, call.size)]
+        steps: list[Step] = [_call_started(call)]
         if self._reading is None:
-            self._reading = ListRequest("", _carried(call), self._catalogue.generation)
-            steps += self._read()
+            self._reading = ListRequest("", _client_meta(call), self._catalogue.generation)
+            steps += self._ask_page()
         return steps
 
-    def _read(self) -> list[Step]:
-        """Ask for the page that comes next."""
+    def _ask_page(self) -> list[Step]:
+        """Ask for the next page of the tool list."""
         reading = self._reading
         if reading is None:
             return []
-        reading.id = self._question()
+        reading.id = self._new_question_id()
         params: dict[str, object] = {"_meta": reading.meta} if reading.meta else {}
         if reading.cursor is not None:
             params["cursor"] = reading.cursor
         question = encode_request(reading.id, "tools/list", params or None)
         return [ToServer(question, reading.id), Asked(reading.id, "tools/list")]
 
-    def _question(self) -> str:
+    def _new_question_id(self) -> str:
         self._questions += 1
         return f"{self._prefix}{self._questions}"
 
     def _was_asked(self, id_: str) -> bool:
-        """Whether this is a question of ours, if only one that was given up: the client must not see its answer."""
+        """Whether the session asked this question, given up or not: the client must not see its answer."""
         number = id_.removeprefix(self._prefix)
         return number != id_ and number.isdecimal() and len(number) < 16 and 0 < int(number) <= self._questions
 
     def _ask_validator(self, call: PendingCall, method: str) -> list[Step]:
-        """Ask the server's own validator, and keep the call meanwhile."""
-        id_ = self._question()
+        """Ask the server's own validator, and keep the call back meanwhile."""
+        id_ = self._new_question_id()
         asked = ValidationRequest(calls=(ValidationCall(call.tool, call.arguments),))
         params: dict[str, object] = {"name": method, "arguments": asked.to_dict()}
-        if meta := _carried(call):
+        if meta := _client_meta(call):
             params["_meta"] = meta
         self._validating[id_] = call
         steps: list[Step] = [ToServer(encode_request(id_, "tools/call", params), id_), Asked(id_, "tools/call")]
         if not call.is_started:
             call.is_started = True
-            steps.append(CallStarted(call.number, call.id, call.tool, call.era, call.size))
+            steps.append(_call_started(call))
         return steps
 
-    def _own_answered(self, id_: str, message: Result | ErrorReply | Noise | None) -> list[Step]:
-        """The answer to a question of ours, which the client never sees; None when it is waited for no longer."""
+    def _take_own_answer(self, id_: str, message: Result | ErrorReply | Noise | None) -> list[Step]:
+        """Use the answer to a question of the session, which the client never sees; None when it was given up."""
         reading = self._reading
         if reading is not None and reading.id == id_:
-            return self._own_page(reading, message)
+            return self._take_own_page(reading, message)
         call = self._validating.pop(id_, None)
         if call is None:
             return []
-        reply = parse_reply(message.result) if isinstance(message, Result) else _reason(message)
+        reply = parse_reply(message.result) if isinstance(message, Result) else _describe_failure(message)
         if isinstance(reply, str):
             return [*self._send(call), PolicyFault("server_validation_failed", reply, call.tool)]
         if reply.valid:
@@ -399,46 +420,50 @@ class Session:
         if call.policy.arguments == "audit":
             call.would_block, call.why = "server_validation", why
             return self._send(call)
-        return self._refused(call, CallRefusal("server_validation", why, refused_by_server(call, reply)))
+        return self._refuse(call, CallRefusal("server_validation", why, refused_by_server(call, reply)))
 
-    def _own_page(self, reading: ListRequest, message: Result | ErrorReply | Noise | None) -> list[Step]:
+    def _take_own_page(self, reading: ListRequest, message: Result | ErrorReply | Noise | None) -> list[Step]:
         catalogue = self._catalogue
         if not isinstance(message, Result) or not is_array(tools := members(message.result).get("tools")):
-            told = f"The tool list could not be read, so calls go unchecked: {_reason(message)}"
-            return [*self._release(), PolicyFault("list_failed", told)]
-        # It changed while it was read. One that changes without end is taken as it is.
+            problem = f"The tool list could not be read, so calls go unchecked: {_describe_failure(message)}"
+            return [*self._release(), PolicyFault("list_failed", problem)]
+        # It changed while it was read: begin again. A list that changes without end is taken as it is.
         if reading.generation != catalogue.generation and reading.restarts < _MOST_RESTARTS:
             meta, restarts = reading.meta, reading.restarts + 1
             self._reading = ListRequest("", meta, catalogue.generation, restarts=restarts)
-            return self._read()
+            return self._ask_page()
         following = catalogue.learn(reading.cursor, message.result)
         note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
         if following is not None and following != reading.cursor and reading.pages < _MOST_PAGES:
             reading.cursor = following
             reading.pages += 1
-            return [*self._read(), note]
+            return [*self._ask_page(), note]
         return [*self._release(), note]
 
     def _release(self) -> list[Step]:
-        """Nothing more can be learned now: every call that waited goes on, in order."""
+        """Decide every call that waited for the list, in order: nothing more can be learned now."""
         self._reading = None
         held, self._held = self._held, []
         steps: list[Step] = []
         for call in held:
-            for tool in self._wanted(call):
+            for tool in self._needed_tools(call):
                 self._catalogue.miss(tool)
             steps += self._decide(call)
         return steps
 
 
-def _carried(call: PendingCall) -> Mapping[str, object]:
-    """What a modern request must say of its client, taken from the call; never its progress token."""
+def _call_started(call: PendingCall) -> CallStarted:
+    return CallStarted(call=call.number, id=call.id, tool=call.tool, era=call.era, size=call.size)
+
+
+def _client_meta(call: PendingCall) -> Mapping[str, object]:
+    """Return what a modern request must say of its client, taken from the call; never its progress token."""
     if call.era == "legacy":
         return {}
-    return {key: value for key, value in call.meta.items() if key.startswith(META_PREFIX)}
+    return {key: value for key, value in call.meta.items() if key.startswith(MCP_META_PREFIX)}
 
 
-def _reason(message: Result | ErrorReply | Noise | None) -> str:
+def _describe_failure(message: Result | ErrorReply | Noise | None) -> str:
     match message:
         case None:
             return "no answer in time"

@@ -1,7 +1,15 @@
-"""A JSON object with some members replaced and all others as they stood, byte for byte."""
+"""Replace some members of a JSON object and keep all others byte for byte.
+
+>>> message = split_members(b'{"id": 1,  "params": {"n": 1.0, "x": []}}')
+>>> params = member(message, "params")
+>>> params["x"] = raw([2])
+>>> message["params"] = raw(params)
+>>> encode_members(message)
+b'{"id":1,"params":{"n":1.0,"x":[2]}}'
+"""
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -10,13 +18,13 @@ from toolvet.wire import encode_result
 Raws: TypeAlias = dict[str, msgspec.Raw]
 
 
-def opened(data: bytes | msgspec.Raw) -> Raws:
-    """The members of the object, undecoded. Raises msgspec.DecodeError for what is no object."""
+def split_members(data: bytes | msgspec.Raw) -> Raws:
+    """Return the members of a JSON object, undecoded. Raises msgspec.DecodeError for anything else."""
     return _MEMBERS.decode(data)
 
 
 def member(of: Raws, name: str) -> Raws:
-    """The object under `name`, undecoded; empty where there is none."""
+    """Return the members of the object under `name`, undecoded; none if it is missing or not an object."""
     found = of.get(name)
     if found is None:
         return {}
@@ -26,20 +34,19 @@ def member(of: Raws, name: str) -> Raws:
         return {}
 
 
-def closed(members: Mapping[str, object]) -> bytes:
-    """The object as JSON."""
+def encode_members(members: Mapping[str, object]) -> bytes:
+    """Return the members as a JSON object."""
     return _ENCODER.encode(members)
 
 
 def raw(value: object) -> msgspec.Raw:
-    """A value of ours as a member."""
+    """Encode a value as a member."""
     try:
         return msgspec.Raw(_ENCODER.encode(value))
     except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
-        # Whole numbers beyond 64 bits and lone surrogates: what wire.encode can carry, this can.
-        whole = encode_result(0, value)
-        return opened(whole)["result"]
+        # Integers beyond 64 bits and lone surrogates: wire.encode can write them.
+        return split_members(encode_result(0, value))["result"]
 
 
-_MEMBERS = msgspec.json.Decoder(Raws)
-_ENCODER = msgspec.json.Encoder()
+_MEMBERS: Final = msgspec.json.Decoder(Raws)
+_ENCODER: Final = msgspec.json.Encoder()

@@ -1,11 +1,49 @@
-"""What a session wants done: bytes for one side or the other, and notes for the record."""
+"""The steps that a session returns: bytes for the server, bytes for the client, and notes for the record.
 
-from typing import TypeAlias
+Notes carry no time: the driver stamps them. Their fields hold what passed, with its secrets. Only `to_dict()` may be
+stored, logged or shown: it is redacted.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from toolvet.session.note import Note
+from toolvet.checks.arguments import Issue
+from toolvet.checks.result import ResultVerdict
+from toolvet.redact import REDACTED, redact
+from toolvet.schema.json_value import EMPTY, is_array, is_object, members
 from toolvet.wire import Id
+
+Era: TypeAlias = Literal["legacy", "modern"]
+
+Outcome: TypeAlias = Literal[
+    "success",  # a result without a known error in it
+    "tool_error",  # a result with `isError`
+    "protocol_error",  # a JSON-RPC error
+    "refused",  # answered by the proxy, not sent
+    "input_required",  # the server asks back; the client calls again, with another id
+    "task",  # the server goes on with it as a task
+    "validated",  # a call of the `validate` that the proxy offers
+    "cancelled",
+    "unreadable",  # the answer is not a legal message; it was passed on
+    "lost",  # another request took the same id, so that its answer cannot be matched; or none came
+]
+
+Reason: TypeAlias = Literal["arguments", "limits", "repeated", "server_validation", "result", "output_schema"]
+"""Which policy stepped in."""
+
+Change: TypeAlias = Literal["repair", "verdict", "is_error", "content", "structured_content"]
+"""What the session changed: the arguments (`repair`), or this part of the result."""
+
+FaultKind: TypeAlias = Literal[
+    "schema_unusable",  # the tool's inputSchema does not compile: its calls pass unchecked
+    "list_failed",  # the tool list could not be read: calls passed unchecked
+    "server_validation_failed",  # the server's own validator gave no verdict: calls passed
+    "name_taken",  # the server has a tool by the name of the `validate` that was announced
+    "call_unreadable",  # a call that is not a legal message here, but may be one to the server: it passed unchecked
+    "duplicate_id",  # a request took the id of one that is not answered yet
+]
 
 
 class ToServer(msgspec.Struct, frozen=True, gc=False):
@@ -26,4 +64,153 @@ class ToClient(msgspec.Struct, frozen=True, gc=False):
     about: Id | None = None
 
 
+class Note(msgspec.Struct, frozen=True):
+    """Something for the record."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form, without secrets. `event` says which note it is."""
+        raise NotImplementedError
+
+
+class CallStarted(Note, frozen=True):
+    """A call began: it was sent to the server, or is kept back while the session asks something.
+
+    `call` numbers the calls of this session from 1; `size` is in bytes, of the whole message. A call that was answered
+    at once has no CallStarted, only a CallEnded.
+    """
+
+    call: int
+    id: Id
+    tool: str
+    era: Era
+    size: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "event": "call_started",
+            "call": self.call,
+            "id": self.id,
+            "tool": self.tool,
+            "era": self.era,
+            "size": self.size,
+        }
+
+
+class CallEnded(Note, frozen=True):
+    """A call ended.
+
+    `verdict` is None where the result was not judged, and `unjudged` then says why, if the policy wanted it judged.
+    `issues` are the faults of the arguments; `repaired` is the repair that was applied. `blocked` is the policy that
+    stepped in, `would_block` one that would have, were it not on audit. `code` is that of a protocol error; `size` is
+    the answer's, in bytes. `arguments` and `result` are set when the policy wants them recorded; `hidden` names fields
+    that `to_dict` hides.
+    """
+
+    call: int
+    id: Id
+    tool: str
+    era: Era
+    outcome: Outcome
+    verdict: ResultVerdict | None = None
+    unjudged: str | None = None
+    issues: tuple[Issue, ...] = ()
+    repaired: Mapping[str, object] | None = None
+    blocked: Reason | None = None
+    would_block: Reason | None = None
+    why: str = ""
+    changed: tuple[Change, ...] = ()
+    code: int | None = None
+    size: int = 0
+    arguments: object = None
+    result: object = None
+    hidden: tuple[str, ...] = ()
+    meta: Mapping[str, object] = EMPTY
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form: absent members left out, secrets and the fields that the policy hides replaced."""
+        form: dict[str, object] = {
+            "event": "call_ended",
+            "call": self.call,
+            "id": self.id,
+            "tool": self.tool,
+            "era": self.era,
+            "outcome": self.outcome,
+            "verdict": None if self.verdict is None else self.verdict.to_dict(),
+            "unjudged": self.unjudged,
+            "issues": [issue.to_dict() for issue in self.issues] or None,
+            "repaired": self.repaired,
+            "blocked": self.blocked,
+            "would_block": self.would_block,
+            "why": self.why or None,
+            "changed": list(self.changed) or None,
+            "code": self.code,
+            "size": self.size,
+            "arguments": self.arguments,
+            "result": self.result,
+        }
+        present = {key: value for key, value in form.items() if value is not None}
+        names = frozenset(self.hidden)
+        return {key: _hide(value, names) if names else value for key, value in members(redact(present)).items()}
+
+
+class SchemaLearned(Note, frozen=True):
+    """A page of the tool list was read. `complete` when it was the last one.
+
+    `tools` is the number of tools on it. `lifetime_ms` is the list's `ttlMs`, but at least 30 s, and None where the
+    server set none: after that time the driver has to call `Catalogue.forget`, because a session has no clock.
+    """
+
+    tools: int
+    complete: bool
+    lifetime_ms: int | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form."""
+        form: dict[str, object] = {"event": "schema_learned", "tools": self.tools, "complete": self.complete}
+        return form if self.lifetime_ms is None else {**form, "lifetime_ms": self.lifetime_ms}
+
+
+class SchemaForgotten(Note, frozen=True):
+    """The server reported that its tool list changed: its tools are unknown until the list is read again."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"event": "schema_forgotten"}
+
+
+class Asked(Note, frozen=True):
+    """A question of the session goes to the server, and calls wait for its answer.
+
+    The session has no clock: when the answer takes too long, the driver calls `Session.give_up(id)`; the calls go on.
+    """
+
+    id: str
+    method: Literal["tools/list", "tools/call"]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"event": "asked", "id": self.id, "method": self.method}
+
+
+class PolicyFault(Note, frozen=True):
+    """A policy could not be applied, and the call passed all the same. `message` is a sentence."""
+
+    kind: FaultKind
+    message: str
+    tool: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form."""
+        form = {"event": "fault", "kind": self.kind, "message": str(redact(self.message))}
+        return {**form, "tool": self.tool} if self.tool is not None else dict[str, object](form)
+
+
 Step: TypeAlias = ToServer | ToClient | Note
+
+
+def _hide(value: object, names: frozenset[str]) -> object:
+    """Return `value` with `[redacted]` under these keys, at any depth."""
+    if is_object(value):
+        return {key: REDACTED if key in names else _hide(item, names) for key, item in value.items()}
+    return [_hide(item, names) for item in value] if is_array(value) else value

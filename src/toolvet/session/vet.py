@@ -1,7 +1,7 @@
-"""A call before it goes out: its arguments against limits, schema, and what failed before."""
+"""Checks a call before it is sent: its arguments against limits and schema, and whether it failed before."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.arguments.correction import shown_repair
@@ -9,46 +9,45 @@ from toolvet.schema import Repair
 from toolvet.schema.json_value import members
 from toolvet.schema.weight import depth
 from toolvet.session.breaker import Breaker
-from toolvet.session.call import PendingCall
 from toolvet.session.catalogue import KnownTool
-from toolvet.session.note import Reason
+from toolvet.session.pending import PendingCall
 from toolvet.session.refusal import bad_arguments, repeated_failure, too_large
-from toolvet.session.splice import closed, member, opened, raw
+from toolvet.session.splice import encode_members, member, raw, split_members
+from toolvet.session.step import Reason
 
-_RANKS = {"high": 2, "medium": 1, "low": 0}
-_SHORT = 16
+_RANKS: Final = {"high": 2, "medium": 1, "low": 0}
+# Containers with more items than that are measured, not skimmed.
+_SHORT: Final = 16
 
 
 class CallRefusal(NamedTuple):
-    """Why a call must not go out: the tool result that says so, and a line for the record."""
+    """Why a call must not be sent: a line for the record (`why`), and the tool result for the client."""
 
     reason: Reason
     why: str
     result: dict[str, object]
 
 
-def vetted(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> CallRefusal | None:
-    """None for a call that may go out, perhaps repaired: then `call` holds the new bytes and arguments.
+def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> CallRefusal | None:
+    """Return why the call is refused; None if it may be sent, perhaps repaired: then `call` holds the new bytes.
 
-    What a policy on audit has against it is left in the call.
+    `tool` is None where the tool is not known. What a policy on audit finds is noted in the call.
     """
     policy = call.policy
     if policy.arguments != "off":
-        found = beyond_limits(call) or (
-            None if tool is None or call.is_unread else _against_schema(call, tool, breaker)
-        )
-        if found is not None:
-            return found
+        refused = check_limits(call) or (None if tool is None or call.is_unread else _check_schema(call, tool, breaker))
+        if refused is not None:
+            return refused
     if call.is_unread:
         return None
     failures = breaker.blocks(call.tool, call.arguments, policy.break_after)
     if failures:
         why = f"the same call failed {failures} times"
-        return _on_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures)))
+        return _unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures)))
     return None
 
 
-def _against_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallRefusal | None:
+def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallRefusal | None:
     if tool.schema.is_valid(call.arguments):
         return None
     report = check_arguments(tool.definition, call.arguments)
@@ -64,11 +63,11 @@ def _against_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> Cal
         return None
     failures = breaker.failed(call.tool, call.arguments) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
-    return _on_audit(call, CallRefusal("arguments", report.summary, bad_arguments(report, repeated)))
+    return _unless_audit(call, CallRefusal("arguments", report.summary, bad_arguments(report, repeated)))
 
 
 def _is_sure(repair: Repair | None, call: PendingCall, tool: KnownTool) -> bool:
-    """Whether the repair may be made: sure enough, and of nothing that an HTTP header repeats."""
+    """Whether the repair may be applied: it is sure enough, and changes nothing that an HTTP header repeats."""
     if repair is None or _RANKS[repair.confidence] < _RANKS[call.policy.repair_from]:
         return False
     after = members(repair.arguments)
@@ -77,35 +76,35 @@ def _is_sure(repair: Repair | None, call: PendingCall, tool: KnownTool) -> bool:
 
 
 def _apply(call: PendingCall, repair: Repair | None) -> None:
-    """Put the corrected arguments into the message; everything else stays as it stands."""
+    """Put the corrected arguments into the message; everything else stays byte for byte."""
     if repair is None:
         return
-    message = opened(call.data)
+    message = split_members(call.data)
     params = member(message, "params")
     params["arguments"] = raw(repair.arguments)
     message["params"] = raw(params)
-    call.data = closed(message)
+    call.data = encode_members(message)
     call.repaired = shown_repair(repair)
     call.arguments = members(repair.arguments)
 
 
-def beyond_limits(call: PendingCall) -> CallRefusal | None:
-    """Larger or deeper than the policy admits."""
+def check_limits(call: PendingCall) -> CallRefusal | None:
+    """Return the refusal of a call that is larger or deeper than its policy allows."""
     policy = call.policy
     if call.size > policy.max_arguments_bytes:
-        what = f"too large: {call.size} bytes, and the limit is {policy.max_arguments_bytes}"
+        excess = f"too large: {call.size} bytes, and the limit is {policy.max_arguments_bytes}"
     elif _is_deeper(call, policy.max_depth):
-        what = f"nested too deeply: the limit is {policy.max_depth} levels"
+        excess = f"nested too deeply: the limit is {policy.max_depth} levels"
     else:
         return None
-    return _on_audit(call, CallRefusal("limits", f"arguments {what}", too_large(call, what)))
+    return _unless_audit(call, CallRefusal("limits", f"arguments {excess}", too_large(call, excess)))
 
 
 def _is_deeper(call: PendingCall, limit: int) -> bool:
-    """Measured only where there may be something to measure: most arguments are flat, or nearly so."""
+    """Whether the arguments are nested deeper than `limit`. Most are nearly flat, which a short look shows."""
     if limit > 1 and _is_shallow(call.arguments):
         return False
-    # No value is nested deeper than it has brackets, and counting those is a hundred times faster.
+    # A value is at most as deep as it has brackets, and counting those is a hundred times faster.
     brackets = call.data.count(b"{") + call.data.count(b"[")
     return brackets > limit and depth(call.arguments, limit + 1) > limit
 
@@ -127,8 +126,8 @@ def _is_shallow(arguments: Mapping[str, object]) -> bool:
     return True
 
 
-def _on_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
-    """The refusal, or None where the policy is to record only."""
+def _unless_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
+    """Return the refusal; None where the policy is on audit, which only notes it in the call."""
     if call.policy.arguments != "audit":
         return refusal
     if call.would_block is None:

@@ -1,4 +1,4 @@
-"""Bytes in, JSON-RPC messages out. Pure and total: every byte string is some message."""
+"""Bytes in, JSON-RPC messages out, and the framings around them. Pure and total: every byte string is some message."""
 
 from toolvet.wire.encode import (
     encode_error,
@@ -6,7 +6,7 @@ from toolvet.wire.encode import (
     encode_request,
     encode_result,
 )
-from toolvet.wire.lines import LineFramer, Oversize
+from toolvet.wire.lines import LineFramer, Oversize, RawLineFramer
 from toolvet.wire.message import (
     ErrorReply,
     Id,
@@ -18,6 +18,7 @@ from toolvet.wire.message import (
     Request,
     Result,
     parse,
+    split_batch,
 )
 from toolvet.wire.shallow import shallow
 from toolvet.wire.sse import SseEvent, SseFramer
@@ -32,6 +33,7 @@ __all__ = [
     "NoiseKind",
     "Notification",
     "Oversize",
+    "RawLineFramer",
     "Request",
     "Result",
     "SseEvent",
@@ -42,4 +44,5 @@ __all__ = [
     "encode_result",
     "parse",
     "shallow",
+    "split_batch",
 ]

@@ -3,19 +3,19 @@
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
-_PLAIN = re.compile(r"[\x20-\x7e]*")
-_WRAPPED = re.compile(r"=\?base64\?.*\?=")
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_ANNOTATION = "x-mcp-header"
-_MIRRORED_TYPES = ("string", "integer", "boolean")  # A tuple: what a server calls a type may be unhashable.
+_PLAIN: Final = re.compile(r"[\x20-\x7e]*")
+_WRAPPED: Final = re.compile(r"=\?base64\?.*\?=")
+_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_ANNOTATION: Final = "x-mcp-header"
+_MIRRORED_TYPES: Final = ("string", "integer", "boolean")  # A tuple: a server may send an unhashable `type`.
 # Which member of `params` the header Mcp-Name repeats.
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-# Where JSON Schema 2020-12 holds sub-schemas besides `properties`; an annotation down there is never reachable.
-_ONE = (
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# The keywords of JSON Schema 2020-12 besides `properties` that hold sub-schemas, where annotations are illegal.
+_ONE: Final = (
     "items",
     "contains",
     "unevaluatedItems",
@@ -28,26 +28,37 @@ _ONE = (
     "else",
     "contentSchema",
 )
-_MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED_MANY = ("patternProperties", "dependentSchemas", "$defs", "definitions")
+_MANY: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+_NAMED_MANY: Final = ("patternProperties", "dependentSchemas", "$defs", "definitions")
 
 
 class ParameterHeaders(msgspec.Struct, frozen=True):
-    """What the `x-mcp-header` annotations of one input schema ask for: paths with header names, and what is illegal."""
+    """The `x-mcp-header` annotations of one input schema.
+
+    `headers` are paths of property names, each with its header name; `problems` are sentences on illegal annotations.
+    """
 
     headers: tuple[tuple[tuple[str, ...], str], ...] = ()
     problems: tuple[str, ...] = ()
 
 
 def encode_header(value: str) -> str:
-    """`value` as a header value: verbatim where that survives the journey, else wrapped as `=?base64?…?=`."""
+    """Return `value` as a header value: unchanged where HTTP transports it safely, else wrapped as `=?base64?…?=`.
+
+    >>> encode_header("search"), encode_header("größe")
+    ('search', '=?base64?Z3LDtsOfZQ==?=')
+    """
     if _PLAIN.fullmatch(value) and value == value.strip() and not _WRAPPED.fullmatch(value):
         return value
     return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
 
 
 def request_headers(version: str, method: str, params: object) -> dict[str, str]:
-    """The headers of every modern request: version, method and, where the method has one, the name."""
+    """Return the headers of a modern request: version, method and, where the method has one, the name.
+
+    >>> request_headers("2026-07-28", "tools/call", {"name": "search"})
+    {'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'search'}
+    """
     headers = {"MCP-Protocol-Version": version, "Mcp-Method": encode_header(method)}
     if (member := _NAMED.get(method)) and isinstance(params, Mapping):
         name = cast("Mapping[str, object]", params).get(member)
@@ -59,7 +70,7 @@ def request_headers(version: str, method: str, params: object) -> dict[str, str]
 def parameter_headers(schema: object) -> ParameterHeaders:
     """Read the annotations of an input schema. Total.
 
-    Legal ones sit on string, integer or boolean properties that only `properties` lead to, and name a header token
+    Legal ones are on string, integer or boolean properties that only `properties` lead to, and name a header token
     that no other property names (in any case).
     """
     headers: list[tuple[tuple[str, ...], str]] = []
@@ -85,7 +96,7 @@ def parameter_headers(schema: object) -> ParameterHeaders:
 
 
 def mirror(headers: ParameterHeaders, arguments: object) -> dict[str, str]:
-    """The `Mcp-Param-*` headers of one call; a parameter that is absent, null or no scalar has none."""
+    """Return the `Mcp-Param-*` headers of one call; parameters that are absent, null or not scalars have none."""
     out: dict[str, str] = {}
     for path, token in headers.headers:
         value = arguments
@@ -100,9 +111,9 @@ def mirror(headers: ParameterHeaders, arguments: object) -> dict[str, str]:
 
 
 def _schemas(root: object) -> Iterator[tuple[tuple[str, ...], Mapping[str, object]]]:
-    """Every sub-schema with the property names that lead to it; () for the root and where other keywords lead.
+    """Yield every sub-schema with the property names that lead to it; () for the root and below other keywords.
 
-    A stack instead of recursion: a hostile schema is as deep as it likes.
+    A stack instead of recursion: a hostile schema can have any depth.
     """
     stack: list[tuple[tuple[str, ...] | None, object]] = [((), root)]
     while stack:

@@ -1,14 +1,20 @@
-"""The heads of HTTP messages: what a proxy passes on of them, and how they are written."""
+"""The heads of HTTP/1.1 messages: which fields a proxy passes on, and how a head is written. No I/O.
+
+Heads are read by `httptools` (C) in the two connections of the proxy; bodies are in `wire/http_body.py`.
+"""
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 Field: TypeAlias = tuple[bytes, bytes]
-"""One header field: its name as it came, and its value."""
+"""One header field: its name as the sender wrote it, and its value."""
 
-# RFC 9110 §7.6.1: these speak of one connection, not of the message. `Expect` is answered where it is read.
+Length: TypeAlias = int | Literal["chunked"] | None
+"""What a head says of its body: its length in bytes, that it follows in chunks, or nothing."""
+
+# RFC 9110 §7.6.1: these belong to one connection, not to the message. `Expect` is answered where it is read.
 _HOP_BY_HOP: Final = frozenset(
     {
         b"connection",
@@ -24,40 +30,40 @@ _HOP_BY_HOP: Final = frozenset(
     }
 )
 _ILLEGAL: Final = b"\r\n\0"
-# What we must write ourselves on each connection: where it goes, and how long the body is.
+# The proxy writes these itself on each connection: the host, and how long the body is.
 DROPPED: Final = _HOP_BY_HOP | {b"host", b"content-length"}
 
 
 class RequestHead(msgspec.Struct):
-    """`target` is as it stood in the request line: a path with its query, or an absolute URL."""
+    """`target` is the one of the request line: a path with its query, or an absolute URL."""
 
     method: bytes
     target: bytes
     fields: list[Field]
     keep_alive: bool = True
-    # HTTP/1.0 knows no chunks.
+    # HTTP/1.0 has no chunks.
     version: bytes = b"1.1"
     # The body's length in bytes, where it was announced.
     length: int | None = None
-    # Made when first asked for: a call asks for a dozen names.
+    # Built when first needed: a call looks up a dozen names.
     index: dict[bytes, bytes] | None = None
 
     def get(self, name: bytes) -> bytes | None:
-        """The value of the first field of this name (in small letters), None if there is none."""
+        """Return the value of the first field of this name (in lower case), None if there is none."""
         index = self.index
         if index is None:
-            index = self.index = _indexed(self.fields)
+            index = self.index = _index(self.fields)
         return index.get(name)
 
     def values(self, name: bytes) -> list[bytes]:
-        """All values of the fields of this name (in small letters)."""
+        """Return the values of all fields of this name (in lower case)."""
         if self.get(name) is None:
             return []
         return [value for key, value in self.fields if key.lower() == name]
 
 
 class ResponseHead(msgspec.Struct):
-    """`length` is the body's length in bytes; None when only its end tells it."""
+    """`length` is the body's length in bytes, None when it is not known before the body ends."""
 
     status: int
     reason: bytes
@@ -66,24 +72,24 @@ class ResponseHead(msgspec.Struct):
     index: dict[bytes, bytes] | None = None
 
     def get(self, name: bytes) -> bytes | None:
-        """The value of the first field of this name (in small letters), None if there is none."""
+        """Return the value of the first field of this name (in lower case), None if there is none."""
         index = self.index
         if index is None:
-            index = self.index = _indexed(self.fields)
+            index = self.index = _index(self.fields)
         return index.get(name)
 
     @property
     def media_type(self) -> bytes:
-        """What the body is, in small letters, without parameters; b"" when nothing says it."""
+        """The body's media type in lower case, without parameters; b"" when no field says it."""
         return (self.get(b"content-type") or b"").partition(b";")[0].strip().lower()
 
 
-def _indexed(fields: Sequence[Field]) -> dict[bytes, bytes]:
+def _index(fields: Sequence[Field]) -> dict[bytes, bytes]:
     return {name.lower(): value for name, value in reversed(fields)}
 
 
-def passing(fields: Sequence[Field], dropped: frozenset[bytes]) -> list[Field]:
-    """The fields that go on: not those in `dropped` (DROPPED and more), nor those that `Connection` names."""
+def passed_fields(fields: Sequence[Field], dropped: frozenset[bytes]) -> list[Field]:
+    """Return the fields to pass on: not those in `dropped` (DROPPED and more), nor those that `Connection` names."""
     passed: list[Field] = []
     named: list[bytes] = []
     for field in fields:
@@ -104,26 +110,33 @@ def is_legal(field: Field) -> bool:
     return not any(byte in name or byte in value for byte in _ILLEGAL)
 
 
-def written_request(head: RequestHead, host: bytes, length: int | None) -> bytes:
-    """A request head for the wire. `length` None means that the body follows in chunks, -1 that there is none."""
+def encode_request_head(head: RequestHead, host: bytes, length: Length) -> bytes:
+    r"""Return the bytes of a request head with `Host` and what `length` says of the body.
+
+    >>> encode_request_head(RequestHead(b"GET", b"/mcp", []), b"host", None)
+    b'GET /mcp HTTP/1.1\r\nHost: host\r\n\r\n'
+    """
     lines = [head.method + b" " + head.target + b" HTTP/1.1", b"Host: " + host]
-    return _written(lines, head.fields, length)
+    return _encode_head(lines, head.fields, length)
 
 
-def written_response(head: ResponseHead, *, chunked: bool, close: bool) -> bytes:
-    """A response head for the wire; its `length` stands in it unless it is chunked or None."""
+def encode_response_head(head: ResponseHead, length: Length, *, close: bool) -> bytes:
+    r"""Return the bytes of a response head. `close` announces that the connection ends after it.
+
+    >>> encode_response_head(ResponseHead(200, b"OK", []), "chunked", close=False)
+    b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+    """
     lines = [b"HTTP/1.1 %d %s" % (head.status, head.reason)]
     if close:
         lines.append(b"Connection: close")
-    length = None if chunked else -1 if head.length is None else head.length
-    return _written(lines, head.fields, length)
+    return _encode_head(lines, head.fields, length)
 
 
-def _written(lines: list[bytes], fields: Sequence[Field], length: int | None) -> bytes:
+def _encode_head(lines: list[bytes], fields: Sequence[Field], length: Length) -> bytes:
     lines += [name + b": " + value for name, value in fields]
-    if length is None:
+    if length == "chunked":
         lines.append(b"Transfer-Encoding: chunked")
-    elif length >= 0:
+    elif length is not None:
         lines.append(b"Content-Length: %d" % length)
     lines.append(b"\r\n")
     return b"\r\n".join(lines)

@@ -1,6 +1,24 @@
-"""Newline-delimited JSON: chunks in, complete lines out. This is how MCP frames messages on stdio."""
+"""Newline-delimited JSON, as MCP frames messages on stdio: chunks in, complete lines out. No I/O.
+
+Both framers are one state machine. Feed chunks of any size; the lines that come out do not depend on the cuts.
+
+    state     bytes without LF                      LF                         finish()
+    --------  ------------------------------------  -------------------------  -------------------------
+    empty     keep them → begun                     an empty line              None
+    begun     keep them; beyond `limit` → oversize  the line → empty           the line → empty
+    oversize  count them, keep head and tail only   an `Oversize` → empty      an `Oversize` → empty
+
+`LineFramer` reads messages: a carriage return before the line feed belongs to the line end, and a `limit` bounds the
+memory. `RawLineFramer` is for a proxy, which must pass on each byte: only the line feed is cut off, and there is no
+limit (so no state `oversize`).
+"""
+
+from typing import Final
 
 import msgspec
+
+# How many bytes of an oversize line are kept from each of its ends.
+_QUOTE: Final = 400
 
 
 class Oversize(msgspec.Struct, frozen=True):
@@ -13,13 +31,15 @@ class Oversize(msgspec.Struct, frozen=True):
 
 
 class LineFramer:
-    """Feed chunks, get the lines they complete, without their line ends. Linear in the bytes fed, however cut.
+    r"""Lines without their line ends (LF or CR LF). Linear in the bytes fed, however they are cut.
 
     A line has no upper length unless `limit` (bytes) is given: then a longer one comes out as one `Oversize` and
     never takes more than `limit` plus one chunk of memory.
-    """
 
-    _QUOTE = 400
+        >>> framer = LineFramer()
+        >>> framer.feed(b'{"id": 1}\r\n{"id"'), framer.feed(b": 2}\n")
+        ([b'{"id": 1}'], [b'{"id": 2}'])
+    """
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit = limit
@@ -29,7 +49,7 @@ class LineFramer:
         self._tail = b""
 
     def feed(self, chunk: bytes) -> list[bytes | Oversize]:
-        """The lines that `chunk` completes, oldest first. A trailing carriage return belongs to the line end."""
+        """Return the lines that `chunk` completes, oldest first."""
         first, *rest = chunk.split(b"\n")
         if not rest:
             self._add(first)
@@ -48,7 +68,7 @@ class LineFramer:
         return lines
 
     def finish(self) -> bytes | Oversize | None:
-        """What is left when the stream ends: the last line if it had no line end, or None."""
+        """Return the last line when the stream ends without a line end; None when nothing is left."""
         return self._take() if self._length else None
 
     def _add(self, part: bytes) -> None:
@@ -56,13 +76,13 @@ class LineFramer:
             return
         self._length += len(part)
         if self._head is not None:
-            self._tail = (self._tail + part)[-self._QUOTE :]
+            self._tail = (self._tail + part)[-_QUOTE:]
             return
         self._parts.append(part)
         if self._limit is not None and self._length > self._limit:
             joined = b"".join(self._parts)
             self._parts.clear()
-            self._head, self._tail = joined[: self._QUOTE], joined[-self._QUOTE :]
+            self._head, self._tail = joined[:_QUOTE], joined[-_QUOTE:]
 
     def _take(self) -> bytes | Oversize:
         if self._head is not None and self._limit is not None:
@@ -72,3 +92,39 @@ class LineFramer:
         self._parts.clear()
         self._length, self._head, self._tail = 0, None, b""
         return line
+
+
+class RawLineFramer:
+    r"""Lines without their line feed and with every other byte, a carriage return included. Linear in the bytes fed.
+
+    >>> framer = RawLineFramer()
+    >>> framer.feed(b'{"id": 1}\r\n{"id"'), framer.begun, framer.feed(b": 2}\n")
+    ([b'{"id": 1}\r'], True, [b'{"id": 2}'])
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    @property
+    def begun(self) -> bool:
+        """Whether part of a line is kept."""
+        return bool(self._parts)
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that `chunk` completes, oldest first."""
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        parts = self._parts
+        if parts and lines:
+            parts.append(lines[0])
+            lines[0] = b"".join(parts)
+            parts.clear()
+        if rest:
+            parts.append(rest)
+        return lines
+
+    def finish(self) -> bytes | None:
+        """Return the bytes after the last line feed when the stream ends; None when there are none."""
+        rest = b"".join(self._parts)
+        self._parts.clear()
+        return rest or None

@@ -1,14 +1,19 @@
-"""One JSON-RPC 2.0 message: `parse(line)` says which kind it is, and what is wrong when it is none.
+"""One JSON-RPC 2.0 message: `parse(line)` returns which kind it is, or what is wrong with it.
 
-Only the envelope is decoded; a payload (`params`, `result`, `data`) is decoded when it is first asked for, and once.
-The original bytes stay in `raw`. What MCP demands beyond JSON-RPC 2.0: ids are strings or integers, and there are no
-batches (2025-06-18 removed them).
+    b'{"jsonrpc":"2.0","id":1,"method":"ping"}'      Request(id=1, method="ping", …)
+    b'{"jsonrpc":"2.0","method":"a/b","params":{}}'  Notification(method="a/b", …)
+    b'{"jsonrpc":"2.0","id":1,"result":{}}'          Result(id=1, …)
+    b'{"jsonrpc":"2.0","id":1.5,"result":{}}'        Noise(kind="bad_id", …)
+
+Only the envelope is decoded; a payload (`params`, `result`, `data`) is decoded once, when it is first used. The
+original bytes stay in `raw`. Beyond JSON-RPC 2.0, MCP demands that ids are strings or integers, and has no batches
+(2025-06-18 removed them).
 """
 
 import json
 import re
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -17,11 +22,11 @@ from toolvet.wire.shallow import shallow
 Id: TypeAlias = int | str
 
 NoiseKind: TypeAlias = Literal[
-    "empty",  # nothing but white space
+    "empty",  # only white space
     "not_utf8",
     "not_json",  # also NaN, Infinity, lone surrogates, a byte order mark, a cut line
     "too_deep",  # nested deeper than the interpreter's stack
-    "oversize",  # longer than the cap of the framer
+    "oversize",  # longer than the limit of the framer
     "not_an_object",
     "batch",
     "no_version",  # `jsonrpc` is missing or not "2.0"
@@ -34,13 +39,13 @@ NoiseKind: TypeAlias = Literal[
 
 
 class InvalidJson(msgspec.Struct, frozen=True):
-    """Stands where a JSON value should be: the bytes are none, and `reason` says why. No JSON value is a Fault."""
+    """In the place of a JSON value: the bytes are not JSON, and `reason` says why."""
 
     reason: str
 
 
 class Request(msgspec.Struct, frozen=True, dict=True):
-    """Wants an answer. `params` is any JSON value, None when absent, or a Fault."""
+    """A message that needs an answer. `params` is any JSON value, None when absent, or InvalidJson."""
 
     id: Id
     method: str
@@ -54,7 +59,7 @@ class Request(msgspec.Struct, frozen=True, dict=True):
 
 
 class Notification(msgspec.Struct, frozen=True, dict=True):
-    """Wants no answer. `params` as in a Request."""
+    """A message that gets no answer. `params` as in a Request."""
 
     method: str
     raw: bytes
@@ -67,7 +72,7 @@ class Notification(msgspec.Struct, frozen=True, dict=True):
 
 
 class Result(msgspec.Struct, frozen=True, dict=True):
-    """A successful answer to request `id`. `result` is any JSON value, or a Fault."""
+    """A successful answer to request `id`. `result` is any JSON value, or InvalidJson."""
 
     id: Id
     raw: bytes
@@ -80,7 +85,7 @@ class Result(msgspec.Struct, frozen=True, dict=True):
 
 
 class ErrorReply(msgspec.Struct, frozen=True, dict=True):
-    """A JSON-RPC error. `id` is None when the peer could not tell which request it refuses."""
+    """A JSON-RPC error. `id` is None when the peer could not read which request it refuses."""
 
     id: Id | None
     code: int
@@ -90,12 +95,12 @@ class ErrorReply(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def data(self) -> object:
-        """The decoded `data`, decoded once; None when absent, or a Fault."""
+        """The decoded `data`, decoded once; None when absent, or InvalidJson."""
         return _decode(self.body)
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """What is no legal message. `reply_to` is the request it meant to answer, where that can still be read."""
+    """Bytes that are not a legal message. `reply_to` is the id of the request that they answer, if readable."""
 
     kind: NoiseKind
     reason: str
@@ -107,7 +112,7 @@ Message: TypeAlias = Request | Notification | Result | ErrorReply | Noise
 
 
 def parse(line: bytes) -> Message:
-    """Total: every byte string is some message."""
+    """Return the message that a line holds. Total: every byte string is some message, if only Noise."""
     try:
         envelope = _ENVELOPE.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -117,12 +122,12 @@ def parse(line: bytes) -> Message:
         if isinstance(method, msgspec.UnsetType):
             if not isinstance(fail, msgspec.UnsetType):
                 known = None if isinstance(id_, msgspec.UnsetType) else id_
-                return ErrorReply(known, fail.code, fail.message, line, _present(fail.data))
+                return ErrorReply(id=known, code=fail.code, message=fail.message, raw=line, body=_if_present(fail.data))
         elif isinstance(fail, msgspec.UnsetType):
             if isinstance(id_, msgspec.UnsetType):
-                return Notification(method, line, _present(envelope.params))
+                return Notification(method, line, _if_present(envelope.params))
             if id_ is not None:
-                return Request(id_, method, line, _present(envelope.params))
+                return Request(id_, method, line, _if_present(envelope.params))
     elif (
         isinstance(method, msgspec.UnsetType)
         and isinstance(fail, msgspec.UnsetType)
@@ -148,11 +153,23 @@ class _JsonRpcEnvelope(msgspec.Struct):
     error: _Error | msgspec.UnsetType = msgspec.UNSET
 
 
-_ENVELOPE = msgspec.json.Decoder(_JsonRpcEnvelope)
-_ANY = msgspec.json.Decoder()
+_ENVELOPE: Final = msgspec.json.Decoder(_JsonRpcEnvelope)
+_ANY: Final = msgspec.json.Decoder()
+_BATCH: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_LEADING_ID: Final = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*[,}]')
+_TRAILING_ID: Final = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*\}\s*\Z')
+_HINT_BYTES: Final = 400
 
 
-def _present(body: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | None:
+def split_batch(line: bytes) -> list[bytes]:
+    """Return the messages of a JSON-RPC batch, undecoded; [] for bytes that are not a JSON array."""
+    try:
+        return [bytes(item) for item in _BATCH.decode(line)]
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return []
+
+
+def _if_present(body: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | None:
     return None if isinstance(body, msgspec.UnsetType) else body
 
 
@@ -162,10 +179,10 @@ def _decode(body: msgspec.Raw | None) -> object:
     try:
         return cast("object", _ANY.decode(body))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        return InvalidJson(_words(error))
+        return InvalidJson(_describe_error(error))
 
 
-def _words(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, UnicodeDecodeError):
@@ -174,7 +191,7 @@ def _words(error: BaseException) -> str:
 
 
 def _noise(line: bytes, error: BaseException | None) -> Noise:
-    """The slow path: read the line as leniently as possible, to say what is wrong and whose answer this was to be."""
+    """Read a flawed line as leniently as possible: what is wrong with it, and which request it was to answer."""
     if not line.strip():
         return Noise("empty", "an empty line", line)
     if isinstance(error, RecursionError):
@@ -184,7 +201,7 @@ def _noise(line: bytes, error: BaseException | None) -> Noise:
         flaw = None
     except UnicodeDecodeError as undecodable:
         text = line.decode(errors="replace")
-        flaw = _words(undecodable)
+        flaw = _describe_error(undecodable)
     try:
         value = cast("object", json.loads(text))
     except RecursionError:
@@ -192,18 +209,18 @@ def _noise(line: bytes, error: BaseException | None) -> Noise:
     except ValueError as invalid:
         if flaw is not None:
             return Noise("not_utf8", flaw, line, reply_hint(line))
-        return Noise("not_json", _words(error or invalid), line, reply_hint(line))
-    kind, reason = _flaw(value)
+        return Noise("not_json", _describe_error(error or invalid), line, reply_hint(line))
+    kind, reason = _find_flaw(value)
     reply_to = _reply_to(value)
     if flaw is not None:
         return Noise("not_utf8", flaw, line, reply_to)
     if kind is None:
-        return Noise("not_json", _words(error) if error else "not JSON", line, reply_to)
+        return Noise("not_json", _describe_error(error) if error else "not JSON", line, reply_to)
     return Noise(kind, reason, line, reply_to)
 
 
-def _flaw(value: object) -> tuple[NoiseKind | None, str]:
-    """The first rule of JSON-RPC 2.0 (as MCP uses it) that this JSON value breaks; (None, "") when it breaks none."""
+def _find_flaw(value: object) -> tuple[NoiseKind | None, str]:
+    """Return the first rule of JSON-RPC 2.0 (as MCP uses it) that this value breaks; (None, "") if it breaks none."""
     if isinstance(value, list):
         return "batch", "a batch array, which MCP removed in 2025-06-18"
     if not isinstance(value, dict):
@@ -218,7 +235,7 @@ def _flaw(value: object) -> tuple[NoiseKind | None, str]:
         return "ambiguous", f"both `{shapes[0]}` and `{shapes[1]}`"
     if shapes == ["method"] and not isinstance(message["method"], str):
         return "bad_method", f"`method` is a JSON {_type_name(message['method'])}, not a string"
-    if shapes == ["error"] and (flaw := _error_flaw(message["error"])):
+    if shapes == ["error"] and (flaw := _find_error_flaw(message["error"])):
         return "bad_error", flaw
     # An error may lack its id (the request was unreadable); a notification has none.
     if shapes == ["result"] and "id" not in message:
@@ -230,7 +247,7 @@ def _flaw(value: object) -> tuple[NoiseKind | None, str]:
     return None, ""
 
 
-def _error_flaw(error: object) -> str:
+def _find_error_flaw(error: object) -> str:
     if not isinstance(error, dict):
         return f"`error` is a JSON {_type_name(error)}, not an object"
     fields = cast("dict[str, object]", error)
@@ -241,7 +258,7 @@ def _error_flaw(error: object) -> str:
 
 
 def _reply_to(value: object) -> Id | None:
-    """The id of the request that a flawed answer names; None for requests, notifications and the unreadable."""
+    """Return the id of the request that a flawed answer names; None for requests, notifications and unknown forms."""
     if not isinstance(value, dict):
         return None
     message = cast("dict[str, object]", value)
@@ -254,7 +271,7 @@ def _reply_to(value: object) -> Id | None:
 
 
 def _deep_reply_to(line: bytes) -> Id | None:
-    """The id of an answer that is nested too deeply to be decoded, wherever it stands."""
+    """Return the id of an answer that is nested too deeply to be decoded, wherever the id is."""
     hint = reply_hint(line)
     if hint is not None:
         return hint
@@ -263,13 +280,11 @@ def _deep_reply_to(line: bytes) -> Id | None:
     return message.id if isinstance(message, Result | ErrorReply) else None
 
 
-_LEADING_ID = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*[,}]')
-_TRAILING_ID = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*\}\s*\Z')
-_HINT_BYTES = 400
-
-
 def reply_hint(line: bytes) -> Id | None:
-    """The id of an answer too broken to parse. Python servers write the envelope first, the TypeScript SDK last."""
+    """Return the id of an answer that cannot be parsed, None if it is not found.
+
+    Python servers write the envelope first, the TypeScript SDK writes it last.
+    """
     found = _LEADING_ID.match(line[:_HINT_BYTES]) or _TRAILING_ID.search(line[-_HINT_BYTES:])
     if found is None:
         return None

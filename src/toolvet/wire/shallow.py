@@ -1,11 +1,16 @@
-"""What is nested too deeply for a decoder, without its depths: enough to see which message it is."""
+"""Cuts JSON that is nested too deeply for a decoder, so that it can still be seen which message it is."""
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 
 def shallow(line: bytes, limit: int = 500) -> bytes:
-    """The same JSON with null in place of each container that stands within `limit` others. Linear, and total."""
+    """Return the same JSON with null in place of each container within `limit` others. Linear in its length; total.
+
+    >>> shallow(b'{"a": [[1], 2]}', limit=2)
+    b'{"a": [null, 2]}'
+    """
     depth, kept = 0, 0
     parts: list[bytes] = []
     for start, end in _brackets(line):
@@ -21,16 +26,17 @@ def shallow(line: bytes, limit: int = 500) -> bytes:
     return b"".join((*parts, line[kept:])) if depth <= limit else b"".join(parts)
 
 
-# Brackets in runs, because whoever nests a hundred thousand of them writes little in between. A string as far as it has
-# no backslash: to go on behind one inside the pattern, `re` would keep 57 bytes for every backslash.
-_TOKEN = re.compile(rb'"[^"\\]*"?|\[+|\{+|\]+|\}+')
-_QUOTE = re.compile(rb'(?<!\\)\\*"')
+# Brackets in runs: input that nests a hundred thousand of them has little in between. A string as far as it has no
+# backslash: to go on after one inside the pattern, `re` would keep 57 bytes for every backslash.
+_TOKEN: Final = re.compile(rb'"[^"\\]*"?|\[+|\{+|\]+|\}+')
+_MARK: Final = ord('"')
+_QUOTE: Final = re.compile(rb'(?<!\\)\\*"')
 
 
 def _brackets(line: bytes) -> Iterator[tuple[int, int]]:
-    """Where each run of equal brackets outside of strings starts and ends.
+    """Yield where each run of equal brackets outside of strings starts and ends.
 
-    A quote that opens no whole string is passed over, and so are all after it: each of them has a backslash before it.
+    A quote without an end of its string is skipped, and so are all after it: each of them has a backslash before it.
     """
     at = 0
     is_closed = True
@@ -45,12 +51,9 @@ def _brackets(line: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _string_end(line: bytes, at: int) -> int | None:
-    """Behind the first quote from `at` on that an even number of backslashes precedes."""
+    """Return the position after the first quote from `at` on with an even number of backslashes before it."""
     while (quote := _QUOTE.search(line, at)) is not None:
         at = quote.end()
         if (at - quote.start()) % 2:
             return at
     return None
-
-
-_MARK = ord('"')

@@ -1,4 +1,4 @@
-"""Each declared bound, met exactly and just inside."""
+"""Values at each declared bound, and just inside of it."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,13 +7,13 @@ from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 from toolvet.schema import boundary_examples, compiled
 
-ORDER = 4
+ORDER: Final = 4
 CATEGORY: Final = "boundary"
-MOST = 24  # Calls per tool: a schema may declare hundreds of bounds.
+MOST: Final = 24  # Calls per tool: a schema may declare hundreds of bounds.
 
 
 def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
-    """A call per bound. Where there are more than `MOST`, the seed chooses which."""
+    """One call per value at a bound; of more than `MOST`, the seed chooses some."""
     base = values.all_properties().arguments
     schema = compiled(values.tool.input_schema)
     plans: list[PlannedCall] = []

@@ -8,22 +8,22 @@ from toolvet.assess.values import Values
 from toolvet.schema import compiled
 from toolvet.schema.json_value import members
 
-ORDER = 3
+ORDER: Final = 3
 CATEGORY: Final = "edge_case"
 
 # Each holds what breaks something real: quoting in SQL and shells, templates, line-based protocols, UTF-16, bidi.
-SPECIAL = (
+SPECIAL: Final = (
     'O\'Brien "quoted" \\ & <b>; -- ${x} {{y}} %s',
     "naïve Ωmega 日本語 🚀 café",
     "line one\nline two\tand a tab",
     "مرحبا שלום Здравствуйте",
 )
 Change: TypeAlias = Callable[[object, Mapping[str, object]], object]  # An old value and its schema to a new value.
-LONG = 256  # Characters of a string whose schema declares no maxLength: long for a field, short enough to show.
+LONG: Final = 256  # Characters of a string whose schema declares no maxLength: long for a field, short enough to show.
 
 
 def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
-    """One call per kind, with every property that can take it; kinds that no property can take are left out."""
+    """One call per kind of value, with every property that can take it; without properties that can, no call."""
     sample = values.all_properties()
     special = choose.one(SPECIAL)
 
@@ -31,17 +31,17 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
         return special if isinstance(old, str) else old
 
     kinds: tuple[tuple[str, Change], ...] = (
-        ("empty values", _empty),
-        ("maximum values", _maximum),
+        ("empty values", _make_empty),
+        ("maximum values", _make_longest),
         ("special characters", awkward),
     )
     for name, change in kinds:
-        arguments = _changed(values, sample.arguments, change)
+        arguments = _change_values(values, sample.arguments, change)
         if arguments != sample.arguments:
             yield PlannedCall(name=name, category=CATEGORY, arguments=arguments, origin="generator")
 
 
-def _changed(values: Values, arguments: Mapping[str, object], change: Change) -> dict[str, object]:
+def _change_values(values: Values, arguments: Mapping[str, object], change: Change) -> dict[str, object]:
     """The arguments with each top-level value changed where the schema still allows it."""
     schema, result = compiled(values.tool.input_schema), dict(arguments)
     for name, old in arguments.items():
@@ -51,7 +51,7 @@ def _changed(values: Values, arguments: Mapping[str, object], change: Change) ->
     return result
 
 
-def _empty(old: object, _rules: Mapping[str, object]) -> object:
+def _make_empty(old: object, _rules: Mapping[str, object]) -> object:
     if isinstance(old, str):
         return ""
     if isinstance(old, list):
@@ -59,8 +59,8 @@ def _empty(old: object, _rules: Mapping[str, object]) -> object:
     return {} if isinstance(old, dict) else old
 
 
-def _maximum(old: object, rules: Mapping[str, object]) -> object:
-    """Only bounds that are declared: a duration or a count without one may cost the server hours."""
+def _make_longest(old: object, rules: Mapping[str, object]) -> object:
+    """The largest value that the schema declares; other numbers stay: a long duration may cost the server hours."""
     if isinstance(old, str):
         limit = rules.get("maxLength")
         return (old or "x").ljust(min(limit, 100_000) if isinstance(limit, int) else LONG, "x")

@@ -8,13 +8,13 @@ from toolvet.assess.values import Values
 from toolvet.rules import IntendedViolation
 from toolvet.schema import InvalidExample, compiled, invalid_examples
 
-ORDER = 5
+ORDER: Final = 5
 CATEGORY: Final = "error_case"
-UNKNOWN = "toolvet_unknown_argument"
+UNKNOWN: Final = "toolvet_unknown_argument"
 
 
 def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
-    """One per keyword (the seed chooses the place), and an unknown argument even where the schema allows it."""
+    """One call per keyword (the seed chooses the place), and one with an unknown argument, forbidden or not."""
     schema = compiled(values.tool.input_schema)
     base = values.all_properties().arguments
     groups: dict[str, list[tuple[InvalidExample, Mapping[str, object]]]] = {}
@@ -35,12 +35,12 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
                 keyword=keyword, pointer=example.pointer, property=example.property, detail=example.detail
             ),
         )
-    silent = {**values.required_only().arguments, UNKNOWN: "toolvet"}
-    if not {"additionalProperties", "unevaluatedProperties"} & set(groups) and schema.is_valid(silent):
+    with_unknown = {**values.required_only().arguments, UNKNOWN: "toolvet"}
+    if not {"additionalProperties", "unevaluatedProperties"} & set(groups) and schema.is_valid(with_unknown):
         yield PlannedCall(
             name=f"unknown argument: {UNKNOWN}",
             category=CATEGORY,
-            arguments=silent,
+            arguments=with_unknown,
             origin="generator",
             breach=IntendedViolation(
                 keyword="additionalProperties", property=UNKNOWN, detail=f"unknown argument '{UNKNOWN}'", declared=False

@@ -1,4 +1,4 @@
-"""Minimal, then simple: the first calls show whether the tool answers at all."""
+"""Minimal, then simple arguments: the first calls show whether the tool answers at all."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,12 +6,12 @@ from typing import Final
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 
-ORDER = 1
+ORDER: Final = 1
 CATEGORY: Final = "progressive"
 
 
 def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
-    """Only what is required; then the plain optional ones as well."""
+    """A call with what is required, then one with the plain optional properties as well."""
     minimal, simple = values.required_only(), values.simple()
     yield PlannedCall(name="minimal", category=CATEGORY, arguments=minimal.arguments, origin=minimal.origin)
     yield PlannedCall(name="simple", category=CATEGORY, arguments=simple.arguments, origin=simple.origin)

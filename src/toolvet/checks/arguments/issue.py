@@ -44,7 +44,7 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True):
             "fix": self.fix,
         }
         if self.did_you_mean:
-            told["didYouMean"] = list(self.did_you_mean)
+            told["did_you_mean"] = list(self.did_you_mean)
         if self.examples:
             told["examples"] = list(self.examples)
         return told

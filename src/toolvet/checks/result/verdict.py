@@ -204,12 +204,12 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
             "confidence": self.confidence,
             "issues": list(self.issues),
             "evidence": list(self.evidence),
-            "errorKind": None if self.error_kind is None else self.error_kind.value,
+            "error_kind": None if self.error_kind is None else self.error_kind.value,
             "state": None if self.state is None else self.state.value,
             "retry": None if self.retry is None else self.retry.value,
             "factors": [factor.to_dict() for factor in self.factors],
             "responseMetadata": self.metadata.to_dict(),
-            "errorWithoutFlag": self.error_without_flag,
+            "error_without_flag": self.error_without_flag,
             "leaks": [leak.to_dict() for leak in self.leaks],
         }
 

@@ -1,19 +1,28 @@
-"""Requests of many clients on one pipe: their ids and progress tokens → numbers of ours, and back in what comes.
+"""Ids for requests of many clients on one pipe: their ids and progress tokens become numbers of the proxy, and back.
 
-Only what must change is written anew; everything else of a message stays as its author spelled it.
+For example, two clients both send a request with id 1 and progress token "a". The server gets
+
+    {"id": 7, "method": "tools/call", "params": {…, "_meta": {"progressToken": 7}}}
+    {"id": 8, "method": "tools/call", "params": {…, "_meta": {"progressToken": 8}}}
+
+and its `{"id": 8, "result": …}` goes to the second client with id 1, its progress for 8 with the token "a". Only these
+members are replaced; everything else of a message stays byte for byte.
 """
+
+from typing import Final
 
 import msgspec
 
-from toolvet.session.splice import closed, member, opened, raw
+from toolvet.meta import MCP_META_PREFIX
+from toolvet.session.splice import encode_members, member, raw, split_members
 from toolvet.wire import Id, Notification, Request
 
-_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 
 
-def renumbered(request: Request, number: int) -> tuple[bytes, msgspec.Raw | None]:
-    """The request under another id, its progress token replaced by the same number; and the token as it was."""
-    message = opened(request.raw)
+def renumber_request(request: Request, number: int) -> tuple[bytes, msgspec.Raw | None]:
+    """Replace id and progress token by `number`. Returns the message and the client's token, None if it has none."""
+    message = split_members(request.raw)
     message["id"] = raw(number)
     token: msgspec.Raw | None = None
     if request.body is not None and bytes(request.body).lstrip().startswith(b"{"):
@@ -24,44 +33,44 @@ def renumbered(request: Request, number: int) -> tuple[bytes, msgspec.Raw | None
             meta["progressToken"] = raw(number)
             params["_meta"] = raw(meta)
             message["params"] = raw(params)
-    return closed(message), token
+    return encode_members(message), token
 
 
-def restored(answer: bytes, id_: Id) -> bytes:
-    """The answer under the id that the client gave."""
-    message = opened(answer)
+def restore_answer(answer: bytes, id_: Id) -> bytes:
+    """Return the answer under the id that the client gave."""
+    message = split_members(answer)
     message["id"] = raw(id_)
     if "result" in message and bytes(message["result"]).lstrip().startswith(b"{"):
-        _resubscribe(message, "result", id_)
-    return closed(message)
+        _restore_subscription(message, "result", id_)
+    return encode_members(message)
 
 
 def number_of(notification: Notification) -> int | None:
-    """Which of our numbers a notification speaks of: by its progress token, or by its subscription."""
+    """Return the number of the request that a notification is about: its progress token, or its subscription."""
     try:
-        told = _TOLD.decode(notification.body) if notification.body is not None else None
+        params = _ADDRESS.decode(notification.body) if notification.body is not None else None
     except msgspec.MsgspecError:
         return None
-    if told is None:
+    if params is None:
         return None
-    found = told.progress_token if told.progress_token is not None else told.meta.get(_SUBSCRIPTION)
-    if isinstance(found, str) and found.isdigit() and len(found) < 19:
-        return int(found)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    number = params.progress_token if params.progress_token is not None else params.meta.get(_SUBSCRIPTION)
+    if isinstance(number, str) and number.isdigit() and len(number) < 19:
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-def renamed(notification: bytes, id_: Id, token: msgspec.Raw | None) -> bytes:
-    """The notification with the client's own token and subscription in it."""
-    message = opened(notification)
+def restore_notification(notification: bytes, id_: Id, token: msgspec.Raw | None) -> bytes:
+    """Return the notification with the client's own token and subscription in it."""
+    message = split_members(notification)
     params = member(message, "params")
     if "progressToken" in params and token is not None:
         params["progressToken"] = token
         message["params"] = raw(params)
-    _resubscribe(message, "params", id_)
-    return closed(message)
+    _restore_subscription(message, "params", id_)
+    return encode_members(message)
 
 
-def _resubscribe(message: "dict[str, msgspec.Raw]", key: str, id_: Id) -> None:
+def _restore_subscription(message: "dict[str, msgspec.Raw]", key: str, id_: Id) -> None:
     holder = member(message, key)
     meta = member(holder, "_meta")
     if _SUBSCRIPTION in meta:
@@ -72,9 +81,11 @@ def _resubscribe(message: "dict[str, msgspec.Raw]", key: str, id_: Id) -> None:
         message[key] = raw(holder)
 
 
-class _Told(msgspec.Struct):
+class _NotificationAddress(msgspec.Struct):
+    """The members of `params` that name a request."""
+
     progress_token: object = msgspec.field(name="progressToken", default=None)
     meta: dict[str, object] = msgspec.field(name="_meta", default_factory=dict[str, object])
 
 
-_TOLD = msgspec.json.Decoder(_Told)
+_ADDRESS: Final = msgspec.json.Decoder(_NotificationAddress)

@@ -1,18 +1,23 @@
-"""The body of one message as it arrives: chunks in from a parser, chunks out to whoever reads, with a brake."""
+"""The body of one HTTP message as it arrives: a connection feeds chunks, a reader awaits them, backpressure between."""
 
 import asyncio
 from collections.abc import Callable
+from typing import Final
 
-# So many unread bytes, and the connection is not read any further until they are.
-_FULL = 256 * 1024
+# With more unread bytes than that, the connection is paused until they were read.
+_FULL: Final = 256 * 1024
 
 
 class BrokenBodyError(Exception):
-    """The other side went away before the body was whole."""
+    """The sender closed the connection before the body was complete."""
 
 
 class Body:
-    """One writer, one reader. `pause` and `resume` stop and restart the connection that feeds it."""
+    """A body with one writer and one reader.
+
+    `pause` and `resume` stop and restart the connection that feeds it. `size` is how many bytes are unread, `received`
+    how many came in all, `done` whether no more will come.
+    """
 
     __slots__ = ("_chunks", "_discards", "_error", "_paused", "_resume", "_waiter", "done", "pause", "received", "size")
 
@@ -29,7 +34,7 @@ class Body:
         self.done = False
 
     def feed(self, chunk: bytes) -> None:
-        """More of it came."""
+        """Add a part of the body."""
         self.received += len(chunk)
         if self._discards:
             return
@@ -41,28 +46,31 @@ class Body:
         self._wake()
 
     def discard(self) -> None:
-        """Nobody will read it: what comes is dropped, and the connection goes on."""
+        """Drop what was and will be fed, so that the connection goes on without a reader."""
         self._discards = True
         self._chunks.clear()
         self.size = 0
-        self._let_go()
+        self._unpause()
 
     def finish(self) -> None:
-        """It is whole. The connection that fed it may go on to other things, whoever reads here how slowly."""
+        """Mark the body as complete. However slow the reader is, the connection is free for its next message."""
         self.done = True
-        self._let_go()
+        self._unpause()
         self.pause = self._resume = None
         self._wake()
 
     def fail(self, why: str) -> None:
-        """It will never be whole."""
+        """Mark the body as broken off: `read` raises BrokenBodyError with `why` as its message."""
         if not self.done:
             self._error = BrokenBodyError(why)
             self.done = True
             self._wake()
 
     async def read(self) -> bytes:
-        """What came since the last time, at least a byte; b"" at the end. Raises BrokenBodyError."""
+        """Return what was fed since the last call, waiting for at least one byte; b"" at the end.
+
+        Raises BrokenBodyError when the body broke off.
+        """
         while not self._chunks:
             if self._error is not None:
                 raise self._error
@@ -73,11 +81,15 @@ class Body:
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
         self.size = 0
-        self._let_go()
+        self._unpause()
         return data
 
     async def take(self, limit: int) -> tuple[bytes, bool]:
-        """All of it and True; or what came first and False, where there is more than `limit` bytes."""
+        """Read the body up to `limit` bytes.
+
+        Returns the whole body and True; or, where it has more than `limit` bytes, its beginning and False. Raises
+        BrokenBodyError when the body broke off.
+        """
         parts: list[bytes] = []
         length = 0
         while not self.done or self._chunks:
@@ -90,7 +102,7 @@ class Body:
             raise self._error
         return parts[0] if len(parts) == 1 else b"".join(parts), True
 
-    def _let_go(self) -> None:
+    def _unpause(self) -> None:
         if self._paused and self._resume is not None:
             self._paused = False
             self._resume()
@@ -103,8 +115,8 @@ class Body:
                 waiter.set_result(None)
 
 
-def whole(data: bytes) -> Body:
-    """A body that is there already."""
+def complete_body(data: bytes) -> Body:
+    """Return a body that holds all its bytes already."""
     body = Body()
     if data:
         body.feed(data)

@@ -1,8 +1,8 @@
-"""Who may talk to a proxy that listens: the host asked for, the page that asks, and the token.
+"""Which requests a listening proxy accepts: by the host they name, the page they come from, and the token.
 
-A page in a browser can send requests to any address that the browser reaches, loopback included; DNS rebinding even
-lets it read the answers. Such requests give themselves away by their `Origin` and `Host` (MCP 2025-11-25 and
-2026-07-28, transports, security warning).
+A page in a browser can send requests to any address that the browser reaches, loopback included; with DNS rebinding it
+can even read the answers. Such requests are known by their `Origin` and `Host` (MCP 2025-11-25 and 2026-07-28,
+transports, security warning).
 """
 
 import hmac
@@ -16,10 +16,11 @@ from toolvet.wire.http_head import RequestHead
 
 TOKEN_FIELD: Final = b"x-toolvet-token"
 _BEARER: Final = b"bearer "
+_MOST_KNOWN: Final = 256
 
 
 class Denied(NamedTuple):
-    """Why a request goes no further: an HTTP status, and a sentence."""
+    """Why a request is denied: an HTTP status, and a sentence for the client."""
 
     status: int
     why: str
@@ -38,7 +39,11 @@ class Listen(NamedTuple):
 
 
 def read_listen(text: str) -> Listen:
-    """`host:port`, `[v6]:port`, `:port` or `port` alone; without a host it is loopback. Raises UsageError."""
+    """Parse `host:port`, `[v6]:port`, `:port` or `port` alone; without a host it is the loopback. Raises UsageError.
+
+    >>> read_listen("8080")
+    Listen(host='127.0.0.1', port=8080)
+    """
     host, colon, port = text.rpartition(":")
     if not colon:
         host, port = "", text
@@ -49,9 +54,16 @@ def read_listen(text: str) -> Listen:
 
 
 class Guard:
-    """Raises UsageError where listening would let anybody in: beyond loopback a token is needed.
+    """Decides which requests may pass.
 
-    `hosts` are further names that this proxy is reached by, `origins` pages that may use it (`https://app.example`).
+    Args:
+        listen: The address that the proxy listens on.
+        token: The secret that each request must carry; None for no token.
+        hosts: Further host names that this proxy is reached by.
+        origins: Pages that may use it (`https://app.example`).
+
+    Raises:
+        UsageError: For an address beyond the loopback without a token, and for a token that is too weak.
     """
 
     def __init__(
@@ -70,19 +82,19 @@ class Guard:
         self._known_origins: dict[bytes, bool] = {}
 
     def denies(self, head: RequestHead) -> Denied | None:
-        """None for a request that may pass."""
+        """Return why this request is denied; None for a request that may pass."""
         hosts = head.values(b"host")
-        if len(hosts) > 1 or not _decided(self._known_hosts, hosts[0] if hosts else b"", self._is_our_host):
+        if len(hosts) > 1 or not _decide(self._known_hosts, hosts[0] if hosts else b"", self._is_our_host):
             return Denied(421, "the Host header names another server; --host NAME admits it")
         origins = head.values(b"origin")
-        if origins and (len(origins) > 1 or not _decided(self._known_origins, origins[0], self._is_welcome)):
+        if origins and (len(origins) > 1 or not _decide(self._known_origins, origins[0], self._is_welcome)):
             return Denied(403, "pages of this Origin may not use the proxy; --origin URL admits them")
         if self._token is not None and not self._has_token(head, self._token):
             return Denied(401, "the proxy needs its token, as X-Toolvet-Token or as Authorization: Bearer")
         return None
 
     def is_token(self, name: bytes, value: bytes) -> bool:
-        """Whether this field holds the token of the proxy where the server's credentials have their place."""
+        """Whether this field carries the proxy's token in the place of the server's credentials."""
         token = self._token
         return token is not None and name.lower() == b"authorization" and _same(_credential(value), token)
 
@@ -102,7 +114,7 @@ class Guard:
             return False
         if host in self._hosts or host == "localhost" or host.endswith(".localhost"):
             return True
-        # Rebinding takes a name: an address in the URL is the address that was reached.
+        # DNS rebinding needs a name: an address in the URL is the address that was reached.
         return _is_loopback(host) if self._is_loopback else _is_address(host)
 
     def _is_welcome(self, value: bytes) -> bool:
@@ -119,17 +131,18 @@ class Guard:
         return _is_loopback(host) or host in self._hosts
 
 
-def _decided(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bool]) -> bool:
+def _decide(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bool]) -> bool:
+    """Return what `decide` says of this value; it is called once for each value in `known`."""
     found = known.get(value)
     if found is None:
-        if len(known) > 256:
+        if len(known) > _MOST_KNOWN:
             known.clear()
         found = known[value] = decide(value)
     return found
 
 
 def _host_of(value: str) -> str | None:
-    """The host of a Host header without its port; None for what is none."""
+    """Return the host of a Host header without its port; None when the value is not a host."""
     try:
         parts = urlsplit(f"//{value}")
         _ = parts.port

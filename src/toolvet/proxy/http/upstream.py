@@ -1,4 +1,4 @@
-"""The side of HTTP that asks: requests to one origin over connections that are kept, answers as they arrive."""
+"""The HTTP side that asks: requests to one origin over kept connections, answers as they arrive."""
 
 import asyncio
 import ssl
@@ -13,10 +13,11 @@ import msgspec
 from toolvet.errors import UsageError
 from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.transport.target import mask_url
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, written_request
+from toolvet.wire.http_body import BodyWriter, announced_length, answer_framing
+from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_request_head
 
-# Servers close idle connections, uvicorn and Node after five seconds. A request that meets such an end is lost, and a
-# call must not be sent twice, so we are done with a connection first.
+# Servers close idle connections, uvicorn and Node after five seconds. A request on such a connection is lost, and a
+# call must not be sent twice, so the proxy drops an idle connection earlier.
 _IDLE_SECONDS: Final = 4.0
 _MOST_IDLE: Final = 64
 _CONNECT_SECONDS: Final = 10.0
@@ -24,7 +25,7 @@ _SAFE_METHODS: Final = frozenset({b"GET", b"HEAD", b"OPTIONS"})
 
 
 class UpstreamError(Exception):
-    """The server did not answer; the message says why. `sent` when it may have got the request all the same."""
+    """The server did not answer; the message says why. `sent` is True when it may have received the request."""
 
     def __init__(self, why: str, *, sent: bool) -> None:
         self.sent = sent
@@ -32,7 +33,7 @@ class UpstreamError(Exception):
 
 
 class UpstreamResponse(msgspec.Struct):
-    """An answer: its head, and its body as it arrives. `close` when no more of it is wanted."""
+    """An answer: its head, and its body as it arrives. Call `close` when no more of it is wanted."""
 
     head: ResponseHead
     body: Body
@@ -44,20 +45,20 @@ class Upstream(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, safe to print."""
+        """The server's name for the record, safe to print."""
         ...
 
     async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
-        """Ask. The fields of the head are ready to be sent. Raises UpstreamError."""
+        """Send a request whose fields are ready and return the answer. Raises UpstreamError."""
         ...
 
     async def close(self) -> None:
-        """Nothing more will be asked."""
+        """Close all connections, or end all processes."""
         ...
 
 
 class HttpUpstream:
-    """A server at a URL. Raises UsageError for a URL that is none."""
+    """A server at a URL. Raises UsageError for a URL that cannot be used."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -84,7 +85,10 @@ class HttpUpstream:
         self._busy: set[ServerConnection] = set()
 
     async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
-        """Ask. A request that is sure not to have been read is sent again, over a new connection."""
+        """Send a request and return the answer. Raises UpstreamError.
+
+        A request that the server cannot have acted on is sent again, over a new connection.
+        """
         while True:
             connection = self._take()
             is_fresh = connection is None
@@ -102,12 +106,12 @@ class HttpUpstream:
                 raise
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
         for connection in (*self._idle, *self._busy):
             connection.abort()
 
     def release(self, connection: "ServerConnection") -> None:
-        """It may be used again."""
+        """Keep a connection for the next request."""
         self._busy.discard(connection)
         if len(self._idle) < _MOST_IDLE:
             connection.idle_until = monotonic() + min(_IDLE_SECONDS, connection.patience)
@@ -116,7 +120,7 @@ class HttpUpstream:
             connection.abort()
 
     def lost(self, connection: "ServerConnection") -> None:
-        """It was closed."""
+        """Forget a connection that was closed."""
         self._busy.discard(connection)
         if connection in self._idle:
             self._idle.remove(connection)
@@ -144,7 +148,7 @@ class HttpUpstream:
         except TimeoutError as error:
             raise UpstreamError("no connection could be made in time", sent=False) from error
         except OSError as error:
-            raise UpstreamError(_in_words(error), sent=False) from error
+            raise UpstreamError(_describe_error(error), sent=False) from error
         return connection
 
 
@@ -177,32 +181,34 @@ class ServerConnection(asyncio.Protocol):
         answer: asyncio.Future[UpstreamResponse] = self._loop.create_future()
         self._answer = answer
         if body.done:
-            # A body that failed meanwhile raises here, and nothing of it is sent.
+            # A body that failed meanwhile raises here, before any of it is sent.
             data = await body.read()
-            length = len(data) if data or head.method == b"POST" else -1
-            self._write(written_request(head, authority, length) + data)
+            length = len(data) if data or head.method == b"POST" else None
+            self._write(encode_request_head(head, authority, length) + data)
         else:
             self._upload = self._loop.create_task(self._send_body(head, authority, body))
         return await answer
 
     async def _send_body(self, head: RequestHead, authority: bytes, body: Body) -> None:
-        told = head.length
-        self._write(written_request(head, authority, told))
+        length = head.length
+        writer = BodyWriter("chunked" if length is None else "length")
+        self._write(encode_request_head(head, authority, "chunked" if length is None else length))
         try:
             while data := await body.read():
-                self._write(data if told is not None else b"%x\r\n%b\r\n" % (len(data), data))
+                self._write(writer.write(data))
                 if self._paused_writing and self.is_open:
                     self._drained = self._loop.create_future()
                     await self._drained
         except BrokenBodyError:
-            # Half a request must not look like a whole one.
+            # Half a request must not look like a complete one.
             self.abort()
             return
-        if told is None:
-            self._write(b"0\r\n\r\n")
+        last = writer.end()
+        if last:
+            self._write(last)
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close the connection at once."""
         self.is_open = False
         if self._upload is not None:
             self._upload.cancel()
@@ -216,15 +222,15 @@ class ServerConnection(asyncio.Protocol):
     # asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It stands."""
+        """The connection is open."""
         self._transport = cast("asyncio.Transport", transport)
         self.is_open = True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone: what was to come, will not."""
+        """Connection closed: fail what still waits for the server."""
         self.is_open = False
         self._owner.lost(self)
-        why = "the server closed the connection" if exc is None else _in_words(exc)
+        why = "the server closed the connection" if exc is None else _describe_error(exc)
         if self._upload is not None:
             self._upload.cancel()
         if self._drained is not None and not self._drained.done():
@@ -238,22 +244,22 @@ class ServerConnection(asyncio.Protocol):
             self._answer.set_exception(BrokenBodyError(f"{why} before it answered"))
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the server."""
+        """Bytes of the server came: parse them."""
         if self._answer is None:
-            # Words that nobody asked for: the connection cannot be trusted any more.
+            # Bytes without a request: the connection cannot be trusted any more.
             self.abort()
             return
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            self._broke("what it sent is not HTTP/1.1")
+            self._fail("what it sent is not HTTP/1.1")
 
     def pause_writing(self) -> None:
-        """The server is slower than the client."""
+        """The server reads more slowly than the client sends."""
         self._paused_writing = True
 
     def resume_writing(self) -> None:
-        """It caught up."""
+        """The server caught up."""
         self._paused_writing = False
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
@@ -265,44 +271,40 @@ class ServerConnection(asyncio.Protocol):
         self._fields, self._reason, self._in_head = [], b"", True
 
     def on_status(self, reason: bytes) -> None:
-        """A part of the reason phrase."""
+        """Add a part of the reason phrase."""
         self._reason += reason
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header field; trailers are dropped."""
+        """Add a header field; trailers are dropped."""
         if self._in_head:
             self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """The head is complete: hand the answer over."""
         self._in_head = False
         status = self._parser.get_status_code()
         answer = self._answer
         if status < 200 or answer is None or answer.done():
             return
         head = ResponseHead(status, self._reason, self._fields)
-        length = head.get(b"content-length")
-        chunked = b"chunked" in (head.get(b"transfer-encoding") or b"").lower()
-        bodiless = self._method == b"HEAD" or status in {204, 304}
-        if length is not None and not chunked:
-            head.length = int(length)
-        self._until_eof = length is None and not chunked and not bodiless
+        head.length = announced_length(head)
+        self._until_eof = answer_framing(self._method, head) == "close"
         self._keep = self._parser.should_keep_alive() and not self._until_eof
         self.patience = _patience(head.get(b"keep-alive"))
         self._body = Body(self._pause, self._resume)
         answer.set_result(UpstreamResponse(head, self._body, self._close_response))
         if self._method == b"HEAD":
-            # The parser waits for a body that its length announces.
+            # The parser would wait for the body that Content-Length announces.
             self._keep = False
             self._finish()
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body."""
+        """Add a part of the body."""
         if self._body is not None:
             self._body.feed(data)
 
     def on_message_complete(self) -> None:
-        """The answer is whole, if it was one: 100 Continue is none."""
+        """The message is complete; 100 Continue was not the answer yet."""
         if self._body is not None and not self._until_eof:
             self._finish()
 
@@ -319,11 +321,11 @@ class ServerConnection(asyncio.Protocol):
             body.finish()
 
     def _close_response(self) -> None:
-        """Nobody reads on: with the rest of the answer under way, the connection is of no use."""
+        """Stop reading: with the rest of the answer under way, the connection cannot be used again."""
         if self._body is not None:
             self.abort()
 
-    def _broke(self, why: str) -> None:
+    def _fail(self, why: str) -> None:
         if self._body is not None:
             self._body.fail(why)
         elif self._answer is not None and not self._answer.done():
@@ -340,7 +342,7 @@ class ServerConnection(asyncio.Protocol):
 
 
 def _patience(value: bytes | None) -> float:
-    """How long the server keeps an idle connection, less a second, by its own `Keep-Alive: timeout=…` (seconds)."""
+    """Return how many seconds to keep an idle connection: a second less than the server's `Keep-Alive: timeout=…`."""
     for part in (value or b"").split(b","):
         name, _, seconds = part.strip().partition(b"=")
         if name.lower() == b"timeout" and seconds.isdigit() and len(seconds) < 9:
@@ -348,7 +350,7 @@ def _patience(value: bytes | None) -> float:
     return _IDLE_SECONDS
 
 
-def _in_words(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     match error:
         case ConnectionRefusedError():
             return "the connection was refused"

@@ -1,1 +1,5 @@
-"""A client's configuration file ↔ the same file with its servers behind `toolvet proxy`."""
+"""A client's configuration file ↔ the same file with its servers behind `toolvet proxy`.
+
+install, uninstall (file.py: read, back up, write) → plan_install, plan_uninstall (entries.py: text → text)
+  → Edits of the entries (edit.py), for servers at a URL by remote.py
+"""

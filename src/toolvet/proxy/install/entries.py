@@ -1,28 +1,42 @@
 """A client's configuration file ↔ the same file with its servers behind `toolvet proxy`.
 
-    plan = installed(text, before, wrapper)      text → text, and what was done to each server
-    plan = uninstalled(text, before)             the way back
+    plan = plan_install(text, before, wrapper)   text → new text, and what was done to each server
+    plan = plan_uninstall(text, before)          the way back
 
-Only the members of an entry that must change are written anew (`command` and `args`), so comments, order, indentation
-and everything else stay as their author left them. `before` is the text as it was without toolvet, kept in a backup
-beside the file: what is taken back is cut out of it, letter by letter, so that a file nobody edited in between comes
-back byte for byte, and in an edited one only our entries change.
+For example `"time": {"command": "uvx", "args": ["mcp-server-time"]}` becomes
+
+    "time": {"command": "toolvet", "args": ["proxy", "--name", "time", "--", "uvx", "mcp-server-time"]}
+
+Only the members of an entry that must change are written again (`command` and `args`), so comments, order, indentation
+and everything else stay. `before` is the text as it was without toolvet, kept in a backup beside the file. The way back
+copies the old spelling from it: a file that was not edited in between comes back byte for byte, and in an edited one
+only the entries of toolvet change.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolvet.errors import ConfigError
-from toolvet.proxy.install.edit import Backup, Edit, Path, edited, indent, marked, without, written
-from toolvet.proxy.install.remote import Where, inner_remote, is_remote, obstacle, unwrapped, wrapped
+from toolvet.proxy.install.edit import (
+    Backup,
+    Edit,
+    MemberPlace,
+    Path,
+    apply_edits,
+    indent,
+    remove_member,
+    split_mark,
+    write_json,
+)
+from toolvet.proxy.install.remote import inner_remote, is_remote, obstacle, unwrap_remote, wrap_remote
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
 
 # Where clients keep their servers: Claude, Cursor, Windsurf, Gemini, Cline and others | VS Code's mcp.json | Zed.
-_TABLES = ("mcpServers", "servers", "context_servers")
+_TABLES: Final = ("mcpServers", "servers", "context_servers")
 # VS Code's settings.json keeps its mcp.json under this key.
-_NESTED = "mcp"
+_NESTED: Final = "mcp"
 
 Done: TypeAlias = Literal["wrapped", "unwrapped", "already", "untouched", "remote", "sign_in", "secret", "unreadable"]
 
@@ -32,7 +46,7 @@ class Change:
     """What was done to one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
 
     `already`: it is behind toolvet, or not, as wanted. `remote`, `sign_in`, `secret`: it is at a URL, see
-    `install_remote.obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another
+    `install.remote.obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another
     server was asked for.
     """
 
@@ -42,7 +56,7 @@ class Change:
 
 @dataclass(frozen=True)
 class InstallPlan:
-    """The text to write, the text without toolvet at all (what the backup should hold), and what was done."""
+    """The text to write, the text without toolvet (for the backup), and what was done to each server."""
 
     text: str
     before: str
@@ -57,25 +71,25 @@ class Wrapper:
     options: Sequence[str] = ()
 
     def words(self, server: str, command: str, args: Sequence[object]) -> tuple[str, list[object]]:
-        """`command` and `args` of the entry that starts this server through toolvet."""
+        """Return `command` and `args` of the entry that starts this server through toolvet."""
         first, before = self.before(server)
         return first, [*before, "--", command, *args]
 
     def before(self, server: str) -> tuple[str, list[object]]:
-        """The same without the server: what stands before it."""
+        """Return the same up to the words of the server."""
         first, *rest = self.command
         return first, [*rest, "proxy", "--name", server, *self.options]
 
 
-def installed(text: str, before: str | None, wrapper: Wrapper, servers: Sequence[str] = ()) -> InstallPlan:
+def plan_install(text: str, before: str | None, wrapper: Wrapper, servers: Sequence[str] = ()) -> InstallPlan:
     """Put these servers (all, when none is named) behind toolvet.
 
-    `before` is the text of the backup, None when there is none. Servers that already are behind toolvet stay as they
-    are. Raises ConfigError for a text that is no configuration, and for a server that it does not have.
+    `before` is the text of the backup, None when there is none. Servers that are behind toolvet already stay as they
+    are. Raises ConfigError for a text that is not a configuration, and for a server that it does not have.
     """
-    bare = uninstalled(text, before).text
-    mark, text = marked(text)
-    document = _read(text)
+    bare = plan_uninstall(text, before).text
+    mark, text = split_mark(text)
+    document = _parse_configuration(text)
     entries = _entries(document)
     _require(servers, entries)
     edits: list[Edit] = []
@@ -84,18 +98,18 @@ def installed(text: str, before: str | None, wrapper: Wrapper, servers: Sequence
         name = str(path[-1])
         done = _wrappable(entry, servers) if not servers or name in servers else "untouched"
         if done == "wrapped" and is_remote(entry):
-            edits += wrapped(Where(text, document, path), entry, *wrapper.before(name))
+            edits += wrap_remote(MemberPlace(text, document, path), entry, *wrapper.before(name))
         elif done == "wrapped":
             command, args = wrapper.words(name, str(entry["command"]), elements(entry.get("args", [])))
-            edits += _rewrite(document, path, command, args, new_line=indent(text, document, (*path, "command")))
+            edits += _rewrite(MemberPlace(text, document, path), command, args)
         changes.append(Change(name, done))
-    return InstallPlan(mark + edited(text, edits), bare, tuple(changes))
+    return InstallPlan(mark + apply_edits(text, edits), bare, tuple(changes))
 
 
-def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> InstallPlan:
-    """Take these servers (all, when none is named) from behind toolvet. Raises ConfigError as `installed` does."""
-    mark, text = marked(text)
-    document = _read(text)
+def plan_uninstall(text: str, before: str | None, servers: Sequence[str] = ()) -> InstallPlan:
+    """Take these servers (all, when none is named) out of toolvet again. Raises ConfigError as `plan_install` does."""
+    mark, text = split_mark(text)
+    document = _parse_configuration(text)
     entries = _entries(document)
     _require(servers, entries)
     backup = Backup(before)
@@ -104,7 +118,7 @@ def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> I
     changes: list[Change] = []
     for path, entry in entries.items():
         name = str(path[-1])
-        undo = _undone(text, document, path, entry, backup)
+        undo = _undo(MemberPlace(text, document, path), entry, backup)
         if undo is None:
             changes.append(Change(name, "untouched" if servers and name not in servers else "already"))
             continue
@@ -114,11 +128,11 @@ def uninstalled(text: str, before: str | None, servers: Sequence[str] = ()) -> I
         else:
             edits += undo
             changes.append(Change(name, "unwrapped"))
-    return InstallPlan(mark + edited(text, edits), mark + edited(text, everything), tuple(changes))
+    return InstallPlan(mark + apply_edits(text, edits), mark + apply_edits(text, everything), tuple(changes))
 
 
 def inner_command(entry: Mapping[str, object]) -> tuple[str, list[object]] | None:
-    """The server that an entry starts through toolvet, as command and arguments; None for an entry that is not ours."""
+    """Return the command and arguments that an entry starts through toolvet; None for any other entry."""
     args = _our_words(entry)
     if args[:1] != ["proxy"] or "--" not in args:
         return None
@@ -127,7 +141,7 @@ def inner_command(entry: Mapping[str, object]) -> tuple[str, list[object]] | Non
 
 
 def _our_words(entry: Mapping[str, object]) -> list[object]:
-    """What stands behind `toolvet` in an entry that starts it; nothing in any other."""
+    """Return the words after `toolvet` in an entry that starts it; none for any other entry."""
     command, args = entry.get("command"), list(elements(entry.get("args")))
     if args[:2] == ["-m", "toolvet"]:
         return args[2:]
@@ -135,18 +149,16 @@ def _our_words(entry: Mapping[str, object]) -> list[object]:
     return args if name in {"toolvet", "toolvet.exe"} else []
 
 
-def _undone(
-    text: str, document: Document, path: Path, entry: Mapping[str, object], backup: Backup
-) -> list[Edit] | None:
-    """The way back for this entry; None for one that is not ours."""
+def _undo(place: MemberPlace, entry: Mapping[str, object], backup: Backup) -> list[Edit] | None:
+    """Return the edits that take this entry back; None for one that does not start toolvet."""
     inner = inner_command(entry)
     if inner is not None:
-        return _restore(text, document, path, inner, backup)
+        return _restore_command(place, inner, backup)
     remote = inner_remote(_our_words(entry))
-    return None if remote is None else unwrapped(Where(text, document, path), entry, remote, backup)
+    return None if remote is None else unwrap_remote(place, entry, remote, backup)
 
 
-def _read(text: str) -> Document:
+def _parse_configuration(text: str) -> Document:
     try:
         return read_jsonc(text)
     except JsoncError as error:
@@ -154,7 +166,7 @@ def _read(text: str) -> Document:
 
 
 def _entries(document: Document) -> dict[Path, Mapping[str, object]]:
-    """All servers by their path, in the order of the file."""
+    """Return all servers by their path, in the order of the file."""
     top = members(document.value)
     tables: list[Path] = [(key,) for key in _TABLES if is_object(top.get(key))]
     tables += [(_NESTED, key) for key in _TABLES if is_object(members(top.get(_NESTED)).get(key))]
@@ -195,27 +207,27 @@ def _wrappable(entry: Mapping[str, object], servers: Sequence[str]) -> Done:
     return "wrapped"
 
 
-def _rewrite(document: Document, path: Path, command: str, args: Sequence[object], *, new_line: str) -> list[Edit]:
-    """New `command` and `args`; args that were not there come right behind the command."""
-    start, end = document.spans[*path, "command"]
-    edits = [Edit(start, end, written(command))]
-    where = (*path, "args")
-    if where in document.spans:
-        edits.append(Edit(*document.spans[where], written(args)))
+def _rewrite(place: MemberPlace, command: str, args: Sequence[object]) -> list[Edit]:
+    """Replace `command` and `args` of an entry; new args are written right after the command."""
+    start, end = place.at("command").span
+    edits = [Edit(start, end, write_json(command))]
+    if place.at("args").exists:
+        edits.append(Edit(*place.at("args").span, write_json(args)))
     else:
-        edits.append(Edit(end, end, f",{new_line}{written('args')}: {written(args)}"))
+        edits.append(Edit(end, end, f",{indent(place.at('command'))}{write_json('args')}: {write_json(args)}"))
     return edits
 
 
-def _restore(text: str, document: Document, path: Path, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
+def _restore_command(place: MemberPlace, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
     command, args = inner
-    start, end = document.spans[*path, "command"]
+    path = place.path
+    start, end = place.at("command").span
     was = backup.text_of(*path, "command") if backup.value_of(*path, "command") == command else None
-    edits = [Edit(start, end, was if was is not None else written(command))]
-    first, last = document.spans[*path, "args"]
+    edits = [Edit(start, end, was if was is not None else write_json(command))]
+    first, last = place.at("args").span
     had_args = is_object(backup.value_of(*path)) and "args" in members(backup.value_of(*path))
     if args or had_args:
         was = backup.text_of(*path, "args") if backup.value_of(*path, "args") == args else None
-        return [*edits, Edit(first, last, was if was is not None else written(args))]
-    # There were none: the member goes, with the comma before it, or only its items when it stands first.
-    return [*edits, without(text, document, (*path, "args"), end, "[]")]
+        return [*edits, Edit(first, last, was if was is not None else write_json(args))]
+    # There were none: remove the member with the comma before it, or only its items when it is the first.
+    return [*edits, remove_member(place.at("args"), end, "[]")]

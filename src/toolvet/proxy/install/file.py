@@ -1,4 +1,4 @@
-"""`proxy.install` on a file: read, back up, written whole or not at all."""
+"""Install and uninstall on a file: read it, keep a backup, write it completely or not at all."""
 
 import os
 import tempfile
@@ -7,50 +7,53 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolvet.errors import ConfigError, UsageError
-from toolvet.proxy.install.entries import InstallPlan, Wrapper, installed, uninstalled
+from toolvet.proxy.install.entries import InstallPlan, Wrapper, plan_install, plan_uninstall
 
 
 def install(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> InstallPlan:
     """Put the servers of this file behind toolvet; the file as it was before is kept beside it (`backup_of`).
 
-    Raises ConfigError as `installed` does, UsageError for a file that cannot be read or written.
+    Raises ConfigError as `plan_install` does, UsageError for a file that cannot be read or written.
     """
-    with _naming(path):
-        plan = installed(_read(path), _backup(path), wrapper, servers)
+    with _name_file(path):
+        plan = plan_install(_read_file(path), _read_backup(path), wrapper, servers)
     if any(change.done == "wrapped" for change in plan.changes):
-        # The backup first: whatever happens next, nothing is lost.
-        _write(backup_of(path), plan.before, like=path)
-        _write(path, plan.text, like=path)
+        # The backup first: nothing is lost if the second write fails.
+        _write_file(backup_of(path), plan.before, like=path)
+        _write_file(path, plan.text, like=path)
     return plan
 
 
 def planned(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> tuple[str, InstallPlan]:
-    """The text of the file, and what `install` would make of it."""
-    with _naming(path):
-        text = _read(path)
-        return text, installed(text, _backup(path), wrapper, servers)
+    """Return the text of the file, and the plan that `install` would carry out. Raises as `install` does."""
+    with _name_file(path):
+        text = _read_file(path)
+        return text, plan_install(text, _read_backup(path), wrapper, servers)
 
 
 def uninstall(path: Path, servers: Sequence[str] = ()) -> InstallPlan:
-    """The way back. The backup goes when nothing differs from it any more."""
-    with _naming(path):
-        before = _backup(path)
-        plan = uninstalled(_read(path), before, servers)
+    """Undo `install` and return the plan. The backup is removed when nothing differs from it any more.
+
+    Raises as `install` does.
+    """
+    with _name_file(path):
+        before = _read_backup(path)
+        plan = plan_uninstall(_read_file(path), before, servers)
     if any(change.done == "unwrapped" for change in plan.changes):
-        _write(path, plan.text, like=path)
+        _write_file(path, plan.text, like=path)
     if before is not None and plan.text == before:
         backup_of(path).unlink(missing_ok=True)
     return plan
 
 
 def backup_of(path: Path) -> Path:
-    """Where the file of before toolvet is kept: `mcp.json.before-toolvet`."""
+    """Return where the file from before toolvet is kept: `mcp.json.before-toolvet`."""
     return path.with_name(path.name + ".before-toolvet")
 
 
-def _read(path: Path) -> str:
+def _read_file(path: Path) -> str:
     try:
-        # Not read as text: that would turn every line end into the one of this system.
+        # As bytes: text mode would change the line ends to those of this system.
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"not UTF-8 at byte {error.start}", file=str(path)) from error
@@ -58,13 +61,16 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
-def _backup(path: Path) -> str | None:
+def _read_backup(path: Path) -> str | None:
     file = backup_of(path)
-    return _read(file) if file.exists() else None
+    return _read_file(file) if file.exists() else None
 
 
-def _write(path: Path, text: str, *, like: Path) -> None:
-    """Beside the file and then over it, so that a full disk or a crash leaves the old one. Links stay links."""
+def _write_file(path: Path, text: str, *, like: Path) -> None:
+    """Write a temporary file and replace `path` by it, so that a full disk or a crash leaves the old one.
+
+    Links stay links. A new file gets the permissions of `like`.
+    """
     target = path.resolve()
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -74,7 +80,7 @@ def _write(path: Path, text: str, *, like: Path) -> None:
                 stream.write(text.encode())
                 stream.flush()
                 os.fsync(stream.fileno())
-            # It may hold tokens: readable for whom it was.
+            # It may hold tokens: the permissions stay as they were.
             temporary.chmod((target if target.exists() else like).stat().st_mode & 0o777)
             temporary.replace(target)
         except OSError:
@@ -86,8 +92,8 @@ def _write(path: Path, text: str, *, like: Path) -> None:
 
 
 @contextmanager
-def _naming(path: Path) -> Generator[None]:
-    """Errors name the file: what plans a change knows only a text."""
+def _name_file(path: Path) -> Generator[None]:
+    """Add the name of the file to errors: the plans know only its text."""
     try:
         yield
     except ConfigError as error:

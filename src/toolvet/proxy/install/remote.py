@@ -4,9 +4,9 @@
     {"type": "stdio", "command": "toolvet", "args": [… "--header-env", "Authorization=TOOLVET_HEADER_AUTHORIZATION", U],
      "env": {"TOOLVET_HEADER_AUTHORIZATION": V}}
 
-A header's value stays where it was and becomes a variable: a command line can be read by everybody on the machine, and
-what a client puts into `headers` (`${input:key}`) it puts into `env`, too. It is named without a dollar sign, because
-clients would look for a variable of that name themselves.
+A header's value stays where it was and becomes a variable: every user of the machine can read a command line, and
+clients replace placeholders (`${input:key}`) in `env` as in `headers`. The variable is named without a dollar sign,
+because clients would replace `$NAME` themselves.
 """
 
 import re
@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from toolvet.proxy.install.edit import Backup, Edit, Path, indent, renamed, without, written
+from toolvet.proxy.install.edit import Backup, Edit, MemberPlace, indent, remove_member, rename_member, write_json
 from toolvet.schema.json_value import is_object, members
-from toolvet.transport.jsonc import Document
 from toolvet.transport.target import mask_url
 
 Obstacle: TypeAlias = Literal["remote", "sign_in", "secret"]
@@ -25,38 +24,30 @@ Obstacle: TypeAlias = Literal["remote", "sign_in", "secret"]
 _URLS: Final = ("url", "serverUrl", "httpUrl")
 _TYPES: Final = ("type", "transport")
 _STREAMABLE: Final = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
-# How clients are told to sign in.
+# The members that make a client sign in.
 _SIGN_IN: Final = ("oauth", "auth", "authProviderType")
 _LOOPBACK: Final = re.compile(r"https?://(localhost|127\.[0-9.]+|\[::1\])([:/?]|\Z)", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
-class Where(NamedTuple):
-    """An entry's place in its file."""
-
-    text: str
-    document: Document
-    path: Path
-
-
-class Remote(NamedTuple):
-    """A server behind toolvet: its URL, and for each variable the header that has its value."""
+class RemoteEntry(NamedTuple):
+    """A server at a URL behind toolvet: the URL, and the header for each variable."""
 
     url: str
     headers: Mapping[str, str]
 
 
 def is_remote(entry: Mapping[str, object]) -> bool:
-    """Whether this is a server at a URL, reached without us."""
+    """Whether this is a server at a URL that is not behind toolvet."""
     return "command" not in entry and any(isinstance(entry.get(key), str) for key in _URLS)
 
 
 def obstacle(entry: Mapping[str, object], *, chosen: Literal["by name", "with all"]) -> Obstacle | None:
-    """Why a server at a URL stays as it is; None where it can be put behind toolvet.
+    """Return why a server at a URL stays as it is; None where it can be put behind toolvet.
 
-    `remote`: it speaks the transport of 2024-11-05, or its entry is unlike those we know. `sign_in`: it has no
-    credentials, so the client may have to ask its user, which it cannot do for a command; who names it knows better.
-    `secret`: its URL holds one, or a variable, and would stand on a command line.
+    `remote`: it speaks the transport of 2024-11-05, or its entry has an unknown form. `sign_in`: it has no credentials,
+    so the client may have to ask its user, which it cannot do for a command; not if the user named this server
+    (`chosen`). `secret`: its URL contains a secret or a variable, which would be on a command line.
     """
     url = str(entry[_url_key(entry)])
     headers = members(entry.get("headers", {}))
@@ -77,66 +68,68 @@ def obstacle(entry: Mapping[str, object], *, chosen: Literal["by name", "with al
     return "sign_in" if signs_in and chosen == "with all" else None
 
 
-def wrapped(where: Where, entry: Mapping[str, object], command: str, args: Sequence[object]) -> list[Edit]:
-    """The entry that starts this server through toolvet. `args` are the words before those of the server."""
-    text, document, path = where
+def wrap_remote(place: MemberPlace, entry: Mapping[str, object], command: str, args: Sequence[object]) -> list[Edit]:
+    """Return the edits that make an entry start this server through toolvet.
+
+    `command` and `args` are the words up to those of the server.
+    """
     key = _url_key(entry)
     variables = _variables(list(members(entry.get("headers", {}))))
     words = [*args]
     for header, variable in variables.items():
         words += ["--header-env", f"{header}={variable}"]
     words.append(entry[key])
-    start, end = document.spans[*path, key]
-    new_line = indent(text, document, (*path, key))
+    start, end = place.at(key).span
+    new_line = indent(place.at(key))
     edits = [
-        renamed(text, document, (*path, key), '"command"'),
-        Edit(start, end, written(command)),
-        Edit(end, end, f",{new_line}{written('args')}: {written(words)}"),
+        rename_member(place.at(key), '"command"'),
+        Edit(start, end, write_json(command)),
+        Edit(end, end, f",{new_line}{write_json('args')}: {write_json(words)}"),
     ]
-    edits += [Edit(*document.spans[*path, kind], '"stdio"') for kind in _TYPES if kind in entry]
+    edits += [Edit(*place.at(kind).span, '"stdio"') for kind in _TYPES if kind in entry]
     if variables:
-        edits.append(renamed(text, document, (*path, "headers"), '"env"'))
-    edits += [renamed(text, document, (*path, "headers", header), written(name)) for header, name in variables.items()]
+        edits.append(rename_member(place.at("headers"), '"env"'))
+    edits += [rename_member(place.at("headers", header), write_json(name)) for header, name in variables.items()]
     return edits
 
 
-def inner_remote(words: Sequence[object]) -> Remote | None:
-    """The server that these words of `toolvet` stand before; None where they stand before a command, or are others."""
+def inner_remote(words: Sequence[object]) -> RemoteEntry | None:
+    """Return the server at a URL that these arguments of `toolvet` start; None for any other arguments."""
     if words[:1] != ["proxy"] or "--" in words:
         return None
     url = words[-1]
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         return None
-    told = [word for option, word in pairwise(words) if option == "--header-env"]
-    named = [str(word).partition("=") for word in told]
-    return Remote(url, {variable: header for header, _, variable in named})
+    options = [word for option, word in pairwise(words) if option == "--header-env"]
+    named = [str(word).partition("=") for word in options]
+    return RemoteEntry(url, {variable: header for header, _, variable in named})
 
 
-def unwrapped(where: Where, entry: Mapping[str, object], remote: Remote, backup: Backup) -> list[Edit]:
-    """The entry as it was; where the backup does not tell, as most clients write it."""
-    text, document, path = where
+def unwrap_remote(place: MemberPlace, entry: Mapping[str, object], remote: RemoteEntry, backup: Backup) -> list[Edit]:
+    """Return the edits that restore the entry; where the backup does not help, as most clients write it."""
+    path = place.path
     before = members(backup.value_of(*path))
     key = next((key for key in _URLS if key in before), "url")
-    start, end = document.spans[*path, "command"]
+    start, end = place.at("command").span
     was = backup.text_of(*path, key) if before.get(key) == remote.url else None
     edits = [
-        renamed(text, document, (*path, "command"), backup.key_of(*path, key) or written(key)),
-        Edit(start, end, was if was is not None else written(remote.url)),
-        without(text, document, (*path, "args"), end, "[]"),
+        rename_member(place.at("command"), backup.key_of(*path, key) or write_json(key)),
+        Edit(start, end, was if was is not None else write_json(remote.url)),
+        remove_member(place.at("args"), end, "[]"),
     ]
     edits += [
-        Edit(*document.spans[*path, kind], backup.text_of(*path, kind) or '"http"')
+        Edit(*place.at(kind).span, backup.text_of(*path, kind) or '"http"')
         for kind in _TYPES
         if entry.get(kind) == "stdio"
     ]
     variables = members(entry.get("env"))
     if remote.headers and variables:
-        edits.append(renamed(text, document, (*path, "env"), backup.key_of(*path, "headers") or '"headers"'))
+        edits.append(rename_member(place.at("env"), backup.key_of(*path, "headers") or '"headers"'))
         for variable in variables:
             header = remote.headers.get(variable)
             if header is not None:
-                token = backup.key_of(*path, "headers", header) or written(header)
-                edits.append(renamed(text, document, (*path, "env", variable), token))
+                token = backup.key_of(*path, "headers", header) or write_json(header)
+                edits.append(rename_member(place.at("env", variable), token))
     return edits
 
 
@@ -149,7 +142,7 @@ def _is_text(value: object) -> bool:
 
 
 def _variables(headers: Sequence[str]) -> dict[str, str]:
-    """A variable for each header; two that differ in signs only get different ones."""
+    """Return a variable for each header; names that differ only in punctuation get different variables."""
     found: dict[str, str] = {}
     for header in headers:
         name = "TOOLVET_HEADER_" + re.sub(r"[^A-Z0-9]", "_", header.upper())

@@ -1,27 +1,33 @@
-"""Work done behind the back of the calls: a bounded queue and one thread that empties it, in batches."""
+"""Work in the background of the calls: a bounded queue and one thread that empties it, in batches."""
 
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 
 # So many items are handed over at once: one transaction of a disk, one wake-up of a thread.
-_BATCH = 500
+_BATCH: Final = 500
 # How long the thread lets items gather after the first of them. Waking it for each call would cost the call more than
 # all the rest of the record.
-_GATHER_SECONDS = 0.05
-_MOST_COMPLAINTS = 20
+_GATHER_SECONDS: Final = 0.05
+_MOST_COMPLAINTS: Final = 20
 
 
-class Background(Generic[T]):
-    """`put` never blocks and never raises; what finds the queue full is counted in `dropped` and forgotten.
+class BackgroundQueue(Generic[T]):
+    """A bounded queue in front of a daemon thread.
 
-    `work` gets the items in their order, in a daemon thread, and `end` is called there after the last. What they raise
-    is told to `complain`, once for each new wording; what `work` raises costs the batch, which is counted in `failed`.
-    A thread that hangs delays nobody: `close` gives up on it.
+    `put` never blocks and never raises; an item that finds the queue full is dropped and counted in `dropped`. When
+    `work` raises, its batch is lost and counted in `failed`. A hanging thread delays nothing: `close` gives up on it.
+
+    Args:
+        work: Called in the thread with the items, in order.
+        end: Called in the thread after the last item.
+        capacity: How many items the queue holds.
+        name: Names the thread.
+        complain: Called with what `work` or `end` raised, once for each wording.
     """
 
     def __init__(
@@ -41,7 +47,7 @@ class Background(Generic[T]):
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._closing = threading.Event()
-        self._told: set[str] = set()
+        self._complained: set[str] = set()
         self.dropped = 0
         self.failed = 0
         self._idle.set()
@@ -49,7 +55,7 @@ class Background(Generic[T]):
         self._thread.start()
 
     def put(self, item: T) -> None:
-        """Queue an item; about a third of a microsecond."""
+        """Queue an item; takes about a third of a microsecond."""
         if len(self._queue) >= self._capacity:
             self.dropped += 1
             return
@@ -59,19 +65,19 @@ class Background(Generic[T]):
             self._wake.set()
 
     def flush(self, timeout: float) -> bool:
-        """Wait until all that was put has been worked on; False when that took longer than `timeout` seconds."""
+        """Wait until all queued items were worked on. Returns False when that takes longer than `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while True:
             if not self._idle.wait(max(0.0, deadline - time.monotonic())):
                 return False
-            # The thread says idle before its last look at the queue.
+            # The thread reports idle before its last look at the queue.
             if not self._queue:
                 return True
             if time.monotonic() > deadline:
                 return False
 
     def close(self, timeout: float) -> bool:
-        """Work on what is queued, and end. False when the thread had to be left behind, with what it still held."""
+        """Work on the queued items, and end. Returns False when the thread hangs: its items are lost."""
         self._closing.set()
         self._wake.set()
         self._thread.join(timeout)
@@ -83,9 +89,9 @@ class Background(Generic[T]):
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
             while self._queue:
-                self._do([self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))])
+                self._work_on([self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))])
             self._idle.set()
-            # Put between the last look and the set: its `put` saw a busy thread and did not wake it.
+            # An item came between the last look and the set: its `put` saw a busy thread and did not wake it.
             if self._queue:
                 self._idle.clear()
                 self._wake.set()
@@ -93,26 +99,26 @@ class Background(Generic[T]):
                 self._finish()
                 return
 
-    def _do(self, batch: Sequence[T]) -> None:
+    def _work_on(self, batch: Sequence[T]) -> None:
         try:
             self._work(batch)
-        except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is told
+        except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
             self.failed += len(batch)
-            self._tell(error)
+            self._report(error)
 
     def _finish(self) -> None:
         try:
             self._end()
         except Exception as error:  # noqa: BLE001 - as above
-            self._tell(error)
+            self._report(error)
 
-    def _tell(self, error: Exception) -> None:
+    def _report(self, error: Exception) -> None:
         words = f"{type(error).__name__}: {error}"
-        if words not in self._told and len(self._told) < _MOST_COMPLAINTS:
-            self._told.add(words)
+        if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
+            self._complained.add(words)
             self._complain(words)
 
 
 def give_way() -> None:
-    """Let the thread of the calls go first: Python would otherwise switch only every five milliseconds."""
+    """Let the thread of the calls run: Python would otherwise switch only every five milliseconds."""
     time.sleep(0)

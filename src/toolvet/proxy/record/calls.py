@@ -1,20 +1,23 @@
-"""Notes put together: when a call ends, how long it took."""
+"""Pairs the start of each call with its end, for the duration.
+
+CallStarted(call=1) at 10.0 s, CallEnded(call=1) at 10.2 s → FinishedCall(duration=0.2)
+"""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
 from toolvet.session import CallEnded, CallStarted
 
 # Calls that never end (a client that forgot them), or whose end the queue lost, must not fill the memory.
-_MOST_OPEN = 8_192
+_MOST_OPEN: Final = 8_192
 
 
 class FinishedCall(NamedTuple):
-    """A call that is over. `began` and `ended` are nanoseconds since the epoch; `duration` is in seconds.
+    """A call that is over. `began` and `finished` are nanoseconds since the epoch; `duration` is in seconds.
 
-    A call that was answered at once, or whose beginning the queue lost, has no `started`, no duration, and began when
-    it ended.
+    A call that was answered at once, or whose start the queue lost, has no `started` and no `duration`; its `began` is
+    when it ended.
     """
 
     origin: RecordSource
@@ -25,20 +28,19 @@ class FinishedCall(NamedTuple):
     duration: float | None
 
 
-class Calls:
-    """Remembers beginnings until their ends come."""
+class OpenCalls:
+    """Remembers the start of each call until its end comes."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, int], tuple[int, int, CallStarted]] = {}
 
-    @property
-    def open(self) -> int:
-        """Calls that began and have not ended."""
+    def __len__(self) -> int:
+        """The number of calls that started and have not ended."""
         return len(self._open)
 
-    def over(self, seen: Sequence[StampedNote]) -> Iterator[FinishedCall | StampedNote]:
-        """The calls that ended, and all other notes as they came."""
-        for item in seen:
+    def pair(self, notes: Sequence[StampedNote]) -> Iterator[FinishedCall | StampedNote]:
+        """Yield the calls that end with these notes, and all other notes as they came."""
+        for item in notes:
             note = item.note
             if isinstance(note, CallStarted):
                 if len(self._open) >= _MOST_OPEN:
@@ -47,9 +49,18 @@ class Calls:
             elif isinstance(note, CallEnded):
                 began = self._open.pop((item.origin.connection, note.call), None)
                 if began is None:
-                    yield FinishedCall(item.origin, note, None, item.at, item.at, None)
+                    yield FinishedCall(
+                        origin=item.origin, ended=note, started=None, began=item.at, finished=item.at, duration=None
+                    )
                 else:
-                    duration = (item.clock - began[1]) / 1e9
-                    yield FinishedCall(item.origin, note, began[2], began[0], item.at, duration)
+                    at, clock, started = began
+                    yield FinishedCall(
+                        origin=item.origin,
+                        ended=note,
+                        started=started,
+                        began=at,
+                        finished=item.at,
+                        duration=(item.clock - clock) / 1e9,
+                    )
             else:
                 yield item

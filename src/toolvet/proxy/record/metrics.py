@@ -1,4 +1,4 @@
-"""What Prometheus reads: counters of calls, verdicts and faults, and how long calls took, by server and tool."""
+"""The metrics for Prometheus: counters of calls, verdicts and faults, and how long calls took, by server and tool."""
 
 import threading
 from bisect import bisect_left
@@ -8,24 +8,25 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from toolvet.proxy.record.background import give_way
-from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.session import PolicyFault
 from toolvet.version import __version__
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # Seconds. Tools answer within a millisecond, or think for a minute.
-_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-# Clients make up names of tools: more than these are counted together.
-_MOST_TOOLS = 500
-_OTHER = "(other)"
+_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+# Clients can invent names of tools: beyond so many they are counted together.
+_MOST_TOOLS: Final = 500
+_OTHER: Final = "(other)"
+_ESCAPES: Final[Mapping[int, str]] = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 _Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass
 class _Durations:
-    """How many calls took at most so long, the last bucket being without a bound."""
+    """How many calls took at most as long as each bound; the last bucket has none. `total` is in seconds."""
 
     buckets: list[int] = field(default_factory=lambda: [0] * (len(_BOUNDS) + 1))
     total: float = 0.0
@@ -37,41 +38,49 @@ class _Durations:
 
 @dataclass(frozen=True)
 class _MetricFamily:
-    """A metric's name, kind and help, as they are told before its values."""
+    """A metric's name, type and help text, which are written before its values."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
     words: str
 
 
-_CALLS = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
-_BLOCKED = _MetricFamily(
+_CALLS: Final = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
+_BLOCKED: Final = _MetricFamily(
     "toolvet_blocked_total", "counter", "Calls or results that a policy stepped in on, by its reason."
 )
-_WOULD = _MetricFamily("toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on.")
-_REPAIRED = _MetricFamily("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
-_VERDICTS = _MetricFamily("toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict.")
-_SILENT = _MetricFamily("toolvet_errors_without_flag_total", "counter", "Results that report an error without isError.")
-_FAULTS = _MetricFamily("toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed.")
-_SECONDS = _MetricFamily(
+_WOULD: Final = _MetricFamily(
+    "toolvet_would_block_total", "counter", "Calls that a policy on audit would have stepped in on."
+)
+_REPAIRED: Final = _MetricFamily("toolvet_repaired_total", "counter", "Calls that were sent with repaired arguments.")
+_VERDICTS: Final = _MetricFamily(
+    "toolvet_verdicts_total", "counter", "Results that were judged, by the class of the verdict."
+)
+_SILENT: Final = _MetricFamily(
+    "toolvet_errors_without_flag_total", "counter", "Results that report an error without isError."
+)
+_FAULTS: Final = _MetricFamily(
+    "toolvet_faults_total", "counter", "What kept a policy from being applied; the calls passed."
+)
+_SECONDS: Final = _MetricFamily(
     "toolvet_call_duration_seconds", "histogram", "From the call to its answer, as the proxy saw it."
 )
 
 
 class Metrics:
-    """A sink. `render` may be called from any thread."""
+    """A sink that counts. `render` may be called from any thread. `name` is the server's label, as in `FileSink`."""
 
     def __init__(self, name: str = "") -> None:
         self._name = name
         self._lock = threading.Lock()
-        self._calls = Calls()
+        self._calls = OpenCalls()
         self._counts: dict[_MetricFamily, Counter[_Labels]] = {}
         self._durations: dict[_Labels, _Durations] = {}
         self._tools: set[tuple[str, str]] = set()
 
-    def write(self, seen: Sequence[StampedNote]) -> None:
-        """Count what ended."""
-        for item in self._calls.over(seen):
+    def write(self, notes: Sequence[StampedNote]) -> None:
+        """Count the calls that ended, and the faults."""
+        for item in self._calls.pair(notes):
             with self._lock:
                 if isinstance(item, FinishedCall):
                     self._count_call(item)
@@ -83,19 +92,19 @@ class Metrics:
         """Nothing to close."""
 
     def render(self) -> str:
-        """The text format of Prometheus (version 0.0.4)."""
+        """Return the counts in the text format of Prometheus (version 0.0.4)."""
         with self._lock:
-            lines = list(_head(_MetricFamily("toolvet_build_info", "gauge", "The version of toolvet.")))
+            lines = list(_describe(_MetricFamily("toolvet_build_info", "gauge", "The version of toolvet.")))
             lines.append(_sample("toolvet_build_info", (("version", __version__),), 1))
             for family in (_CALLS, _BLOCKED, _WOULD, _REPAIRED, _VERDICTS, _SILENT, _FAULTS):
-                lines += _head(family)
+                lines += _describe(family)
                 for labels, count in sorted(self._counts.get(family, Counter()).items()):
                     lines.append(_sample(family.name, labels, count))
-            lines += _head(_SECONDS)
+            lines += _describe(_SECONDS)
             for labels, durations in sorted(self._durations.items()):
                 lines += _histogram(labels, durations)
-            lines += _head(_MetricFamily("toolvet_calls_open", "gauge", "Calls without an answer yet."))
-            lines.append(_sample("toolvet_calls_open", (), self._calls.open))
+            lines += _describe(_MetricFamily("toolvet_calls_open", "gauge", "Calls without an answer yet."))
+            lines.append(_sample("toolvet_calls_open", (), len(self._calls)))
         return "\n".join(lines) + "\n"
 
     def _count_call(self, call: FinishedCall) -> None:
@@ -127,7 +136,7 @@ class Metrics:
         self._counts.setdefault(family, Counter())[labels] += 1
 
 
-def _head(family: _MetricFamily) -> Iterable[str]:
+def _describe(family: _MetricFamily) -> Iterable[str]:
     return (f"# HELP {family.name} {family.words}", f"# TYPE {family.name} {family.kind}")
 
 
@@ -141,12 +150,9 @@ def _histogram(labels: _Labels, durations: _Durations) -> Iterable[str]:
 
 
 def _sample(name: str, labels: _Labels, value: float) -> str:
-    told = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
-    return f"{name}{{{told}}} {value:g}" if told else f"{name} {value:g}"
+    written = ",".join(f'{key}="{_escape(text)}"' for key, text in labels)
+    return f"{name}{{{written}}} {value:g}" if written else f"{name} {value:g}"
 
 
-_ESCAPES: Mapping[int, str] = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
-
-
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")

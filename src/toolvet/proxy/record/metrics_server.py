@@ -1,4 +1,4 @@
-"""`/metrics` and `/healthz` for a proxy that otherwise listens nowhere."""
+"""`/metrics` and `/healthz` for a proxy on stdin and stdout, which has no HTTP server of its own."""
 
 import threading
 from collections.abc import Callable
@@ -11,18 +11,21 @@ from toolvet.proxy.record.metrics import CONTENT_TYPE
 
 
 class MetricsServer:
-    """Serves while the block lasts, at `address`; port 0 takes a free one. Raises UsageError for one that is taken."""
+    """Serves while its `with` block lasts, at `address`; port 0 takes a free one.
+
+    `render` returns the text for /metrics. Raises UsageError for an address that is taken.
+    """
 
     def __init__(self, host: str, port: int, render: Callable[[], str]) -> None:
         try:
-            self._server = _MetricsHttpServer((host, port), _handler(render))
+            self._server = _MetricsHttpServer((host, port), _handler_class(render))
         except OSError as error:
             raise UsageError(f"--metrics {host}:{port}: {error.strerror or error}") from error
         self._thread = threading.Thread(target=self._server.serve_forever, name="toolvet-metrics", daemon=True)
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port that are listened on."""
+        """The host and port of the server."""
         host, port = self._server.server_address[:2]
         return str(host), int(port)
 
@@ -44,7 +47,7 @@ class _MetricsHttpServer(ThreadingHTTPServer):
     block_on_close = False
 
 
-def _handler(render: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
+def _handler_class(render: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = 5
 

@@ -1,30 +1,30 @@
-"""What the proxy saw, kept without slowing it: `Recorder.take(origin, note)` is all that a driver calls.
+"""Records what passes the proxy without slowing it: `Recorder.take(origin, note)` is all that a driver calls.
 
-    session notes → take (stamped, queued) → one thread: calls put together → metrics, spans, and the kept record
+    session notes → take (stamped, queued) → one thread per sink → metrics, spans, or the record on disk
 
 `take` costs under a microsecond, never blocks and never raises. A disk that is slow, full or gone costs records, which
-are counted and told, and never a call.
+are counted and reported, and never a call.
 """
 
 import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 
-from toolvet.proxy.record.background import Background
+from toolvet.proxy.record.background import BackgroundQueue
 
-_CAPACITY = 8_192
-_FLUSH_SECONDS = 2.0
+_CAPACITY: Final = 8_192
+_FLUSH_SECONDS: Final = 2.0
 
 
 class RecordSource(msgspec.Struct, frozen=True):
-    """Whose notes these are: made once for a connection (stdio) or a session (HTTP).
+    """The origin of notes, made once for a connection (stdio) or a session (HTTP).
 
     `server` is safe to print (`Target.describe()`, or the name that a configuration file has for it), `connection`
-    tells connections of one process apart, `transport` is what the client speaks to us over.
+    distinguishes connections of one process, `transport` is the one between client and proxy.
     """
 
     server: str
@@ -42,28 +42,31 @@ class StampedNote(NamedTuple):
 
 
 class Sink(Protocol):
-    """Where notes go, in a thread of the recorder. What it raises is told and counted, never passed on."""
+    """Takes notes, in a thread of the recorder. What it raises is reported and counted, never passed on."""
 
-    def write(self, seen: Sequence[StampedNote]) -> None:
-        """Take these, in the order in which they happened."""
+    def write(self, notes: Sequence[StampedNote]) -> None:
+        """Take notes in the order in which they happened."""
         ...
 
     def close(self) -> None:
-        """No more will come."""
+        """Finish: no more notes will come."""
         ...
 
 
 @runtime_checkable
-class Rendering(Protocol):
-    """A sink that can be asked what it has counted."""
+class RenderingSink(Protocol):
+    """A sink that can show what it has counted."""
 
     def render(self) -> str:
-        """The text format of Prometheus."""
+        """Return the counts in the text format of Prometheus."""
         ...
 
 
 class Recorder:
-    """A queue in front of sinks. Use it as a context manager, or `close()` it: that writes what is still queued."""
+    """A queue in front of each sink. Use it as a context manager, or `close()` it: that writes what is still queued.
+
+    `capacity` is how many notes each queue holds; `complain` gets sentences on what was lost, by default on stderr.
+    """
 
     def __init__(
         self,
@@ -72,53 +75,55 @@ class Recorder:
         capacity: int = _CAPACITY,
         complain: Callable[[str], None] | None = None,
     ) -> None:
-        tell = complain if complain is not None else _to_stderr
+        self._complain = complain if complain is not None else _to_stderr
         self._sinks = tuple(sinks)
-        self._tell = tell
         # Each sink has its own queue and thread: a hanging disk must not make the metrics stale.
         self._queues = tuple(
-            Background[StampedNote](
+            BackgroundQueue[StampedNote](
                 sink.write,
                 sink.close,
                 capacity=capacity,
                 name="record",
-                complain=lambda words: tell(f"the record: {words}"),
+                complain=self._complain_of_sink,
             )
             for sink in sinks
         )
 
+    def _complain_of_sink(self, words: str) -> None:
+        self._complain(f"the record: {words}")
+
     def take(self, origin: RecordSource, note: object) -> None:
-        """Queue a note of a session, stamped with the time of now."""
+        """Queue a note of a session, stamped with the current time."""
         if not self._queues:
             return
-        seen = StampedNote(origin, note, time.time_ns(), time.perf_counter_ns())
+        stamped = StampedNote(origin, note, time.time_ns(), time.perf_counter_ns())
         for queue in self._queues:
-            queue.put(seen)
+            queue.put(stamped)
 
     @property
     def lost(self) -> int:
-        """Notes that some sink did not get: its queue was full, or it failed."""
+        """How many notes did not reach a sink, because its queue was full or it failed."""
         return sum(queue.dropped + queue.failed for queue in self._queues)
 
     def render_metrics(self) -> str:
-        """The text for `/metrics` (`metrics.CONTENT_TYPE`), which tells what happened up to a moment ago."""
-        rendered = [sink.render() for sink in self._sinks if isinstance(sink, Rendering)]
+        """Return the text for `/metrics` (`metrics.CONTENT_TYPE`): all that happened until a moment ago."""
+        rendered = [sink.render() for sink in self._sinks if isinstance(sink, RenderingSink)]
         lost = f"# TYPE toolvet_record_lost_total counter\ntoolvet_record_lost_total {self.lost}\n"
         return "".join([*rendered, lost])
 
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
-        """Wait until everything taken so far has reached the sinks; False when that takes longer (seconds)."""
+        """Wait until all notes taken so far reached the sinks. Returns False after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         return all(queue.flush(max(0.0, deadline - time.monotonic())) for queue in self._queues)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> None:
-        """Write what is queued and close the sinks; give up after `timeout` seconds, and say what was lost."""
+        """Write what is queued and close the sinks; give up after `timeout` seconds, and report what was lost."""
         deadline = time.monotonic() + timeout
         for queue in self._queues:
             if not queue.close(max(0.0, deadline - time.monotonic())):
-                self._tell("the record: the last notes may be missing, because writing them takes too long")
+                self._complain("the record: the last notes may be missing, because writing them takes too long")
         if self.lost:
-            self._tell(f"the record lost {self.lost} notes")
+            self._complain(f"the record lost {self.lost} notes")
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Which sinks a recorder has: from what the user asked for."""
+"""The sinks of a recorder, chosen by what the user asked for."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recording:
-    """What is kept and told of the calls. `name` is the server's in the record; None for what it was started as."""
+    """What to record of the calls, and where.
+
+    `file` is the record on disk, None for none. `name` is the server's name in it; None for the command or URL it was
+    started with.
+    """
 
     file: Path | None = None
     name: str | None = None
@@ -22,14 +26,14 @@ class Recording:
 
 
 def recorder_of(recording: Recording) -> Recorder:
-    """A recorder with the sinks that were asked for; each loads what it needs, and no more.
+    """Return a recorder with the sinks that were asked for; other sinks are not imported.
 
     Raises UsageError where OpenTelemetry is asked for and not installed.
     """
     name = recording.name or ""
     sinks: list[Sink] = []
     if recording.metrics == "on":
-        from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - only who asked for it pays for it
+        from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for
 
         sinks.append(Metrics(name))
     if recording.telemetry == "on":
@@ -39,9 +43,9 @@ def recorder_of(recording: Recording) -> Recorder:
             raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
         sinks.append(OtlpTelemetry(name))
     if recording.file is not None:
-        from toolvet.proxy.record.keeping import Keeping  # noqa: PLC0415 - SQLite is loaded for it
+        from toolvet.proxy.record.file_sink import FileSink  # noqa: PLC0415 - SQLite is loaded for it
         from toolvet.store.verdicts import open_book  # noqa: PLC0415 - as above
 
         file = recording.file
-        sinks.append(Keeping(lambda: open_book(file), name))
+        sinks.append(FileSink(lambda: open_book(file), name))
     return Recorder(sinks)

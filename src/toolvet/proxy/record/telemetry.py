@@ -17,8 +17,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.util.types import AttributeValue
 
 from toolvet.checks.result import Classification, ResultVerdict
+from toolvet.meta import PROTOCOL_VERSION_KEY
 from toolvet.proxy.record.background import give_way
-from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.redact import redact_text
 from toolvet.session import CallEnded
@@ -26,15 +27,22 @@ from toolvet.version import __version__
 
 _SCOPE: Final = "toolvet.proxy"
 _EVENT: Final = "gen_ai.evaluation.result"
-_PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
-_PROPAGATOR = TraceContextTextMapPropagator()
-# A sentence that explains a verdict, not a page.
-_MOST_WORDS = 500
+_PROPAGATOR: Final = TraceContextTextMapPropagator()
+# Characters of an explanation: a sentence, not a page.
+_MOST_WORDS: Final = 500
+_SEVERITY: Final = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": SeverityNumber.ERROR}
+_MEASURED: Final[tuple[str, ...]] = (
+    "mcp.method.name",
+    "gen_ai.tool.name",
+    "error.type",
+    "network.transport",
+    "mcp.protocol.version",
+)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one check said of a call, by the names of `gen_ai.evaluation.*`. `score` is between 0 and 1."""
+    """The outcome of one check of a call, by the names of `gen_ai.evaluation.*`. `score` is between 0 and 1."""
 
     name: str
     score: float
@@ -43,7 +51,7 @@ class Evaluation:
 
 
 def evaluations(note: CallEnded) -> Iterator[Evaluation]:
-    """What was checked: the arguments of a call that has issues or was sent, and the result that came."""
+    """Yield one evaluation of the arguments, if they were checked, and one of the result, if it was judged."""
     if note.issues:
         problems = "; ".join(f"{issue.field}: {issue.problem}" for issue in note.issues)
         label: Literal["warn", "fail"] = "warn" if note.repaired is not None else "fail"
@@ -60,7 +68,10 @@ def evaluations(note: CallEnded) -> Iterator[Evaluation]:
 
 
 class Telemetry:
-    """A sink. Providers are those that are set globally when it is made; see `telemetry_setup` for our own."""
+    """A sink that emits spans and events.
+
+    The default providers are those that are set globally when it is built; `telemetry_setup` sets up toolvet's own.
+    """
 
     def __init__(
         self,
@@ -71,7 +82,7 @@ class Telemetry:
         meters: metrics.MeterProvider | None = None,
     ) -> None:
         self._name = name
-        self._calls = Calls()
+        self._calls = OpenCalls()
         self._tracer = (tracers or trace.get_tracer_provider()).get_tracer(_SCOPE, __version__)
         self._logger = (loggers or get_logger_provider()).get_logger(_SCOPE, __version__)
         self._durations = (
@@ -80,34 +91,34 @@ class Telemetry:
             .create_histogram("mcp.server.operation.duration", unit="s", description="From the call to its answer.")
         )
 
-    def write(self, seen: Sequence[StampedNote]) -> None:
-        """A span and its events for every call that ended."""
-        for item in self._calls.over(seen):
+    def write(self, notes: Sequence[StampedNote]) -> None:
+        """Emit a span and its events for every call that ended."""
+        for item in self._calls.pair(notes):
             if isinstance(item, FinishedCall):
-                self._tell(item)
+                self._emit_span(item)
             give_way()
 
     def close(self) -> None:
-        """What is still to be sent is for the providers, which were not made here."""
+        """Do nothing: the providers, which were not built here, send what is left."""
 
-    def _tell(self, call: FinishedCall) -> None:
+    def _emit_span(self, call: FinishedCall) -> None:
         attributes = _attributes(call, self._name)
         span = self._tracer.start_span(
             f"tools/call {call.ended.tool}",
-            context=_parent(call.ended.meta),
+            context=_parent_context(call.ended.meta),
             kind=SpanKind.SERVER,
             start_time=call.began,
             attributes=attributes,
         )
         if "error.type" in attributes:
             span.set_status(Status(StatusCode.ERROR, redact_text(call.ended.why)[:_MOST_WORDS] or None))
-        self._evaluate(call, span)
+        self._emit_evaluations(call, span)
         span.end(end_time=call.finished)
         if call.duration is not None:
             measured = {key: attributes[key] for key in _MEASURED if key in attributes}
             self._durations.record(call.duration, measured, context=trace.set_span_in_context(span))
 
-    def _evaluate(self, call: FinishedCall, span: Span) -> None:
+    def _emit_evaluations(self, call: FinishedCall, span: Span) -> None:
         context = trace.set_span_in_context(span)
         for evaluation in evaluations(call.ended):
             attributes: dict[str, AttributeValue] = {
@@ -128,10 +139,6 @@ class Telemetry:
             )
 
 
-_SEVERITY = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": SeverityNumber.ERROR}
-_MEASURED = ("mcp.method.name", "gen_ai.tool.name", "error.type", "network.transport", "mcp.protocol.version")
-
-
 def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
     note = call.ended
     found: dict[str, AttributeValue] = {
@@ -143,7 +150,7 @@ def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
         "toolvet.server": name or call.origin.server,
         "toolvet.outcome": note.outcome,
     }
-    version = note.meta.get(_PROTOCOL_VERSION)
+    version = note.meta.get(PROTOCOL_VERSION_KEY)
     if isinstance(version, str):
         found["mcp.protocol.version"] = version
     if note.code is not None:
@@ -162,10 +169,10 @@ def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
     return found
 
 
-def _parent(meta: Mapping[str, object]) -> Context | None:
-    """The caller's span, as MCP carries it. Anything that is no legal trace context is none."""
+def _parent_context(meta: Mapping[str, object]) -> Context | None:
+    """Return the caller's span, as MCP carries it; an empty context where there is no legal one."""
     carrier = {key: value for key in ("traceparent", "tracestate") if isinstance(value := meta.get(key), str)}
-    # An empty context, not the current one: whatever this thread did before has nothing to do with the call.
+    # An empty context, not the current one: what this thread did before does not belong to the call.
     return _PROPAGATOR.extract(carrier, Context())
 
 

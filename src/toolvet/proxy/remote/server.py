@@ -1,12 +1,12 @@
-"""A server at a URL as a pipe has it: messages in, in their order; messages out, from whatever stream they come.
+"""A server at a URL, used like a pipe: messages in, in order; messages out, from all its streams.
 
-Streamable HTTP, raw. In the legacy era there is a session (`Mcp-Session-Id`, a GET stream for what the server says of
-its own accord, streams that are taken up again, DELETE at the end); in the modern era each request stands for itself,
-repeated in headers, and is cancelled by closing its stream (MCP 2025-11-25 and 2026-07-28, basic/transports). The era
-is that of each message: a client that begins with `server/discover` may go on with `initialize`.
+Raw Streamable HTTP. In the legacy era there is a session (`Mcp-Session-Id`, a GET stream for messages that the server
+sends unasked, streams that are resumed, DELETE at the end); in the modern era each request is independent, repeated in
+headers, and is cancelled by closing its stream (MCP 2025-11-25 and 2026-07-28, basic/transports). Each message has its
+own era: a client that begins with `server/discover` may go on with `initialize`.
 
-A session that the server forgot (404) is opened anew with the client's own words: a client on a pipe cannot do that,
-and a request that was refused so was not acted on.
+A session that the server forgot (404) is opened again with the client's own `initialize`: a client on a pipe cannot do
+that, and a request that was refused in this way was not acted on.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 import httpx2
 
-from toolvet.proxy.remote.request import Asking, MirroredHeaders, asking_of
+from toolvet.proxy.remote.posted_message import MirroredHeaders, PostedMessage, read_posted
 from toolvet.schema.json_value import members
 from toolvet.session import Catalogue
 from toolvet.transport.origin import FAILURES, Origin, in_words, media_type, unlike_mcp
@@ -26,12 +26,12 @@ from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget
 from toolvet.wire import ErrorReply, Id, Result, SseFramer, encode_error, encode_notification, parse
 
-# A direct client would have as many connections; more than that, and files run out.
+# A direct client would use as many connections; with more, the process runs out of file descriptors.
 _MOST_REQUESTS: Final = 256
 _RESUMPTIONS: Final = 100
 _RETRY_SECONDS: Final = 1.0
 _LONGEST_RETRY: Final = 30.0
-# What follows a notification waits for it, but not for one that the server does not take.
+# Messages after a notification wait for it, but not longer than this for one that the server does not accept (seconds).
 _NOTICE_SECONDS: Final = 5.0
 _CLOSE_SECONDS: Final = 2.0
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
@@ -40,11 +40,20 @@ _INTERNAL_ERROR: Final = -32603
 
 
 class RemoteServer:
-    """`write` takes lines. `hear` is given each message of the server, `lose` each question of ours that failed.
+    """The connection to one server; `write` takes the client's lines.
 
-    Questions of ours are known by their `prefix`.
-    `rested` is called whenever something was dealt with: look at `size` (bytes not yet taken) and `is_busy` then.
-    Raises UsageError for a URL or headers that cannot be sent.
+    `size` is how many bytes the server has not accepted yet.
+
+    Args:
+        target: The server's URL and the user's headers.
+        catalogue: What is known of the server's tools.
+        prefix: Begins the ids of the proxy's own questions.
+        hear: Called with each message of the server.
+        lose: Called with the id of each question of the proxy that was not answered.
+        rested: Called whenever the server accepted or answered something: `size` and `is_busy` may have changed.
+
+    Raises:
+        UsageError: For a URL or headers that cannot be sent.
     """
 
     def __init__(
@@ -67,29 +76,29 @@ class RemoteServer:
         self.size = 0
         self._session_id: str | None = None
         self._version: str | None = None
-        self._initialize: Asking | None = None
-        self._open: dict[Asking, asyncio.Task[None]] = {}
+        self._initialize: PostedMessage | None = None
+        self._open: dict[PostedMessage, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(_MOST_REQUESTS)
         self._renewing = asyncio.Lock()
         self._stream: asyncio.Task[None] | None = None
-        self._queue: asyncio.Queue[Asking] = asyncio.Queue()
+        self._queue: asyncio.Queue[PostedMessage] = asyncio.Queue()
         self._sender = asyncio.ensure_future(self._send_all())
         self._sending = False
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is on its way that has an end of its own; a subscription has none."""
-        return self._sending or not self._queue.empty() or any(not asking.is_subscription for asking in self._open)
+        """Whether a message waits to be sent or answered. Subscriptions do not count: they do not end by themselves."""
+        return self._sending or not self._queue.empty() or any(not posted.is_subscription for posted in self._open)
 
     def write(self, buffers: Sequence[bytes]) -> None:
-        """Send these lines, in their order. Empty ones are nobody's message."""
+        """Queue these lines to be sent in order. Empty lines are not messages and are dropped."""
         for line in b"".join(buffers).split(b"\n"):
             if line.strip():
                 self.size += len(line)
-                self._queue.put_nowait(asking_of(line))
+                self._queue.put_nowait(read_posted(line))
 
     async def close(self) -> None:
-        """End what is open, then the legacy session, then the connections."""
+        """Cancel what is open, then end the legacy session, then close the connections."""
         tasks = [self._sender, *self._open.values(), *([self._stream] if self._stream else [])]
         for task in tasks:
             task.cancel()
@@ -102,134 +111,136 @@ class RemoteServer:
         finally:
             await self._origin.close()
 
-    # In their order.
+    # The queue.
 
     async def _send_all(self) -> None:
         while True:
-            asking = await self._queue.get()
+            posted = await self._queue.get()
             self._sending = True
             try:
-                await self._dispatch(asking)
+                await self._dispatch(posted)
             finally:
                 self._sending = False
             self._rested()
 
-    async def _dispatch(self, asking: Asking) -> None:
-        cancelled = asking.cancels
-        if cancelled is not None and self._cancelled(cancelled) == "closed":
-            self.size -= len(asking.data)
+    async def _dispatch(self, posted: PostedMessage) -> None:
+        cancelled = posted.cancels
+        if cancelled is not None and self._cancel(cancelled) == "closed":
+            self.size -= len(posted.data)
             return
-        task = asyncio.ensure_future(self._run(asking))
-        self._open[asking] = task
-        task.add_done_callback(lambda _: self._finished(asking))
-        if asking.method == "initialize":
-            # The session that it opens is needed for all that follows.
-            self._initialize = asking
-            opened = asyncio.ensure_future(asking.begun.wait())
+        task = asyncio.ensure_future(self._run(posted))
+        self._open[posted] = task
+        task.add_done_callback(lambda _: self._finish(posted))
+        if posted.method == "initialize":
+            # All later messages need the session that it opens.
+            self._initialize = posted
+            opened = asyncio.ensure_future(posted.begun.wait())
             await asyncio.wait({task, opened}, return_when=asyncio.FIRST_COMPLETED)
             opened.cancel()
-        elif not asking.unanswered:
+        elif not posted.unanswered:
             await asyncio.wait({task}, timeout=_NOTICE_SECONDS)
 
-    def _cancelled(self, id_: Id) -> Literal["closed", "sent"]:
-        """In the modern era the stream is closed, and that says it; in the legacy era the notification does."""
-        for asking, task in self._open.items():
-            if id_ in asking.unanswered:
-                asking.is_cancelled = True
-                if asking.version is not None:
+    def _cancel(self, id_: Id) -> Literal["closed", "sent"]:
+        """Cancel a request by closing its stream; in the legacy era the notification has to be sent instead."""
+        for posted, task in self._open.items():
+            if id_ in posted.unanswered:
+                posted.is_cancelled = True
+                if posted.version is not None:
                     task.cancel()
                     return "closed"
         return "sent"
 
-    def _finished(self, asking: Asking) -> None:
-        self._open.pop(asking, None)
-        if not asking.begun.is_set():
-            self._begun(asking)
+    def _finish(self, posted: PostedMessage) -> None:
+        self._open.pop(posted, None)
+        if not posted.begun.is_set():
+            self._mark_begun(posted)
         self._rested()
 
-    def _begun(self, asking: Asking) -> None:
-        asking.begun.set()
-        self.size -= len(asking.data)
+    def _mark_begun(self, posted: PostedMessage) -> None:
+        posted.begun.set()
+        self.size -= len(posted.data)
 
     # One message.
 
-    async def _run(self, asking: Asking) -> None:
-        """From the POST to the end of its answer; whatever is not answered then is answered by us."""
+    async def _run(self, posted: PostedMessage) -> None:
+        """Send a message and pass its answer on; answer it with an error when the server does not."""
         why = "the response ended without an answer"
         try:
-            if asking.is_subscription or not asking.unanswered:
-                await self._ask(asking)
+            if posted.is_subscription or not posted.unanswered:
+                await self._ask(posted)
             else:
                 async with self._slots:
-                    await self._ask(asking)
+                    await self._ask(posted)
         except _RefusedError as refused:
             why = str(refused)
         except FAILURES as error:
             why = in_words(error)
-        if asking.unanswered:
-            await self._fail(asking, _INTERNAL_ERROR, f"The MCP server did not answer: {why}", None)
+        if posted.unanswered:
+            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server did not answer: {why}", None)
 
-    async def _ask(self, asking: Asking) -> None:
+    async def _ask(self, posted: PostedMessage) -> None:
         session_id = self._session_id
-        if not await self._post(asking):
+        if not await self._post(posted):
             await self._renew(session_id)
-            if not await self._post(asking):
+            if not await self._post(posted):
                 raise _RefusedError("it ends each session at once (HTTP 404)")
 
-    async def _post(self, asking: Asking) -> bool:
-        """Send it and pass on what comes back. False when the server does not know the session (any more)."""
-        headers = self._headers(asking)
+    async def _post(self, posted: PostedMessage) -> bool:
+        """Send a message and pass the response on. Returns False when the server does not know the session."""
+        headers = self._headers(posted)
         resume: SseFramer | None = None
-        async with self._origin.send("POST", headers, asking.data) as response:
+        async with self._origin.send("POST", headers, posted.data) as response:
             if response.status_code == 404 and "mcp-session-id" in headers:
                 return False
-            if not asking.begun.is_set():
-                if asking.method == "initialize" and response.is_success:
+            if not posted.begun.is_set():
+                if posted.method == "initialize" and response.is_success:
                     self._remember(response)
-                self._begun(asking)
+                self._mark_begun(posted)
                 self._rested()
-            if asking.method == "notifications/initialized" and response.is_success and asking.version is None:
+            if posted.method == "notifications/initialized" and response.is_success and posted.version is None:
                 self._open_stream()
-            resume = await self._read(asking, response)
+            resume = await self._read(posted, response)
         for _ in range(_RESUMPTIONS):
-            if resume is None or not asking.unanswered:
+            if resume is None or not posted.unanswered:
                 break
             await asyncio.sleep(_pause(resume))
-            resume = await self._resume(asking, resume)
+            resume = await self._resume(posted, resume)
         return True
 
-    async def _read(self, asking: Asking, response: httpx2.Response) -> SseFramer | None:
-        """Pass on what a response holds; the framer to go on with, if the stream may be taken up again."""
+    async def _read(self, posted: PostedMessage, response: httpx2.Response) -> SseFramer | None:
+        """Pass a response on. Returns the framer to go on with if its stream may be resumed."""
         if response.is_success and media_type(response) == _EVENTS:
-            return await self._read_events(asking, response, SseFramer())
+            return await self._read_events(posted, response, SseFramer())
         body = await response.aread()
-        if response.is_success and (media_type(response) == "application/json" or not asking.unanswered):
+        if response.is_success and (media_type(response) == "application/json" or not posted.unanswered):
             if body.strip():
-                await self._pass(asking, body)
+                await self._pass(posted, body)
             return None
         message = parse(body)
         if isinstance(message, ErrorReply):
-            if not asking.unanswered or message.id in asking.unanswered:
-                await self._pass(asking, body)
+            if not posted.unanswered or message.id in posted.unanswered:
+                await self._pass(posted, body)
             else:
-                # Refused before its id was read, which the client must hear under its id all the same.
-                await self._fail(asking, message.code, message.message, message.data)
+                # Refused before its id was read; the client needs the error under its id all the same.
+                await self._fail(posted, message.code, message.message, message.data)
             return None
-        raise _RefusedError(_refusal(response, body))
+        raise _RefusedError(_describe_refusal(response, body))
 
-    async def _read_events(self, asking: Asking, response: httpx2.Response, framer: SseFramer) -> SseFramer | None:
+    async def _read_events(
+        self, posted: PostedMessage, response: httpx2.Response, framer: SseFramer
+    ) -> SseFramer | None:
         try:
             async for chunk in response.aiter_bytes():
                 for event in framer.feed(chunk):
                     if event.event == "message":
-                        await self._pass(asking, event.data)
+                        await self._pass(posted, event.data)
         except FAILURES:
-            if not _may_resume(asking, framer):
+            if not _may_resume(posted, framer):
                 raise
-        return framer if _may_resume(asking, framer) else None
+        return framer if _may_resume(posted, framer) else None
 
-    async def _resume(self, asking: Asking, framer: SseFramer) -> SseFramer | None:
-        """Ask for what the stream still holds. A connection that fails once more is no end."""
+    async def _resume(self, posted: PostedMessage, framer: SseFramer) -> SseFramer | None:
+        """Ask for the rest of a stream. Returns the framer to go on with; also when the connection fails once more."""
         onward = SseFramer()
         onward.last_event_id, onward.retry = framer.last_event_id, framer.retry
         headers = {**self._legacy_headers(), "accept": _EVENTS, "last-event-id": framer.last_event_id}
@@ -237,23 +248,23 @@ class RemoteServer:
             async with self._origin.send("GET", headers) as response:
                 if not response.is_success or media_type(response) != _EVENTS:
                     raise _RefusedError(f"its stream ended, and cannot be taken up again (HTTP {response.status_code})")
-                return await self._read_events(asking, response, onward)
+                return await self._read_events(posted, response, onward)
         except FAILURES:
             return onward
 
-    async def _pass(self, asking: Asking, message: bytes) -> None:
-        if asking.method == "initialize" and asking.unanswered:
-            self._settle(message)
-        asking.hear(message)
+    async def _pass(self, posted: PostedMessage, message: bytes) -> None:
+        if posted.method == "initialize" and posted.unanswered:
+            self._read_version(message)
+        posted.note_reply(message)
         await self._hear(message)
 
-    async def _fail(self, asking: Asking, code: int, words: str, data: object) -> None:
-        """Answer in the server's stead. The client does not wait for what it cancelled."""
-        for id_ in tuple(asking.unanswered):
-            asking.unanswered.discard(id_)
+    async def _fail(self, posted: PostedMessage, code: int, words: str, data: object) -> None:
+        """Answer a message in place of the server; the client does not wait for requests that it cancelled."""
+        for id_ in tuple(posted.unanswered):
+            posted.unanswered.discard(id_)
             if isinstance(id_, str) and id_.startswith(self._prefix):
                 self._lose(id_)
-            elif not asking.is_cancelled:
+            elif not posted.is_cancelled:
                 await self._hear(encode_error(id_, code, words, data))
 
     # The legacy session.
@@ -263,8 +274,8 @@ class RemoteServer:
         # Visible ASCII is what the specification allows, and all that can safely be sent back.
         self._session_id = session_id if _VISIBLE.fullmatch(session_id) else None
 
-    def _settle(self, message: bytes) -> None:
-        """The answer to `initialize` says which version stands in every request from now on."""
+    def _read_version(self, message: bytes) -> None:
+        """Read the protocol version, which all later requests carry, from the answer to `initialize`."""
         answer = parse(message)
         if isinstance(answer, Result):
             version = members(answer.result).get("protocolVersion")
@@ -278,24 +289,24 @@ class RemoteServer:
             headers["mcp-session-id"] = self._session_id
         return headers
 
-    def _headers(self, asking: Asking) -> dict[str, str]:
+    def _headers(self, posted: PostedMessage) -> dict[str, str]:
         headers = {"accept": f"application/json, {_EVENTS}", "content-type": "application/json"}
-        if asking.version is not None:
-            return {**headers, **self._mirrored.of(asking)}
-        return headers if asking.method == "initialize" else {**headers, **self._legacy_headers()}
+        if posted.version is not None:
+            return {**headers, **self._mirrored.of(posted)}
+        return headers if posted.method == "initialize" else {**headers, **self._legacy_headers()}
 
     async def _renew(self, expired: str | None) -> None:
-        """Open a session anew. Once, whoever notices first."""
+        """Open the session again, once for all requests that found it expired. Raises _RefusedError when that fails."""
         async with self._renewing:
             if self._session_id != expired:
                 return
             if self._initialize is None:
                 raise _RefusedError("it does not know the session (HTTP 404)")
-            again = asking_of(self._initialize.data)
+            again = read_posted(self._initialize.data)
             async with self._origin.send("POST", self._headers(again), again.data) as response:
                 session_id = self._session_id
                 self._remember(response)
-                await self._reopened(again, response)
+                await self._read_reopened(again, response)
             if again.unanswered:
                 self._session_id = session_id
                 raise _RefusedError("it ended the session and does not open another (HTTP 404)")
@@ -308,8 +319,8 @@ class RemoteServer:
             self._open_stream()
             sys.stderr.write("toolvet: the server ended the session; it was opened anew, without what it had kept\n")
 
-    async def _reopened(self, again: Asking, response: httpx2.Response) -> None:
-        """Read the answer to an `initialize` of ours, which the client must not see."""
+    async def _read_reopened(self, again: PostedMessage, response: httpx2.Response) -> None:
+        """Read the answer to the proxy's own `initialize`, which the client must not see."""
         if not response.is_success:
             return
         messages: list[bytes] = []
@@ -321,10 +332,10 @@ class RemoteServer:
             messages.append(await response.aread())
         for message in messages:
             if isinstance(parse(message), Result):
-                self._settle(message)
-                again.hear(message)
+                self._read_version(message)
+                again.note_reply(message)
 
-    # What the server says of its own accord.
+    # Messages that the server sends unasked.
 
     def _open_stream(self) -> None:
         if self._stream is not None:
@@ -332,7 +343,7 @@ class RemoteServer:
         self._stream = asyncio.ensure_future(self._listen())
 
     async def _listen(self) -> None:
-        """A GET stream, opened again whenever it ends. Servers without one say 405."""
+        """Read a GET stream and open it again whenever it ends. Servers without one answer 405."""
         framer = SseFramer()
         failures = 0
         while True:
@@ -356,23 +367,23 @@ class RemoteServer:
 
 
 class _RefusedError(Exception):
-    """The server refused a message, or does not answer it; the words say how."""
+    """The server refused a message, or does not answer it; the message says how."""
 
 
 def _pause(framer: SseFramer) -> float:
-    """Seconds to wait before a stream is asked for again, by the server's own `retry`."""
+    """Return how many seconds to wait before a stream is resumed, by the server's own `retry`."""
     return _RETRY_SECONDS if framer.retry is None else min(framer.retry / 1000, _LONGEST_RETRY)
 
 
-def _may_resume(asking: Asking, framer: SseFramer) -> bool:
-    """Only legacy streams can be taken up again, and only where an id that a header can carry names the place."""
-    return asking.version is None and bool(asking.unanswered) and bool(_VISIBLE.fullmatch(framer.last_event_id))
+def _may_resume(posted: PostedMessage, framer: SseFramer) -> bool:
+    """Whether the stream can be resumed: only legacy streams, after an event id that a header can carry."""
+    return posted.version is None and bool(posted.unanswered) and bool(_VISIBLE.fullmatch(framer.last_event_id))
 
 
-def _refusal(response: httpx2.Response, body: bytes) -> str:
+def _describe_refusal(response: httpx2.Response, body: bytes) -> str:
     words = unlike_mcp(response, body)
     if response.status_code == 401:
         challenge = printable(response.headers.get("www-authenticate", ""), 200)
-        told = f" (it wants: {challenge})" if challenge else ""
-        return f"{words}{told}; `--header 'Authorization: …'` gives it credentials"
+        wanted = f" (it wants: {challenge})" if challenge else ""
+        return f"{words}{wanted}; `--header 'Authorization: …'` gives it credentials"
     return words

@@ -1,1 +1,6 @@
-"""`toolvet proxy -- COMMAND`: a server on pipes, offered on our stdin and stdout."""
+"""A command → the same MCP server on our stdin and stdout, checked: `toolvet proxy -- COMMAND`.
+
+run_stdio → StdioProxy (loop.py: poll)
+  client's bytes ⇄ Relay (relay.py: lines → Session → lines) ⇄ ServerProcess (process.py)
+  writes go through Outlet (pipe.py), ends come from Signals, OpenRequests are answered when the server dies
+"""

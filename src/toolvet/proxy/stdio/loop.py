@@ -1,11 +1,11 @@
 """`toolvet proxy -- COMMAND`: a server started behind our stdin and stdout, every message passed through a session.
 
 One poll loop in one thread: measured beside asyncio and uvloop it adds the least to a call, and it needs neither their
-import time nor their memory (benchmarks/proxy.py). Reading waits in `poll` alone, writing waits nowhere; a side that
-does not read makes us stop reading what would be written to it.
+import time nor their memory (benchmarks/proxy.py). Only `poll` waits for bytes to read, and no write waits; when one
+side does not read, the loop stops reading what would be written to it.
 
-The end, whoever begins it: what the server still says is passed on, requests it left open are answered with an error,
-and nothing that it started is left. The server's exit code becomes ours.
+However the connection ends: what the server still writes is passed on, requests it left open are answered with an
+error, and all processes that it started are ended. The server's exit code becomes the proxy's.
 """
 
 import gc
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from toolvet.session import Asked, SchemaLearned
 
 _CHUNK: Final = 64 * 1024
-# In the middle of a long line we ask for more at once. Always asking for so much would cost each small message.
+# Within a long line more is read at once. Always reading so much would slow each small message.
 _LONG_CHUNK: Final = 1 << 20
-# So many unwritten bytes for one side, and we stop reading from the other.
+# With so many unwritten bytes for one side, the other side is not read from.
 _FULL: Final = 4 << 20
-# If neither side reads, one of them has to be read nevertheless or nothing ever moves; this much, and no more.
+# If neither side reads, one of them has to be read nevertheless, or both would wait for ever; up to so many bytes.
 _BURSTING: Final = 1 << 30
-# The server's time to act on the end of its stdin, and on a signal. The official SDK gives its servers as much.
+# How many seconds the server has to act on the end of its stdin, and on a signal; as in the official SDK.
 _EOF_SECONDS: Final = 2.0
 _SIGNAL_SECONDS: Final = 2.0
-# A server that died may leave a child that keeps its stdout open: what comes within this time counts as its last words.
+# A server that died may leave a child that keeps its stdout open: what comes within so many seconds still counts.
 _LAST_WORDS: Final = 0.5
-# A client that goes on writing to a dead server is not listened to for ever.
+# A client that goes on writing to a dead server is read so many times more.
 _LAST_READS: Final = 64
 _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
@@ -51,10 +51,20 @@ def run_stdio(
     policies: Policies,
     recorder: Recorder,
 ) -> int:
-    """Serve our stdin and stdout until the server or the client ends; the exit code, 128 and more for a signal.
+    """Serve our stdin and stdout until the server or the client ends. Call it from the main thread: it handles signals.
 
-    `env` None hands our whole environment to the server, which is what it would have got without us. Call it from the
-    main thread: it handles signals. Raises UnreachableError when the server cannot be started.
+    Args:
+        command: The server's program and its arguments.
+        env: The server's environment; None passes our entire environment on, as without the proxy.
+        cwd: The server's folder; None for ours.
+        policies: What to do with each tool's calls.
+        recorder: Gets what happened.
+
+    Returns:
+        The server's exit code, 128 and more for a signal.
+
+    Raises:
+        UnreachableError: When the server cannot be started.
     """
     process = ServerProcess(command, env, cwd)
     origin = RecordSource(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
@@ -62,10 +72,10 @@ def run_stdio(
 
 
 class StdioProxy:
-    """The loop for one running server. `run` once."""
+    """The loop for one running server. Call `run` once."""
 
     def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
-        # The checks take 100 ms to load, and the server, which was started before, its own time at the same time.
+        # The checks take 100 ms to load; the server, which was started before, uses that time to start.
         from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
         from toolvet.session import Catalogue, Session  # noqa: PLC0415
 
@@ -86,17 +96,17 @@ class StdioProxy:
         self._server_open = True
         self._exited = False
         self._lost = False
-        self._told_to_end = False
+        self._was_asked_to_end = False
         self._last_reads = _LAST_READS
-        # What is done when its time has come (seconds of `monotonic`), by what it is about.
+        # What to do when, in seconds of `monotonic`, by a name for it.
         self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
 
     def run(self) -> int:
-        """Relay until it is over."""
+        """Relay until the connection is over. Returns the exit code."""
         wake = Signals()
         try:
             self._watch(wake.fd, select.POLLIN)
-            # What is alive now stays so; looking at it again and again would cost the slowest calls a millisecond.
+            # Objects that exist now live to the end; collecting them again and again would cost a millisecond per call.
             gc.collect()
             gc.freeze()
             while not self._finished() or self._refuse_rest():
@@ -109,7 +119,7 @@ class StdioProxy:
         return self._process.exit_code or 0
 
     def _turn(self, wake: "Signals") -> None:
-        """Wait for something to happen, and see to it."""
+        """Wait for the next events and handle them."""
         if self._pressed or self._to_server.size or self._to_client.size:
             self._set_interest()
         for fd, events in self._poll.poll(self._milliseconds() if self._timers or self._lost else None):
@@ -119,11 +129,11 @@ class StdioProxy:
                 self._read_client()
             elif fd == wake.fd:
                 for number in wake.take():
-                    self._signalled(number)
+                    self._take_signal(number)
             else:
                 self._write(self._to_server if fd == self._to_server.fd else self._to_client, events)
         if self._timers:
-            self._act_on_time()
+            self._run_due()
         if not self._client_open:
             self._close_server()
         if (
@@ -131,28 +141,28 @@ class StdioProxy:
             and self._server_open
             and not self._exited
             and not self._lost
-            and not self._timed("end")
+            and not self._is_timed("end")
         ):
-            self._server_fails()
+            self._end_server()
 
     # The four pipes.
 
     def _read_client(self) -> None:
-        chunk = _read(0, _LONG_CHUNK if self._relay.client_lines.begun else _CHUNK)
+        chunk = _read_chunk(0, _LONG_CHUNK if self._relay.client_lines.begun else _CHUNK)
         if chunk:
             self._relay.from_client(chunk)
         elif chunk is not None:
             self._client_ended()
 
     def _read_server(self) -> None:
-        chunk = _read(self._stdout, _LONG_CHUNK if self._relay.server_lines.begun else _CHUNK)
+        chunk = _read_chunk(self._stdout, _LONG_CHUNK if self._relay.server_lines.begun else _CHUNK)
         if chunk:
             self._relay.from_server(chunk)
         elif chunk is not None:
             self._server_open = False
             self._relay.server_ended()
             self._watch(self._stdout, None)
-            self._server_fails()
+            self._end_server()
 
     def _write(self, outlet: Outlet, events: int) -> None:
         if events & select.POLLOUT:
@@ -164,21 +174,21 @@ class StdioProxy:
             if outlet is self._to_client:
                 self._client_gone()
             else:
-                # It may still answer what it read: only once something more was to reach it, it has failed.
-                self._forget(outlet)
+                # The server may still answer what it read; it has failed once something more was written for it.
+                self._close_outlet(outlet)
 
     def _set_interest(self) -> None:
-        """Whom we listen to: not to one whose words nobody takes, unless neither side takes any."""
-        down, up = self._to_server.size, self._to_client.size
-        self._pressed = bool(down or up)
+        """Choose which sides to read: not one whose bytes the other does not take, unless neither takes any."""
+        for_server, for_client = self._to_server.size, self._to_client.size
+        self._pressed = bool(for_server or for_client)
         if self._client_open:
-            hear = down < _FULL or (up >= _FULL and down < _BURSTING)
-            self._watch(0, select.POLLIN if hear and up < _BURSTING else None)
+            reads = for_server < _FULL or (for_client >= _FULL and for_server < _BURSTING)
+            self._watch(0, select.POLLIN if reads and for_client < _BURSTING else None)
         if self._server_open:
-            hear = up < _FULL or (down >= _FULL and up < _BURSTING)
-            self._watch(self._stdout, select.POLLIN if hear else None)
+            reads = for_client < _FULL or (for_server >= _FULL and for_client < _BURSTING)
+            self._watch(self._stdout, select.POLLIN if reads else None)
         for outlet in (self._to_server, self._to_client):
-            # Also with nothing to write: that nobody reads any more is told without being asked for.
+            # Also with nothing to write: `poll` then reports that the reader is gone.
             mask = None if outlet.closed or outlet.broken else select.POLLOUT if outlet.size else 0
             self._watch(outlet.fd, mask)
 
@@ -195,36 +205,36 @@ class StdioProxy:
     # The end, from either side.
 
     def _client_ended(self) -> None:
-        """It will write no more, but may still read: `printf … | toolvet proxy -- server` is served to the end."""
+        """The client writes no more, but may still read: `printf … | toolvet proxy -- server` is served to the end."""
         self._client_open = False
         self._watch(0, None)
         self._relay.client_ended()
 
     def _client_gone(self) -> None:
-        """It cannot read any more. What it wrote before is still delivered: without us it would be in the pipe."""
-        while self._client_open and _readable(0):
+        """The client cannot read any more. What it wrote before is still delivered, as a pipe would."""
+        while self._client_open and _is_readable(0):
             self._read_client()
         if self._client_open:
             self._client_ended()
 
     def _close_server(self) -> None:
-        """Once the client ended and the server has all of its words."""
+        """Close the server's stdin once the client ended and all its messages are written."""
         if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
-            self._forget(self._to_server)
-        listening = self._relay.open and not self._to_client.broken
-        if self._to_server.closed and not self._exited and not self._timed("end") and not listening:
+            self._close_outlet(self._to_server)
+        is_awaited = self._relay.open and not self._to_client.broken
+        if self._to_server.closed and not self._exited and not self._is_timed("end") and not is_awaited:
             self._after("end", _EOF_SECONDS, self._terminate)
 
-    def _server_fails(self) -> None:
-        """It ended, or closed one of its pipes; the other signs of its end mostly come at once."""
-        self._forget(self._to_server)
+    def _end_server(self) -> None:
+        """The server exited or closed one of its pipes; the other signs of its end mostly follow at once."""
+        self._close_outlet(self._to_server)
         if self._exited and not self._server_open:
             self._lose()
         elif not self._lost:
             self._after("end", _LAST_WORDS, self._lose)
 
     def _lose(self) -> None:
-        """No answer comes any more. Unless somebody is still to read what did come."""
+        """Answer open requests with errors, because the server is gone; first the client reads what did come."""
         if self._server_open and self._to_client.size >= _FULL:
             self._after("end", _LAST_WORDS, self._lose)
             return
@@ -242,7 +252,7 @@ class StdioProxy:
     def _kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
 
-    def _forget(self, outlet: Outlet) -> None:
+    def _close_outlet(self, outlet: Outlet) -> None:
         if not outlet.closed:
             self._watch(outlet.fd, None)
             outlet.close()
@@ -251,8 +261,8 @@ class StdioProxy:
         return self._lost and self._exited and (not self._to_client.size or self._to_client.broken)
 
     def _refuse_rest(self) -> bool:
-        """Requests that were written before the end could be seen get their answer, too. Whether there were any."""
-        if not self._client_open or not self._last_reads or self._to_client.broken or not _readable(0):
+        """Answer requests that the client wrote before it could see the end. Returns whether there were any."""
+        if not self._client_open or not self._last_reads or self._to_client.broken or not _is_readable(0):
             return False
         self._last_reads -= 1
         self._read_client()
@@ -260,21 +270,21 @@ class StdioProxy:
 
     # Signals and time.
 
-    def _signalled(self, number: int) -> None:
+    def _take_signal(self, number: int) -> None:
         if number == signal.SIGCHLD:
             if not self._exited and self._process.exit_code is not None:
                 self._exited = True
-                self._server_fails()
+                self._end_server()
             return
         if number != signal.SIGHUP:
-            # SIGHUP may mean "read your settings again"; the server decides. After the others it has to end, and a
-            # second one says that the user is out of patience.
-            self._after("end", 0 if self._told_to_end else _SIGNAL_SECONDS, self._kill)
-            self._told_to_end = True
+            # SIGHUP may mean "read your settings again"; the server decides. After the others it has to end; a second
+            # one ends it at once.
+            self._after("end", 0 if self._was_asked_to_end else _SIGNAL_SECONDS, self._kill)
+            self._was_asked_to_end = True
         self._process.send_signal(number)
 
     def _on_time(self, note: "Asked | SchemaLearned") -> None:
-        """The session has no clock; this is ours."""
+        """Set the timers that the session, which has no clock, asks for."""
         from toolvet.session import Asked  # noqa: PLC0415 - as in `__init__`; asked for once in many calls
 
         if isinstance(note, Asked):
@@ -282,40 +292,40 @@ class StdioProxy:
         elif note.lifetime_ms is not None:
             self._after("tools/list", note.lifetime_ms / 1000, self._catalogue.forget)
 
-    def _after(self, about: str, seconds: float, act: Callable[[], None]) -> None:
-        self._timers[about] = (monotonic() + seconds, act)
+    def _after(self, name: str, seconds: float, act: Callable[[], None]) -> None:
+        self._timers[name] = (monotonic() + seconds, act)
 
-    def _timed(self, about: str) -> bool:
-        return about in self._timers
+    def _is_timed(self, name: str) -> bool:
+        return name in self._timers
 
     def _milliseconds(self) -> int | None:
-        """Milliseconds until something is due, rounded up."""
+        """Return the milliseconds until the next timer is due, rounded up; None without a timer."""
         if self._lost and self._exited and not self._to_client.size:
             return 0
         if not self._timers:
             return None
         return max(0, int((min(due for due, _ in self._timers.values()) - monotonic()) * 1000) + 1)
 
-    def _act_on_time(self) -> None:
+    def _run_due(self) -> None:
         now = monotonic()
-        for about, (due, act) in list(self._timers.items()):
+        for name, (due, act) in list(self._timers.items()):
             if due <= now:
-                del self._timers[about]
+                del self._timers[name]
                 act()
 
 
-def _read(fd: int, size: int) -> bytes | None:
-    """What is there; b"" at the end, None for a false alarm."""
+def _read_chunk(fd: int, size: int) -> bytes | None:
+    """Return the bytes that can be read now; b"" at the end, None when there are none yet."""
     try:
         return os.read(fd, size)
     except BlockingIOError:
         return None
     except OSError:
-        # EIO from a terminal that hung up, ECONNRESET from a socket, EBADF when we were started without a stdin.
+        # EIO from a terminal that hung up, ECONNRESET from a socket, EBADF when the proxy was started without a stdin.
         return b""
 
 
-def _readable(fd: int) -> bool:
+def _is_readable(fd: int) -> bool:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(0))

@@ -1,20 +1,18 @@
-"""Which requests a client waits for: what has to be answered when the server cannot any more."""
+"""The requests that a client waits for: they have to be answered when the server no longer can."""
 
-from typing import cast
-
-import msgspec
+from typing import Final, cast
 
 from toolvet.schema.json_value import members
-from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse, shallow
+from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse, shallow, split_batch
 
-# A client that never gets answers must not fill the memory; what it asked longest ago it has given up by now.
-_MOST: int = 1 << 20
+# A client that never gets answers must not fill the memory; it has given up its oldest requests by now.
+_MOST: Final = 1 << 20
 
 
 class OpenRequests:
-    """Ids in the order in which they were asked. `questions` are our own, which the client knows nothing of.
+    """The open ids, oldest first. `questions` are the open ids of the proxy's own questions, unknown to the client.
 
-    An id that is used twice at a time is open as often as it was asked: each of its requests is owed an answer.
+    An id that is used twice at a time is open twice: each of its requests needs an answer.
     """
 
     def __init__(self) -> None:
@@ -25,7 +23,7 @@ class OpenRequests:
         return bool(self._open)
 
     def asked(self, line: bytes) -> None:
-        """A message of the client: a request opens, a cancellation closes."""
+        """Note a message of the client: a request opens its id, a cancellation closes it."""
         message = parse(line)
         if type(message) is Noise and message.kind == "too_deep":
             message = parse(shallow(line))
@@ -36,30 +34,30 @@ class OpenRequests:
             if isinstance(id_, int | str):
                 self.answered(id_)
         elif type(message) is Noise and message.kind == "batch":
-            for each in _batch(line):
+            for each in _messages(line):
                 self.asked(each)
 
     def heard(self, line: bytes) -> None:
-        """A message of the server: an answer closes, but not one that is no legal message."""
+        """Note a message of the server: an answer closes its id, unless it is not a legal message."""
         message = parse(line)
         if type(message) is Result or type(message) is ErrorReply:
             if message.id is not None:
                 self.answered(message.id)
         elif type(message) is Noise and message.kind == "batch":
-            for each in _batch(line):
+            for each in _messages(line):
                 self.heard(each)
         elif type(message) is Noise and message.kind == "too_deep" and message.reply_to is not None:
-            # Legal JSON, which the client may well read.
+            # Legal JSON, which the client may be able to read.
             self.answered(message.reply_to)
 
     def opened(self, id_: Id) -> None:
-        """One more request under this id."""
+        """Note one more request under this id."""
         self._open[id_] = self._open.get(id_, 0) + 1
         if len(self._open) > _MOST:
             del self._open[next(iter(self._open))]
 
     def answered(self, id_: Id) -> None:
-        """Closed. Ids that are not open do no harm."""
+        """Close one request under this id; an id that is not open is ignored."""
         left = self._open.get(id_)
         if left is None:
             self.questions.discard(cast("str", id_))
@@ -69,25 +67,18 @@ class OpenRequests:
             del self._open[id_]
 
     def take(self) -> list[Id]:
-        """All that are open, which then are not."""
+        """Return all open ids and close them."""
         ids = [id_ for id_, times in self._open.items() for _ in range(times)]
         self._open.clear()
         return ids
 
     def take_questions(self) -> list[str]:
-        """All questions of ours that wait for an answer, which then are none."""
+        """Return all open questions of the proxy and close them."""
         questions = list(self.questions)
         self.questions.clear()
         return questions
 
 
-def _batch(line: bytes) -> list[bytes]:
-    """The messages of a batch; a batch within a batch is no message."""
-    try:
-        items = _ITEMS.decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return []
-    return [message for item in items if not (message := bytes(item)).startswith(b"[")]
-
-
-_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+def _messages(batch: bytes) -> list[bytes]:
+    """Return the messages of a batch; a batch within a batch is not a message."""
+    return [message for message in split_batch(batch) if not message.startswith(b"[")]

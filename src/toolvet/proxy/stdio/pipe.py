@@ -1,4 +1,4 @@
-"""The ends of pipes that a poll loop holds: writing never waits, and what is not taken yet is kept in order."""
+"""The writing ends of pipes: a write never waits, and bytes that the pipe does not take yet are kept in order."""
 
 import fcntl
 import os
@@ -6,15 +6,18 @@ import stat
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
+from typing import Final
 
 # Linux allows 1024 buffers in one call; more than a few dozen gain nothing.
-_BUFFERS = 64
+_BUFFERS: Final = 64
+_PIPE_BYTES: Final = 1 << 20
 
 
 class Outlet:
-    """The writing end of a pipe. `size` bytes wait in it; `broken` once nobody can read them any more.
+    """The writing end of a pipe.
 
-    `lost` says that something was to be written that will never be read.
+    `size` is how many bytes are kept; `broken` is set once the reader closed its end, `lost` once something was written
+    that will never be read.
     """
 
     def __init__(self, fd: int) -> None:
@@ -26,7 +29,7 @@ class Outlet:
         self._queue: deque[bytes | memoryview] = deque()
 
     def write(self, buffers: Sequence[bytes]) -> None:
-        """Write what the pipe takes at once, keep the rest."""
+        """Write the buffers in order: what the pipe takes at once, the rest when `drain` is called."""
         if self.broken or self.closed:
             self.lost = True
             return
@@ -44,7 +47,7 @@ class Outlet:
             self.drain()
 
     def drain(self) -> None:
-        """Write as much of what was kept as the pipe takes now."""
+        """Write as many of the kept bytes as the pipe takes now."""
         queue = self._queue
         while queue:
             batch = list(islice(queue, _BUFFERS))
@@ -62,7 +65,7 @@ class Outlet:
             return
 
     def close(self) -> None:
-        """Close the pipe; what was not taken is lost. Twice does no harm."""
+        """Close the pipe; bytes that it did not take are lost. Closing it twice is allowed."""
         if not self.closed:
             self.closed = True
             self.lost = self.lost or bool(self.size)
@@ -79,7 +82,7 @@ class Outlet:
         except BlockingIOError:
             return 0
         except OSError:
-            # EPIPE from a pipe, ECONNRESET from a socket, EIO from a terminal that hung up: nobody reads any more.
+            # EPIPE from a pipe, ECONNRESET from a socket, EIO from a terminal that hung up: the reader is gone.
             self._drop()
             self.broken = True
             self.lost = True
@@ -91,7 +94,7 @@ class Outlet:
 
 
 def private_stdout() -> int:
-    """A non-blocking descriptor of our stdout; what is printed from now on goes to stderr instead.
+    """Return a non-blocking descriptor of our stdout; what is printed from now on goes to stderr instead.
 
     MCP reserves stdout for messages, and a stray `print` of some library would break the connection.
     """
@@ -105,17 +108,18 @@ def enlarge(fd: int) -> None:
     resize = getattr(fcntl, "F_SETPIPE_SZ", None)
     if resize is not None:
         try:
-            fcntl.fcntl(fd, resize, 1 << 20)
+            fcntl.fcntl(fd, resize, _PIPE_BYTES)
         except OSError:
-            # The user's share of pipe memory is used up, or it is a socket.
+            # The user's quota of pipe memory is used up, or it is a socket.
             return
 
 
 def _nonblocking(fd: int) -> int:
-    """O_NONBLOCK belongs to what is open, not to the descriptor, so a pipe is opened anew where /proc allows.
+    """Return a non-blocking descriptor in place of `fd`.
 
-    Without that, a stderr that goes to the same pipe would begin to refuse what the server writes there. A terminal
-    or a file is left as it is: neither makes a writer wait for a reader that waits for us.
+    O_NONBLOCK belongs to the open file, not to the descriptor, so a pipe is opened anew where /proc allows it. Without
+    that, a stderr that goes to the same pipe would refuse what the server writes there. A terminal or a file is left
+    as it is: neither makes a writer wait for a reader that waits for the proxy.
     """
     mode = os.fstat(fd).st_mode
     if stat.S_ISFIFO(mode):

@@ -1,7 +1,7 @@
-"""The server as a child process of the proxy: started, told to end, and gone for certain.
+"""The server as a child process of the proxy: start it, signal it, and end it with everything it started.
 
-It leads a session and a process group of its own, so that a signal reaches it once, from us, and so that all it starts
-can be ended with it. Its stderr is ours: what it writes there goes where it would have gone without us.
+It leads a session and a process group of its own, so that a signal reaches it once, from the proxy, and so that all it
+starts can be ended with it. It shares our stderr: what it writes there goes where it would go without the proxy.
 """
 
 import os
@@ -15,11 +15,12 @@ from typing import IO, Final, cast
 from toolvet.errors import UnreachableError
 from toolvet.proxy.stdio.pipe import Outlet, enlarge
 
-# A killed proxy cannot clean up, so somebody else watches: the guard reads a pipe that only we hold open. A line means
-# that all is well; the end of the pipe means that we died. Then the server has seen the end of its stdin, too, gets a
-# second to act on it, and is ended like by us. PR_SET_PDEATHSIG would spare the guard on Linux, but kills only the
-# direct child (`uvx`, `npx` and shells leave the server itself alive) and is set in a forked Python.
-_GUARD = """
+# A killed proxy cannot clean up, so a second process watches: the guard reads a pipe that only the proxy holds open. A
+# line means that all is well; the end of the pipe means that the proxy died. Then the server has seen the end of its
+# stdin, too, gets a second to act on it, and is ended as the proxy would. PR_SET_PDEATHSIG would make the guard
+# unnecessary on Linux, but kills only the direct child (`uvx`, `npx` and shells leave the server itself alive) and is
+# set in a forked Python.
+_GUARD: Final = """
 read -r word && exit 0
 for signal in 0 TERM KILL; do
   kill -s $signal -- "-$1" 2>/dev/null || exit 0
@@ -27,16 +28,16 @@ for signal in 0 TERM KILL; do
 done
 """
 
-# What a server's own children get to end, once it did.
+# The time that a server's own children have to end after it, in seconds.
 _GROUP_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.01
 
 
 class ServerProcess:
-    """A running server: `stdin` to write to, `stdout` to read from, and ways to end it."""
+    """A running server: `stdin` to write to, the descriptor `stdout` to read from, and ways to end it."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None) -> None:
-        """Start it. `env` None means ours, whole. Raises UnreachableError when it cannot be started."""
+        """Start the server. `env` None passes our entire environment on. Raises UnreachableError if it cannot start."""
         try:
             # Unbuffered, because the loop reads the descriptors itself.
             self._popen = subprocess.Popen(  # noqa: S603 - the command is what the user asked for.
@@ -49,25 +50,25 @@ class ServerProcess:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise UnreachableError(_why_not_started(command, cwd, error)) from error
+            raise UnreachableError(_explain_failure(command, cwd, error)) from error
         self.pid = self._popen.pid
-        self._guard = _guard(self.pid)
-        fd = _detached(self._popen.stdin)
+        self._guard = _start_guard(self.pid)
+        fd = _detach(self._popen.stdin)
         os.set_blocking(fd, False)
         enlarge(fd)
         self.stdin = Outlet(fd)
-        self.stdout = _detached(self._popen.stdout)
+        self.stdout = _detach(self._popen.stdout)
         enlarge(self.stdout)
 
     @property
     def exit_code(self) -> int | None:
-        """As a shell has it: 128 and the number of the signal for a server that a signal ended; None while it runs."""
+        """The exit code as a shell reports it: 128 plus the number for a signal; None while the server runs."""
         code = self._popen.poll()
         return code if code is None or code >= 0 else 128 - code
 
     @property
     def ended_by(self) -> str:
-        """How it ended, in words."""
+        """How the server ended, in words."""
         code = self._popen.returncode
         if code is None or code >= 0:
             return f"exit code {code}"
@@ -77,13 +78,13 @@ class ServerProcess:
             return f"signal {-code}"
 
     def send_signal(self, number: int) -> None:
-        """To the server and all it started."""
-        self._signalled(number)
+        """Send a signal to the server and all it started."""
+        self._signal_group(number)
 
     def close(self) -> None:
-        """Nothing that it started is left, and the guard may go."""
+        """End the server with all it started, then the guard."""
         if self._popen.poll() is None:
-            # Only if we fail ourselves.
+            # Only when the proxy itself failed.
             self.send_signal(signal.SIGKILL)
             self._popen.wait()
         self._end_group()
@@ -94,35 +95,35 @@ class ServerProcess:
                 self._guard.stdin.write(b"\n")
                 self._guard.stdin.close()
             except OSError:
-                # Somebody ended the guard.
+                # The guard was ended from outside.
                 pass
             self._guard.wait()
 
     def _end_group(self) -> None:
-        """`npx` and `uvx` may end before the server they started, which needs a moment to put its things in order."""
+        """End the process group: `npx` and `uvx` may end before their server, which gets a moment to clean up."""
         deadline = monotonic() + _GROUP_SECONDS
         number: int = signal.SIGTERM
-        while self._signalled(number):
+        while self._signal_group(number):
             if monotonic() > deadline:
-                self._signalled(signal.SIGKILL)
+                self._signal_group(signal.SIGKILL)
                 return
-            # Nobody is told when a grandchild ends.
+            # The system does not report the end of a grandchild.
             sleep(_POLL_SECONDS)
             number = 0
 
-    def _signalled(self, number: int) -> bool:
-        """Whether there is anybody left in the group."""
+    def _signal_group(self, number: int) -> bool:
+        """Send a signal (0: none) to the group. Returns whether it has any process left."""
         try:
             os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
-            # macOS says EPERM where only zombies are left.
+            # macOS reports EPERM where only zombies are left.
             return False
         return True
 
 
-def _guard(pid: int) -> "subprocess.Popen[bytes] | None":
+def _start_guard(pid: int) -> "subprocess.Popen[bytes] | None":
     try:
-        return subprocess.Popen(  # noqa: S603 - our own words.
+        return subprocess.Popen(  # noqa: S603 - a constant command.
             ["/bin/sh", "-c", _GUARD, "toolvet-guard", str(pid)],
             bufsize=0,
             stdin=subprocess.PIPE,
@@ -132,18 +133,18 @@ def _guard(pid: int) -> "subprocess.Popen[bytes] | None":
             start_new_session=True,
         )
     except OSError:
-        # An image without a shell. The server still sees the end of its stdin when we die.
+        # An image without a shell. The server still sees the end of its stdin when the proxy dies.
         return None
 
 
-def _detached(stream: IO[bytes] | None) -> int:
-    """The descriptor alone, so that no file object closes it behind our back."""
+def _detach(stream: IO[bytes] | None) -> int:
+    """Return a descriptor of the stream without its file object, which would close it when collected."""
     fd = os.dup(cast("IO[bytes]", stream).fileno())
     cast("IO[bytes]", stream).close()
     return fd
 
 
-def _why_not_started(command: Sequence[str], cwd: str | None, error: OSError | ValueError) -> str:
+def _explain_failure(command: Sequence[str], cwd: str | None, error: OSError | ValueError) -> str:
     name = command[0]
     if cwd is not None and not Path(cwd).is_dir():
         return f"cannot start `{name}`: there is no folder {cwd}"

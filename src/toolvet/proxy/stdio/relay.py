@@ -1,4 +1,8 @@
-"""What lies between two byte streams: lines are cut, the session decides, lines are joined again. No I/O here."""
+"""The path between two byte streams: cut lines, let the session decide, join lines again. No I/O.
+
+client's bytes → RawLineFramer → Session → to_server
+server's bytes → RawLineFramer → Session → to_client
+"""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -7,62 +11,32 @@ from typing import Final, Protocol, TypeAlias, cast
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.stdio.open_requests import OpenRequests
 from toolvet.session import Asked, CallEnded, CallStarted, Note, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.wire import encode_error
+from toolvet.wire import RawLineFramer, encode_error
 
 # Below this a copy is cheaper than a longer vector of buffers.
 _JOIN_BYTES: Final = 64 * 1024
 _MOST_COMPLAINTS: Final = 100
-# "Internal error": what both eras know. The band that servers may define (-32000 and below) means nothing for certain.
+# "Internal error", which both eras know. Codes that servers may define (-32000 and below) have no certain meaning.
 _SERVER_GONE: Final = -32603
 
 OnTime: TypeAlias = Callable[[Asked | SchemaLearned], None]
-"""Told of notes that need a clock: a question that must not wait for ever, a tool list that grows old."""
+"""Called with notes that need a clock: a question that must not wait for ever, a tool list that grows old."""
 
 
 class ByteSink(Protocol):
-    """Takes bytes without ever waiting."""
+    """Takes bytes without waiting."""
 
     def write(self, buffers: Sequence[bytes]) -> None:
         """Write these one after the other."""
         ...
 
 
-class Lines:
-    """Chunks in, whole lines out, without their line feed and with everything else, a carriage return included.
-
-    `wire.LineFramer` takes the carriage return away, which a proxy must not. Linear in the bytes, however they are cut.
-    """
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    @property
-    def begun(self) -> bool:
-        """Whether a line has begun that has not ended."""
-        return bool(self._parts)
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that `chunk` completes, oldest first."""
-        lines = chunk.split(b"\n")
-        rest = lines.pop()
-        parts = self._parts
-        if parts and lines:
-            parts.append(lines[0])
-            lines[0] = b"".join(parts)
-            parts.clear()
-        if rest:
-            parts.append(rest)
-        return lines
-
-    def finish(self) -> bytes | None:
-        """What stands after the last line feed when the stream ends, or None."""
-        rest = b"".join(self._parts)
-        self._parts.clear()
-        return rest or None
-
-
 class Relay:
-    """One connection: the bytes of each side go in, the session decides, and the writers get what is to be written."""
+    """One connection: feed the bytes of each side; what the session decides is written to the two sinks.
+
+    `origin` names the connection in the record, `on_time` gets the notes that need a clock. `open` holds the requests
+    that the client still waits for.
+    """
 
     def __init__(
         self,
@@ -80,57 +54,57 @@ class Relay:
         self._to_server = to_server
         self._to_client = to_client
         self._on_time = on_time
-        # Messages that may open or close a request, to be looked at once they are written.
+        # Messages that may open or close a request; they are read after they were written.
         self._unread: list[bytes] = []
         self._complained: set[str] = set()
-        # Why nothing is answered any more, once that is so.
+        # Why the server answers nothing any more, once that is so.
         self._gone: str | None = None
         # Whether half a line went to the client, which must end before another one begins.
         self._dangling = False
-        self.client_lines = Lines()
-        self.server_lines = Lines()
+        self.client_lines = RawLineFramer()
+        self.server_lines = RawLineFramer()
         self.open = OpenRequests()
 
     def from_client(self, chunk: bytes) -> None:
-        """Bytes the client wrote."""
+        """Feed bytes that the client wrote."""
         lines = self.client_lines.feed(chunk)
         if lines:
-            self._client_said(self._steps(lines, self._session.from_client, ToServer))
+            self._do_client_steps(self._steps(lines, self._session.from_client, ToServer))
 
     def from_server(self, chunk: bytes) -> None:
-        """Bytes the server wrote."""
+        """Feed bytes that the server wrote."""
         lines = self.server_lines.feed(chunk)
         if lines:
-            self._server_said(self._steps(lines, self._session.from_server, ToClient))
+            self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
 
     def client_ended(self) -> None:
-        """The client's stream is over. Half a line is judged like a whole one: a server may take it for one."""
+        """End the client's stream. Half a line is checked like a complete one: a server may read it as one."""
         rest = self.client_lines.finish()
         if rest is not None:
             steps = self._steps([rest], self._session.from_client, ToServer)
-            self._client_said(_half(steps, rest, self._to_server))
+            self._do_client_steps(_pass_half_line(steps, rest, self._to_server))
 
     def server_ended(self) -> None:
-        """The server's stream is over."""
+        """End the server's stream."""
         rest = self.server_lines.finish()
         if rest is not None:
             decided = self._steps([rest], self._session.from_server, ToClient)
-            steps = _half(decided, rest, self._to_client)
+            steps = _pass_half_line(decided, rest, self._to_client)
             self._dangling = len(steps) < len(decided)
-            self._server_said(steps)
+            self._do_server_steps(steps)
 
     def give_up(self, question: str) -> None:
-        """Do not wait for the answer to this question of ours any longer."""
+        """Stop waiting for the answer to this question of the proxy."""
         self.open.answered(question)
         self._note(self._write(self._session.give_up(question)))
 
     def server_gone(self, reason: str) -> None:
-        """The server will answer nothing more: what is open is answered with an error, and so is what still comes."""
+        """Answer open and later requests with an error, because the server is gone. `reason` begins the message."""
         self._gone = reason
         self._refuse_open()
 
     def close(self) -> None:
-        """The connection is over: the record hears of every call that was not answered."""
+        """End the connection: every call that was not answered goes on record."""
         self._note(self._write(self._session.close()))
 
     def _steps(
@@ -140,10 +114,10 @@ class Relay:
         for line in lines:
             try:
                 decided = decide(line)
-            except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the user a connection
+            except Exception as error:  # noqa: BLE001 - a bug of the proxy must not cost the user a connection
                 self._complain(error)
                 decided = [onward(line)]
-            # By far the most messages are calls and their answers; what else there is has to be read once more.
+            # Most messages are calls and their answers; all others have to be parsed once more.
             last = decided[-1] if len(decided) == 2 and line[:1] == b"{" else None
             if type(last) is CallStarted:
                 self.open.opened(last.id)
@@ -154,8 +128,8 @@ class Relay:
             steps += decided
         return steps
 
-    def _client_said(self, steps: list[Step]) -> None:
-        """What is kept for the record and for a bad end comes after the write: nobody waits for it."""
+    def _do_client_steps(self, steps: list[Step]) -> None:
+        """Write first: the record and the list of open requests must not delay the message."""
         rest = self._write(steps)
         if self._unread:
             for line in self._unread:
@@ -165,7 +139,7 @@ class Relay:
         if self._gone is not None:
             self._refuse_open()
 
-    def _server_said(self, steps: list[Step]) -> None:
+    def _do_server_steps(self, steps: list[Step]) -> None:
         rest = self._write(steps)
         if self._unread:
             for line in self._unread:
@@ -174,7 +148,7 @@ class Relay:
         self._note(rest)
 
     def _refuse_open(self) -> None:
-        """The errors come in by the way of the server, so that the session ends its calls with them."""
+        """Feed the errors as if the server had sent them, so that the session ends its calls with them."""
         for question in self.open.take_questions():
             self._note(self._write(self._session.give_up(question)))
         lines = [
@@ -182,31 +156,31 @@ class Relay:
             for id_ in self.open.take()
         ]
         if lines:
-            self._server_said(self._steps(lines, self._session.from_server, ToClient))
+            self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
 
     def _write(self, steps: Sequence[Step]) -> list[ToClient | Note]:
-        """All lines for one side go in one write. Returns what is to be noted afterwards."""
-        down: list[bytes] = []
-        up: list[bytes] = []
+        """Write all lines for one side at once. Returns the steps to be noted afterwards."""
+        for_server: list[bytes] = []
+        for_client: list[bytes] = []
         rest: list[ToClient | Note] = []
         for step in steps:
             kind = type(step)
             if kind is ToServer:
-                down.append(cast("ToServer", step).data)
+                for_server.append(cast("ToServer", step).data)
             elif kind is ToClient:
                 answer = cast("ToClient", step)
-                up.append(answer.data)
+                for_client.append(answer.data)
                 if answer.about is not None:
                     rest.append(answer)
             else:
                 rest.append(cast("Note", step))
-        if down:
-            self._to_server.write(_on_the_wire(down))
-        if up:
+        if for_server:
+            self._to_server.write(_join_lines(for_server))
+        if for_client:
             if self._dangling:
                 self._dangling = False
                 self._to_client.write([b"\n"])
-            self._to_client.write(_on_the_wire(up))
+            self._to_client.write(_join_lines(for_client))
         return rest
 
     def _note(self, rest: list[ToClient | Note]) -> None:
@@ -223,7 +197,7 @@ class Relay:
                 self._on_time(each)
 
     def _complain(self, error: Exception) -> None:
-        """Once for each wording, on stderr, which MCP leaves free."""
+        """Report a bug once for each wording, on stderr, which MCP leaves free."""
         words = f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n"
         if words in self._complained or len(self._complained) > _MOST_COMPLAINTS:
             return
@@ -232,20 +206,20 @@ class Relay:
             sys.stderr.write(words)
             sys.stderr.flush()
         except (OSError, ValueError):
-            # Whoever read our stderr is gone; that is no reason to stop.
+            # The reader of our stderr is gone; the connection goes on.
             return
 
 
-def _half(steps: list[Step], rest: bytes, onward: ByteSink) -> list[Step]:
-    """What is left to do once an undecided half line went on as it came, without a line feed."""
+def _pass_half_line(steps: list[Step], rest: bytes, onward: ByteSink) -> list[Step]:
+    """Write a half line that needs no decision as it came, without a line feed. Returns the steps that are left."""
     decided = [step for step in steps if not (isinstance(step, ToServer | ToClient) and step.data is rest)]
     if len(decided) < len(steps):
         onward.write([rest])
     return decided
 
 
-def _on_the_wire(lines: list[bytes]) -> list[bytes]:
-    """With line feeds; as one buffer, unless that would copy much."""
+def _join_lines(lines: list[bytes]) -> list[bytes]:
+    """Return the lines with line feeds: as one buffer, unless that would copy much."""
     if len(lines) == 1 and len(lines[0]) < _JOIN_BYTES:
         return [lines[0] + b"\n"]
     buffers: list[bytes] = []

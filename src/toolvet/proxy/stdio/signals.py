@@ -1,21 +1,21 @@
-"""Signals as bytes in a pipe, so that a poll loop sees them between two messages and never in the middle of one."""
+"""Signals as bytes in a pipe, so that a poll loop sees them between two messages and not in the middle of one."""
 
 import os
 import signal
 from collections.abc import Callable
 from types import FrameType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 _Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
 
-# Those that end a process, and the one that tells of a child's end.
-_HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
+# Those that end a process, and the one that reports the end of a child.
+_WATCHED: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
 
 class Signals:
-    """Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD until `close`. `fd` is readable when one came.
+    """Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD until `close`. `fd` is readable when a signal came.
 
-    Only for the main thread, where Python allows it.
+    Use it in the main thread: Python allows handlers nowhere else.
     """
 
     def __init__(self) -> None:
@@ -24,22 +24,22 @@ class Signals:
         os.set_blocking(self._write, False)
         self._old_fd = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._old: dict[int, _Handler] = {}
-        for number in _HEARD:
-            # What we were started to ignore stays ignored: `nohup`, and jobs in the background of a script.
+        for number in _WATCHED:
+            # A signal that was ignored at the start stays ignored: `nohup`, and background jobs of a script.
             if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGCHLD:
-                self._old[number] = signal.signal(number, _heard)
-        # A child that ended before we listened.
+                self._old[number] = signal.signal(number, _ignore)
+        # For a child that ended before the handlers were set.
         os.write(self._write, bytes([signal.SIGCHLD]))
 
     def take(self) -> bytes:
-        """The numbers of the signals that came, oldest first."""
+        """Return the numbers of the signals that came, oldest first."""
         try:
             return os.read(self.fd, 1024)
         except BlockingIOError:
             return b""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Restore the handlers from before."""
         for number, handler in self._old.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._old_fd)
@@ -47,6 +47,6 @@ class Signals:
         os.close(self._write)
 
 
-def _heard(number: int, frame: FrameType | None) -> None:
-    """Python runs a handler wherever it happens to be; this one leaves it to the pipe."""
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Do nothing: Python runs handlers at any point of the program; the pipe delivers the signal."""
     del number, frame

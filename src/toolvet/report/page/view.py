@@ -85,7 +85,7 @@ class ServerView:
     call_anchors: Mapping[str, str]
 
     def title(self, group: FindingGroup) -> str:
-        """The headline of a group: the title of the check's card, or its id where there is no card."""
+        """The headline of a group: the title of the check's card, or the check's id without a card."""
         card = self.cards.get(group.id)
         return card.title if card is not None else group.id.replace("-", " ").capitalize()
 

@@ -21,22 +21,22 @@ _LONGEST: Final = 4_000  # characters; GitHub cuts what is longer in the middle 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """One line per check and severity, worst first, then one per server with its score."""
-    return "".join(f"{line}\n" for report in reports for line in _report(report, cards))
+    return "".join(f"{line}\n" for report in reports for line in _render_report(report, cards))
 
 
-def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
+def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     for group in group_findings(report.findings):
         card = cards.get(group.id)
         headline = f"{report.server.name}: {card.title if card is not None else group.id}"
-        yield _command(_COMMAND[group.severity], headline, _message(group))
+        yield _write_command(_COMMAND[group.severity], headline, _write_message(group))
     if report.baseline is not None and report.baseline.stale:
         stale = listed([f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale], 10)
-        yield _command("warning", f"{report.server.name}: stale baseline", f"No longer found: {stale}")
+        yield _write_command("warning", f"{report.server.name}: stale baseline", f"No longer found: {stale}")
     score = f"score {number(report.score)}/100, " if report.score is not None else ""
-    yield _command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
+    yield _write_command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
 
 
-def _message(group: FindingGroup) -> str:
+def _write_message(group: FindingGroup) -> str:
     lines: list[str] = []
     for finding in group.findings[:_SHOWN_PER_GROUP]:
         lines.append(f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message)
@@ -52,16 +52,16 @@ def _message(group: FindingGroup) -> str:
     return "\n".join([*lines, f"({group.id})"])
 
 
-def _command(name: str, headline: str, message: str) -> str:
-    return f"::{name} title={_property(headline)}::{_data(shorten(visible(message), _LONGEST))}"
+def _write_command(name: str, headline: str, message: str) -> str:
+    return f"::{name} title={_escape_property(headline)}::{_escape_data(shorten(visible(message), _LONGEST))}"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(shorten(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(shorten(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
 
 
 FORMAT = Format(name="github", suffix=".txt", render=render)

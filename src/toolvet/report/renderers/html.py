@@ -24,21 +24,21 @@ from toolvet.report.visible import visible
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has all that was recorded."""
-    return _template().render(servers=views(reports, cards))
+    return _load_template().render(servers=views(reports, cards))
 
 
 @cache
-def _template() -> Template:
-    sources = {name: _text(content) for name, content in discover.data_files("toolvet.report.page", ".jinja")}
+def _load_template() -> Template:
+    sources = {name: _decode(content) for name, content in discover.data_files("toolvet.report.page", ".jinja")}
     environment = Environment(
         loader=DictLoader(sources),
         autoescape=True,
-        finalize=_visible,
+        finalize=_make_visible,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    style, script = _asset(".css"), _asset(".js")
+    style, script = _read_asset(".css"), _read_asset(".js")
     names: dict[str, Any] = {
         "style": style,
         "style_hash": _hash(style),
@@ -53,18 +53,18 @@ def _template() -> Template:
     return environment.get_template("page.html.jinja", globals=names)
 
 
-def _visible(value: object) -> object:
-    """Whatever the template writes passes here, so no control character of a server slips through."""
+def _make_visible(value: object) -> object:
+    """Applied to each value that the template writes, so that no control character of a server reaches the page."""
     return visible(value) if type(value) is str else value
 
 
-def _asset(suffix: str) -> Markup:
-    texts = [_text(content) for _, content in discover.data_files("toolvet.report.page", suffix)]
+def _read_asset(suffix: str) -> Markup:
+    texts = [_decode(content) for _, content in discover.data_files("toolvet.report.page", suffix)]
     return Markup("\n".join(texts))  # noqa: S704 - our own files
 
 
-def _text(content: bytes) -> str:
-    """Line feeds only: the hash in the policy must fit on Windows too, where a checkout may have changed them."""
+def _decode(content: bytes) -> str:
+    """Text with line feeds only: on Windows a checkout may have changed them, and the hash in the policy must fit."""
     return content.decode().replace("\r\n", "\n")
 
 

@@ -19,7 +19,7 @@ _PAYLOAD: Final = 4_000  # characters of a request or a response
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """One `testsuites` document over all servers."""
-    suites = [suite for report in reports for suite in _report(report, cards)]
+    suites = [suite for report in reports for suite in _render_report(report, cards)]
     # The XSD gives the root no `skipped`.
     totals = {name: value for name, value in _count(suites).items() if name != "skipped"}
     root = ET.Element("testsuites", {"name": "toolvet", **totals})
@@ -28,7 +28,7 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element]:
+def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element]:
     failed = {
         scenario.id
         for tool in report.tools
@@ -42,12 +42,12 @@ def _report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element]:
             by_scenario.setdefault(finding.scenario, []).append(finding)
         else:
             others.append(finding)
-    suites = [_server_suite(report, others, cards)]
-    suites.extend(_tool_suite(report, tool, by_scenario) for tool in report.tools)
+    suites = [_render_server(report, others, cards)]
+    suites.extend(_render_tool(report, tool, by_scenario) for tool in report.tools)
     return suites
 
 
-def _server_suite(report: Report, findings: Iterable[Finding], cards: Mapping[str, Card]) -> ET.Element:
+def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[str, Card]) -> ET.Element:
     facts = {
         "seed": str(report.seed),
         "score": "" if report.score is None else f"{report.score:g}",
@@ -57,20 +57,20 @@ def _server_suite(report: Report, findings: Iterable[Finding], cards: Mapping[st
         "toolvet_version": report.toolvet_version,
         "incomplete": report.incomplete or "",
     }
-    classname = _classname(report.server.name, "findings")
-    cases = [_finding_case(finding, classname, cards) for finding in findings]
-    return _suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
+    classname = _name_class(report.server.name, "findings")
+    cases = [_render_finding(finding, classname, cards) for finding in findings]
+    return _make_suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
 
 
-def _finding_case(finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
+def _render_finding(finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
     card = cards.get(finding.id)
     where = " ".join(part for part in (finding.tool or "", finding.pointer) if part)
-    case = _element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
+    case = _make_element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
     body = _describe(finding, card)
     if finding.severity is Severity.ERROR:
-        _child(case, "failure", body, {"message": finding.message, "type": finding.id})
+        _add_child(case, "failure", body, {"message": finding.message, "type": finding.id})
     else:
-        _child(case, "system-out", f"{finding.severity}: {body}")
+        _add_child(case, "system-out", f"{finding.severity}: {body}")
     return case
 
 
@@ -89,31 +89,31 @@ def _describe(finding: Finding, card: Card | None) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _tool_suite(report: Report, tool: Tool, findings: Mapping[str, list[Finding]]) -> ET.Element:
+def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding]]) -> ET.Element:
     facts = {
         "status": tool.status,
         "confidence": f"{tool.confidence:g}",
         "error_message_score": "" if tool.error_message_score is None else f"{tool.error_message_score:g}",
     }
-    classname = _classname(report.server.name, tool.name)
+    classname = _name_class(report.server.name, tool.name)
     if tool.skipped is not None:
-        case = _element("testcase", {"name": "not called", "classname": classname, "time": "0"})
-        _child(case, "skipped", "", {"message": tool.skipped})
+        case = _make_element("testcase", {"name": "not called", "classname": classname, "time": "0"})
+        _add_child(case, "skipped", "", {"message": tool.skipped})
         cases = [case]
     else:
-        cases = [_scenario_case(scenario, classname, findings.get(scenario.id, [])) for scenario in tool.scenarios]
-    return _suite(report, f"{report.server.name}: {tool.name}", facts, cases)
+        cases = [_render_scenario(scenario, classname, findings.get(scenario.id, [])) for scenario in tool.scenarios]
+    return _make_suite(report, f"{report.server.name}: {tool.name}", facts, cases)
 
 
-def _scenario_case(scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:
+def _render_scenario(scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:
     name = f"{CATEGORY[scenario.category]}: {scenario.name}"
-    case = _element("testcase", {"name": name, "classname": classname, "time": _seconds(scenario.duration_ms)})
+    case = _make_element("testcase", {"name": name, "classname": classname, "time": _seconds(scenario.duration_ms)})
     if scenario.outcome == "not_run":
-        _child(case, "skipped", "", {"message": scenario.note or "the run ended before this call"})
+        _add_child(case, "skipped", "", {"message": scenario.note or "the run ended before this call"})
     elif not scenario.passed:
         message = scenario.note or (findings[0].message if findings else OUTCOME[scenario.outcome])
         kind = findings[0].id if findings else scenario.outcome
-        _child(case, "failure", _describe_scenario(scenario, findings), {"message": message, "type": kind})
+        _add_child(case, "failure", _describe_scenario(scenario, findings), {"message": message, "type": kind})
     return case
 
 
@@ -127,20 +127,20 @@ def _describe_scenario(scenario: Scenario, findings: Sequence[Finding]) -> str:
     return "\n\n".join(parts)
 
 
-def _suite(
+def _make_suite(
     report: Report, name: str, facts: Mapping[str, str], cases: Sequence[ET.Element], stderr: str = ""
 ) -> ET.Element:
     """Attributes and children in the order of the XSD: properties, cases, output."""
-    suite = _element("testsuite", {"name": name, **_count(cases)})
+    suite = _make_element("testsuite", {"name": name, **_count(cases)})
     if report.started_at:
         suite.set("timestamp", one_line(report.started_at))
     properties = ET.SubElement(suite, "properties")
     for key, value in facts.items():
         if value:
-            properties.append(_element("property", {"name": key, "value": value}))
+            properties.append(_make_element("property", {"name": key, "value": value}))
     suite.extend(cases)
     if stderr:
-        _child(suite, "system-err", shorten(stderr, 50_000))
+        _add_child(suite, "system-err", shorten(stderr, 50_000))
     return suite
 
 
@@ -157,7 +157,7 @@ def _count(elements: Sequence[ET.Element]) -> dict[str, str]:
     return {**{name: str(count) for name, count in counts.items()}, "time": f"{time:.3f}"}
 
 
-def _classname(server: str, tool: str) -> str:
+def _name_class(server: str, tool: str) -> str:
     """Readers group by the dots of a class name, so a dot inside a name becomes an underscore."""
     return f"{server.replace('.', '_')}.{tool.replace('.', '_')}"
 
@@ -166,13 +166,13 @@ def _seconds(milliseconds: float) -> str:
     return f"{milliseconds / 1000:.3f}"
 
 
-def _element(tag: str, attributes: Mapping[str, str]) -> ET.Element:
+def _make_element(tag: str, attributes: Mapping[str, str]) -> ET.Element:
     """An element whose attributes hold nothing that XML 1.0 forbids: control characters are made visible."""
     return ET.Element(tag, {name: shorten(one_line(text), 1_000) for name, text in attributes.items()})
 
 
-def _child(parent: ET.Element, tag: str, text: str, attributes: Mapping[str, str] | None = None) -> None:
-    element = _element(tag, attributes or {})
+def _add_child(parent: ET.Element, tag: str, text: str, attributes: Mapping[str, str] | None = None) -> None:
+    element = _make_element(tag, attributes or {})
     element.text = visible(text) or None
     parent.append(element)
 

@@ -45,9 +45,9 @@ _MARKUP: Final = re.compile(r"[\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """A comparison when there are several servers, then each in turn; what does not fit is counted at the end."""
-    blocks = [block for report in reports for block in _report(report, cards)]
+    blocks = [block for report in reports for block in _render_report(report, cards)]
     if len(reports) > 1:
-        blocks.insert(0, _comparison(reports))
+        blocks.insert(0, _render_comparison(reports))
     kept: list[str] = []
     size = 0
     for position, block in enumerate(blocks):
@@ -60,7 +60,7 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     return "\n".join(kept)
 
 
-def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
+def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     """Blocks, each complete in itself, so that the document can end after any of them."""
     score = f"{number(report.score)}/100, " if report.score is not None else ""
     yield f"## {_STATUS_MARK[report.status]} {_escape(title(report))}: {score}{STATUS[report.status]}\n"
@@ -69,19 +69,19 @@ def _report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
         yield f"> **Incomplete:** {_escape(report.incomplete)}\n"
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
-        yield from _tool_table(called, report.findings)
+        yield from _render_tools(called, report.findings)
     for group in group_findings(report.findings):
-        yield _group(group, cards)
+        yield _render_group(group, cards)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped:
         lines = [f"- {_code(tool.name)}: {_escape(tool.skipped or '')}" for tool in skipped]
-        yield _folded(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
+        yield _fold(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
     if report.baseline is not None and report.baseline.stale:
         lines = [f"- {_code(entry.id)} in {_code(entry.tool or 'the server')}" for entry in report.baseline.stale]
-        yield _folded(f"Baseline: {len(lines)} no longer found", "\n".join(lines))
+        yield _fold(f"Baseline: {len(lines)} no longer found", "\n".join(lines))
 
 
-def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[str]:
+def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[str]:
     """The table in blocks of fifty rows, so that a server with ten thousand tools still gets its first ones shown."""
     found = Counter(finding.tool for finding in findings)
     for start in range(0, len(tools), 50):
@@ -102,23 +102,23 @@ def _tool_table(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[
         yield "\n".join(rows) + "\n"
 
 
-def _group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
+def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
     card = cards.get(group.id)
     headline = card.title if card is not None else group.findings[0].message
     word = "note" if group.severity is Severity.INFO else group.severity.value
     count = counted(len(group.findings), word)
     where = f"{count} in {listed(group.tools, 4)}" if group.tools else count
-    summary = f"{_SEVERITY_MARK[group.severity]} <b>{_html(headline)}</b> · {_html(where)}"
+    summary = f"{_SEVERITY_MARK[group.severity]} <b>{_escape_html(headline)}</b> · {_escape_html(where)}"
     parts = [f"{_code(group.id)}{': ' if group.why else ''}{_escape(group.why)}"]
     if group.remedy:
         parts.append(f"**Fix:** {_escape(group.remedy)}")
-    parts.extend(_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
+    parts.extend(_render_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
     if len(group.findings) > _SHOWN_PER_GROUP:
         parts.append(_escape(others(group.findings[_SHOWN_PER_GROUP:], 20)))
-    return _folded(summary, "\n\n".join(parts))
+    return _fold(summary, "\n\n".join(parts))
 
 
-def _finding(finding: Finding, group: FindingGroup) -> str:
+def _render_finding(finding: Finding, group: FindingGroup) -> str:
     line = _escape(finding.message)
     if finding.tool is not None:
         line = f"{_code(finding.tool)}: {line}"
@@ -132,15 +132,15 @@ def _finding(finding: Finding, group: FindingGroup) -> str:
         evidence = ""
     lines = [line]
     if evidence:
-        lines.append(_fenced(shorten(evidence, 2_000), "text"))
+        lines.append(_fence(shorten(evidence, 2_000), "text"))
     if finding.remedy and not group.remedy:
         lines.append(f"**Fix:** {_escape(finding.remedy)}")
     if finding.reproduce:
-        lines.append(_fenced(shorten(visible(finding.reproduce), 4_000), "sh"))
+        lines.append(_fence(shorten(visible(finding.reproduce), 4_000), "sh"))
     return "\n\n".join(lines)
 
 
-def _comparison(reports: Sequence[Report]) -> str:
+def _render_comparison(reports: Sequence[Report]) -> str:
     rows = ["| Server | Score | Status | Tools tested | Passed | Findings |", "|:--|--:|:--|--:|--:|:--|"]
     for report in reports:
         cells = (
@@ -155,11 +155,11 @@ def _comparison(reports: Sequence[Report]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _folded(summary: str, body: str) -> str:
+def _fold(summary: str, body: str) -> str:
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>\n"
 
 
-def _fenced(text: str, language: str) -> str:
+def _fence(text: str, language: str) -> str:
     """A fence longer than every run of backticks inside it cannot be closed by what it holds."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -178,12 +178,12 @@ def _longest_run(text: str) -> int:
 
 
 def _escape(text: str) -> str:
-    """One line that shows as it is: no HTML, no Markdown, no table cell, no mention of somebody."""
-    return _MARKUP.sub(r"\\\g<0>", _html(text)).replace("@", "&#64;")
+    """One line that shows as it is: no HTML, Markdown or table cell, and no mention of a GitHub user."""
+    return _MARKUP.sub(r"\\\g<0>", _escape_html(text)).replace("@", "&#64;")
 
 
-def _html(text: str) -> str:
-    """The same inside an HTML block, where Markdown does not look."""
+def _escape_html(text: str) -> str:
+    """One line that shows as it is inside an HTML block, where Markdown does not apply."""
     return html.escape(shorten(one_line(text), 1_000), quote=False)
 
 

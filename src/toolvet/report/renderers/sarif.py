@@ -1,8 +1,8 @@
 """SARIF 2.1.0, as GitHub code scanning and other viewers take it: one run per server.
 
-A tool of an MCP server is no file, but code scanning shows nothing without one. So a result stands at the first line of
-the server's source file, when its command names one by a relative path, else at a name made from the server's; the tool
-and the JSON Pointer are logical locations.
+A tool of an MCP server is not a file, but code scanning shows nothing without one. So a result is placed at the first
+line of the server's source file, when its command names one by a relative path, or else in a file named after the
+server. The tool and the JSON Pointer are logical locations.
 """
 
 import hashlib
@@ -32,30 +32,33 @@ _SOURCE: Final = re.compile(
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """Findings that a baseline knows are left out, as everywhere."""
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, cards) for report in reports]}
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_render_run(report, cards) for report in reports]}
     return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
+def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
     firsts = {finding.id: finding for finding in reversed(report.findings)}
-    rules = [_rule(cards[name]) if name in cards else _rule_of(firsts[name]) for name in sorted({*cards, *firsts})]
+    rules = [
+        _render_rule(cards[name]) if name in cards else _render_unknown_rule(firsts[name])
+        for name in sorted({*cards, *firsts})
+    ]
     index = {name: position for position, name in enumerate(sorted({*cards, *firsts}))}
-    uri = _uri(report)
+    uri = _choose_uri(report)
     driver: dict[str, object] = {"name": "toolvet", "rules": rules}
     if report.toolvet_version:
-        driver["version"] = _text(report.toolvet_version)
+        driver["version"] = _clean(report.toolvet_version)
     return {
         "tool": {"driver": driver},
-        "automationDetails": {"id": f"toolvet/{_segment(report.server.name)}/"},
-        "invocations": [_invocation(report)],
-        "artifacts": [{"location": {"uri": uri}, "description": {"text": _server_text(report)}}],
-        "results": _results(report, index, uri),
+        "automationDetails": {"id": f"toolvet/{_quote_segment(report.server.name)}/"},
+        "invocations": [_render_invocation(report)],
+        "artifacts": [{"location": {"uri": uri}, "description": {"text": _describe_server(report)}}],
+        "results": _render_results(report, index, uri),
         "columnKind": "unicodeCodePoints",
         "properties": {"score": report.score, "status": report.status, "seed": report.seed},
     }
 
 
-def _rule(card: Card) -> dict[str, object]:
+def _render_rule(card: Card) -> dict[str, object]:
     return {
         "id": card.id,
         "name": "".join(word.capitalize() for word in card.id.split("-")),
@@ -70,17 +73,17 @@ def _rule(card: Card) -> dict[str, object]:
     }
 
 
-def _rule_of(finding: Finding) -> dict[str, object]:
+def _render_unknown_rule(finding: Finding) -> dict[str, object]:
     """A rule made from one of its findings, for a report whose check this version does not have."""
     return {
-        "id": _text(finding.id),
-        "shortDescription": {"text": _text(finding.id.replace("-", " "))},
-        "help": {"text": _text(finding.remedy or finding.why or finding.message or finding.id)},
+        "id": _clean(finding.id),
+        "shortDescription": {"text": _clean(finding.id.replace("-", " "))},
+        "help": {"text": _clean(finding.remedy or finding.why or finding.message or finding.id)},
         "defaultConfiguration": {"level": _LEVEL[finding.severity]},
     }
 
 
-def _results(report: Report, index: Mapping[str, int], uri: str) -> list[dict[str, object]]:
+def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[dict[str, object]]:
     results: list[dict[str, object]] = []
     seen: Counter[str] = Counter()
     for finding in report.findings:
@@ -89,28 +92,28 @@ def _results(report: Report, index: Mapping[str, int], uri: str) -> list[dict[st
         seen[digest] += 1
         # GitHub compares the first only. The number keeps findings apart that say the same of the same place.
         prints = {"primaryLocationLineHash": f"{digest}:{seen[digest]}", "toolvet/v1": digest}
-        results.append({**_result(finding, report, index[finding.id], uri), "partialFingerprints": prints})
+        results.append({**_render_result(finding, report, index[finding.id], uri), "partialFingerprints": prints})
     return results
 
 
-def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
+def _render_result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
     properties: dict[str, object] = {
         "confidence": finding.confidence,
-        "evidence": _text(finding.evidence),
-        "remedy": _text(finding.remedy),
-        "reproduce": _text(finding.reproduce),
+        "evidence": _clean(finding.evidence),
+        "remedy": _clean(finding.remedy),
+        "reproduce": _clean(finding.reproduce),
     }
     if finding.scenario is not None:
-        properties["scenario"] = _text(finding.scenario)
+        properties["scenario"] = _clean(finding.scenario)
     return {
-        "ruleId": _text(finding.id),
+        "ruleId": _clean(finding.id),
         "ruleIndex": rule_index,
         "level": _LEVEL[finding.severity],
-        "message": {"text": _message(finding)},
+        "message": {"text": _write_message(finding)},
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}},
-                "logicalLocations": _logical(finding, report),
+                "logicalLocations": _locate(finding, report),
             }
         ],
         "occurrenceCount": max(finding.occurrences, 1),
@@ -118,61 +121,61 @@ def _result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict
     }
 
 
-def _message(finding: Finding) -> str:
+def _write_message(finding: Finding) -> str:
     text = f"{finding.tool}: {finding.message}" if finding.tool is not None else finding.message
     if finding.evidence:
         text += f"\nSeen: {shorten(finding.evidence, 1_000)}"
     if finding.remedy:
         text += f"\nFix: {finding.remedy}"
     # SARIF reads `[text](target)` as a link: words of the server must not become one.
-    return (_text(text) or _text(finding.id)).replace("](", "] (") or "(a finding without words)"
+    return (_clean(text) or _clean(finding.id)).replace("](", "] (") or "(a finding without words)"
 
 
-def _logical(finding: Finding, report: Report) -> list[dict[str, object]]:
-    server = _text(report.server.name)
+def _locate(finding: Finding, report: Report) -> list[dict[str, object]]:
+    server = _clean(report.server.name)
     if finding.tool is None:
         locations: list[dict[str, object]] = [{"name": server, "fullyQualifiedName": server, "kind": "module"}]
     else:
-        tool = _text(finding.tool)
+        tool = _clean(finding.tool)
         locations = [{"name": tool, "fullyQualifiedName": f"{server}/{tool}", "kind": "function"}]
     if finding.pointer:
-        pointer = _text(finding.pointer)
+        pointer = _clean(finding.pointer)
         qualified = f"{locations[0]['fullyQualifiedName']}#{pointer}"
         locations.append({"name": pointer, "fullyQualifiedName": qualified, "kind": "value"})
     return locations
 
 
-def _invocation(report: Report) -> dict[str, object]:
+def _render_invocation(report: Report) -> dict[str, object]:
     invocation: dict[str, object] = {"executionSuccessful": report.incomplete is None}
-    started = _utc(report.started_at)
+    started = _to_utc(report.started_at)
     if started is not None:
         invocation["startTimeUtc"] = started
     if report.incomplete is not None:
-        notification = {"level": "warning", "message": {"text": _text(report.incomplete) or "incomplete"}}
+        notification = {"level": "warning", "message": {"text": _clean(report.incomplete) or "incomplete"}}
         invocation["toolExecutionNotifications"] = [notification]
     return invocation
 
 
-def _server_text(report: Report) -> str:
+def _describe_server(report: Report) -> str:
     command = f": {report.server.command}" if report.server.command else ""
-    return _text(f"The MCP server {report.server.name}, {origin(report)}{command}")
+    return _clean(f"The MCP server {report.server.name}, {origin(report)}{command}")
 
 
-def _uri(report: Report) -> str:
+def _choose_uri(report: Report) -> str:
     """A relative path of a source file in the command (`python examples/shop.py`), or a name for the tool list."""
     if report.server.transport == "stdio":
         for word in report.server.command.split():
             match = _SOURCE.fullmatch(word)
             if match is not None:
                 return match.group(1)
-    return f"mcp-servers/{_segment(report.server.name)}/tools.json"
+    return f"mcp-servers/{_quote_segment(report.server.name)}/tools.json"
 
 
-def _segment(name: str) -> str:
+def _quote_segment(name: str) -> str:
     return quote(one_line(name), safe="") or "unnamed"
 
 
-def _utc(timestamp: str) -> str | None:
+def _to_utc(timestamp: str) -> str | None:
     try:
         moment = datetime.fromisoformat(timestamp).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -180,7 +183,7 @@ def _utc(timestamp: str) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def _text(text: str) -> str:
+def _clean(text: str) -> str:
     return shorten(visible(text), _LONGEST)
 
 

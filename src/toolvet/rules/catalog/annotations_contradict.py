@@ -1,14 +1,15 @@
-"""Annotations that say one thing, and names, descriptions or answers that say another."""
+"""Rule: the annotations of a tool contradict each other, its name, its description or its answers."""
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Final
 
 import msgspec
 
 from toolvet.discover import data_file
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.destructive import said
+from toolvet.rules.destructive import find_deeds
 from toolvet.rules.ending import Ending, ending, words_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall, ToolDefinition
@@ -32,35 +33,36 @@ CARD = Card(
         "something only where `readOnlyHint` is false."
     ),
 )
+_LONGEST: Final = 400  # Characters of an answer: a report of a change comes first.
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """The annotations against each other, and against name and description."""
+    """Compare the annotations with each other, with the name and with the description."""
     read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
     if read_only is True and destructive is True:
         yield CARD.finding(
             message="The annotations say both readOnlyHint: true and destructiveHint: true.",
             pointer="/annotations",
-            evidence=_shown(tool),
+            evidence=_quote_tool(tool),
         )
         return
-    deeds = [deed for deed in said(tool) if deed.force == "strong"]
+    deeds = [deed for deed in find_deeds(tool) if deed.force == "strong"]
     if read_only is True:
         for deed in [deed for deed in deeds if deed.changes][:1]:
             message = f"The annotations say readOnlyHint: true, and {deed.reason}."
             yield CARD.finding(
-                message=message, pointer="/annotations/readOnlyHint", evidence=_shown(tool), confidence=80
+                message=message, pointer="/annotations/readOnlyHint", evidence=_quote_tool(tool), confidence=80
             )
     elif destructive is False:
         for deed in [deed for deed in deeds if deed.destroys][:1]:
             message = f"The annotations say destructiveHint: false, and {deed.reason}."
             yield CARD.finding(
-                message=message, pointer="/annotations/destructiveHint", evidence=_shown(tool), confidence=75
+                message=message, pointer="/annotations/destructiveHint", evidence=_quote_tool(tool), confidence=75
             )
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """The annotations against what the tool's own answers report."""
+    """Compare the annotations with what the tool's own answers report."""
     if tool.annotations.get("readOnlyHint") is not True:
         return
     for call in calls:
@@ -76,21 +78,18 @@ def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator
 
 def reported_change(words: str) -> str | None:
     """The words at the start of an answer that report a change the tool made, or None."""
-    for pattern in _patterns():
+    for pattern in _load_patterns():
         match = pattern.match(words)
         if match:
             return match[0].strip()
     return None
 
 
-def _shown(tool: ToolDefinition) -> str:
+def _quote_tool(tool: ToolDefinition) -> str:
     hints = ", ".join(
         f"{name}: {str(value).lower()}" for name, value in tool.annotations.items() if isinstance(value, bool)
     )
     return f"{quote(tool.name, 80)}: {quote(tool.description, 120)} ({quote(hints, 120)})"
-
-
-_LONGEST = 400
 
 
 class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,11 +101,11 @@ class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def change_source() -> ChangeSource:
-    """The patterns as data."""
+def read_change_source() -> ChangeSource:
+    """The patterns as they are written in the file."""
     return msgspec.toml.decode(data_file("toolvet.rules.catalog", "reported_change.toml"), type=ChangeSource)
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    return tuple(map(re.compile, change_source().patterns))
+def _load_patterns() -> tuple[re.Pattern[str], ...]:
+    return tuple(map(re.compile, read_change_source().patterns))

@@ -1,7 +1,7 @@
-"""Answers that are no legal tool result."""
+"""Rule: an answer is not a legal tool result."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
@@ -37,11 +37,11 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
     "resource_link": ("uri", "name"),
     "resource": (),
 }
-_RESULT_TYPES = frozenset({"complete", "input_required", "task"})
+_RESULT_TYPES: Final = frozenset({"complete", "input_required", "task"})
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """What official clients refuse to read."""
+    """Find what official clients refuse to read."""
     if call.outcome is Outcome.INVALID_MESSAGE:
         yield CARD.finding(
             message=f"The answer is no JSON-RPC response: {quote(call.detail, 160) or 'nothing is known of it'}.",
@@ -59,7 +59,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     elif not isinstance(result["content"], list):
         yield CARD.finding(message="'content' must be an array.", pointer="/content", evidence=show(result["content"]))
     else:
-        yield from _blocks(cast("object", result["content"]))
+        yield from _check_blocks(cast("object", result["content"]))
     if not isinstance(result.get("isError", False), bool):
         yield CARD.finding(
             message="'isError' must be true or false.", pointer="/isError", evidence=show(result["isError"])
@@ -73,10 +73,10 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
         )
 
 
-def _blocks(content: object) -> Iterator[Finding]:
-    """The first malformed block is told; the others are like it."""
+def _check_blocks(content: object) -> Iterator[Finding]:
+    """Report the first malformed block; the others are usually like it."""
     for index, block in enumerate(elements(content)):
-        problem = _problem(block)
+        problem = _find_problem(block)
         if problem is not None:
             yield CARD.finding(
                 message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=show(block, 160)
@@ -84,7 +84,8 @@ def _blocks(content: object) -> Iterator[Finding]:
             return
 
 
-def _problem(block: object) -> str | None:
+def _find_problem(block: object) -> str | None:
+    """What is wrong with a content block, as the end of a sentence; None for a legal one."""
     if not isinstance(block, dict):
         return "is no object"
     fields = members(cast("object", block))

@@ -1,4 +1,4 @@
-"""Refusals that the model never sees."""
+"""Rule: wrong arguments are refused with a protocol error, which the model never sees."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A refusal in the wrong form; for bad arguments and for such as only the server dislikes."""
+    """Report such a refusal of bad arguments, and with less confidence of arguments that the schema allows."""
     if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quote(call.error.message, 120)

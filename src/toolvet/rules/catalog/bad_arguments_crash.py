@@ -1,10 +1,11 @@
-"""Mistakes that crash the tool."""
+"""Rule: wrong arguments crash the tool."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import LeakKind, State
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import fault_of
 from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
@@ -28,18 +29,17 @@ CARD = Card(
     ),
 )
 
-_CRASHES = frozenset({State.CRASH, State.INTERNAL})
-_OUTAGES = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
-_ENDINGS = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
+_CRASHES: Final = frozenset({State.CRASH, State.INTERNAL})
+_ENDINGS: Final = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A crash where a refusal belongs. Unclear words are not proof of one, and an outage is not the caller's doing."""
+    """Report a crash where a refusal belongs. Unclear words prove no crash, and an outage is not the caller's fault."""
     verdict = verdict_of(call)
     if ending(call) not in _ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
         return
     leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
-    if verdict.state not in _CRASHES and (not leaked or verdict.state in _OUTAGES):
+    if verdict.state not in _CRASHES and (not leaked or verdict.state in OUTAGES):
         return
     fault = fault_of(call)
     what = f"A wrong '{quote(fault.field, 60)}'" if fault.field else "Wrong arguments"

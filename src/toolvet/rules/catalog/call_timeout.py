@@ -1,4 +1,4 @@
-"""Calls that were never answered."""
+"""Rule: a call was not answered in time."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """No answer. Extreme but valid values may ask for much work: then it is a warning."""
+    """A warning for extreme values, which may ask for much work; an error for ordinary ones."""
     if ending(call) is Ending.TIMEOUT:
         asked_for_it = call.category in {"edge_case", "boundary"} or is_bad(call)
         waited = f" within {call.duration_ms / 1000:.3g} s" if call.duration_ms > 0 else ""

@@ -1,10 +1,10 @@
-"""Errors that show the inside of the server."""
+"""Rule: an error shows a stack trace or the words of a crash."""
 
 from collections.abc import Iterator
 
 from toolvet.checks.result import LeakKind
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, verdict_of
+from toolvet.rules.ending import ERRORS_IN_WORDS, REFUSALS, ending, verdict_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 
@@ -23,17 +23,11 @@ CARD = Card(
     ),
 )
 
-_ERRORS = frozenset(
-    {Ending.REFUSAL, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}
-)
-# Elsewhere the crash itself is the finding, and quotes the same words.
-_REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
-
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A trace in any error, crash words in a refusal."""
+    """Report a trace in any error, and crash words in a refusal."""
     ended, verdict = ending(call), verdict_of(call)
-    if ended not in _ERRORS or verdict is None:
+    if ended not in ERRORS_IN_WORDS or verdict is None:
         return
     traces = [leak for leak in verdict.leaks if leak.kind is LeakKind.STACK_TRACE]
     words = [leak for leak in verdict.leaks if leak.kind is LeakKind.CRASH_TEXT]
@@ -42,7 +36,8 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
             message=f"The error shows a stack trace: {quote(max((leak.text for leak in traces), key=len), 120)}",
             evidence=quote("\n".join(leak.text for leak in traces), 400),
         )
-    elif words and ended in _REFUSALS:
+    elif words and ended in REFUSALS:
+        # In other errors the crash itself is the finding, and quotes the same words.
         yield CARD.finding(
             message=f"The refusal shows the words of a crash: {quote(words[0].text, 120)}",
             evidence=quote(words[0].text),

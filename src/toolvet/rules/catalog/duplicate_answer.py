@@ -1,4 +1,4 @@
-"""Requests that were answered twice."""
+"""Rule: the server answered a request twice."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ CARD = Card(
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """One finding for all of them."""
+    """One finding for all such answers."""
     found = server.oddities_of("duplicate_answer")
     if found:
         yield CARD.finding(

@@ -1,7 +1,7 @@
-"""Successes in which nothing can be seen."""
+"""Rule: a call succeeded, and its result shows nothing."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
@@ -27,15 +27,15 @@ CARD = Card(
     ),
 )
 
-_NOTHING = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
+_NOTHING: Final = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Judged for valid calls; what a tool should have refused is `invalid-accepted`."""
+    """Judge valid calls only: `invalid-accepted` reports what the tool should have refused."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
         return
     result = members(call.result)
-    # A promise of structured content that was not kept has findings of its own.
+    # `structured-content-missing` reports structured content that was promised and not sent.
     if call.tool.output_schema is not None or not _is_nothing(result.get("structuredContent")):
         return
     blocks = elements(result.get("content"))
@@ -63,7 +63,7 @@ def _is_blank(block: object) -> bool:
 
 
 def _is_nothing(value: object) -> bool:
-    """`null`, `{}`, blank text, and the `{"result": null}` into which the Python SDKs wrap what is no object."""
+    """`null`, `{}`, blank text, and `{"result": null}`, as the Python SDKs wrap values that are not objects."""
     if isinstance(value, str):
         return value.strip().lower() in _NOTHING
     if isinstance(value, Mapping):

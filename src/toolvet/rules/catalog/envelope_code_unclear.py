@@ -1,4 +1,4 @@
-"""Error codes that programs cannot go by."""
+"""Rule: the error code of an envelope is misspelt or missing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,6 +26,6 @@ CARD = Card(
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
+    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
     del tool
     yield from judge_envelopes(calls, CARD)

@@ -1,4 +1,4 @@
-"""Response envelopes that say two things."""
+"""Rule: a response envelope contradicts itself or the result around it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,11 +25,11 @@ CARD = Card(
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
+    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
     del tool
     yield from judge_envelopes(calls, CARD)
     for call, (place, envelope) in envelopes(calls):
-        # The other way round, a failure without the flag, is told by error-without-flag.
+        # `error-without-flag` reports the reverse: a failure without the flag.
         if members(call.result).get("isError") is True and envelope.get("success") is True:
             yield CARD.finding(
                 message=f"The result says isError, and the envelope in {place[1:]} says success.",

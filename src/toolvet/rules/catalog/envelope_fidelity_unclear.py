@@ -1,4 +1,4 @@
-"""Responses that do not say how complete they are."""
+"""Rule: a shortened response does not say properly that it is shortened."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,6 +23,6 @@ CARD = Card(
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
+    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
     del tool
     yield from judge_envelopes(calls, CARD)

@@ -1,4 +1,4 @@
-"""Hints that nobody can follow."""
+"""Rule: a hint for the next call cannot be followed."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,6 +17,6 @@ CARD = Card(
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
+    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
     del tool
     yield from judge_envelopes(calls, CARD)

@@ -1,4 +1,4 @@
-"""Response envelopes that break their contract."""
+"""Rule: a response envelope breaks its contract."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,6 +27,6 @@ CARD = Card(
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
+    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
     del tool
     yield from judge_envelopes(calls, CARD)

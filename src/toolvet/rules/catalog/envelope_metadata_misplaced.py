@@ -1,4 +1,4 @@
-"""Metadata among the payload."""
+"""Rule: metadata is among the payload, where clients do not look."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +20,6 @@ CARD = Card(
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Only tools that answer with envelopes are meant; see `toolvet.rules.envelope`."""
+    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
     del tool
     yield from judge_envelopes(calls, CARD)

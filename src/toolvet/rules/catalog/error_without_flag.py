@@ -1,4 +1,4 @@
-"""Errors that claim to be successes."""
+"""Rule: a result reports an error in words and not by `isError`."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Quotes the words that report the error."""
+    """Quote the words that report the error."""
     if ending(call) is Ending.UNFLAGGED_ERROR:
         words = words_of(call)
         yield CARD.finding(

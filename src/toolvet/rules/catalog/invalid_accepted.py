@@ -1,10 +1,10 @@
-"""Arguments that the schema forbids and the tool takes."""
+"""Rule: the tool accepts arguments that its schema forbids."""
 
 from collections.abc import Iterator
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
-from toolvet.rules.fault import fault_of, meant
+from toolvet.rules.fault import fault_of, intended_violation
 from toolvet.rules.quote import quote, show
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements
@@ -30,23 +30,24 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Names the keyword, the place and the value; the gravity depends on how far the value is from a good one."""
+    """Name the keyword, the place and the value; the severity depends on how far the value is from a good one."""
     if ending(call) is not Ending.SUCCESS or not is_bad(call):
         return
     fault = fault_of(call)
     severity = Severity.INFO if _is_lenient(call) else None
     yield CARD.finding(
-        message=f"The tool accepted {_what(call)}, although its schema forbids it ({fault.keyword}).",
+        message=f"The tool accepted {_name_fault(call)}, although its schema forbids it ({fault.keyword}).",
         severity=severity,
         pointer=fault.place,
-        evidence=_words(call),
+        evidence=_show_violation(call),
         confidence=95,
     )
 
 
-def _what(call: ObservedCall) -> str:
+def _name_fault(call: ObservedCall) -> str:
+    """What the tool accepted, for the middle of a sentence."""
     fault = fault_of(call)
-    violation = meant(call)
+    violation = intended_violation(call)
     if fault.keyword in {"required", "dependentRequired"}:
         return f"a call without '{quote(fault.field, 60)}'"
     if fault.keyword in {"additionalProperties", "unevaluatedProperties"}:
@@ -55,8 +56,8 @@ def _what(call: ObservedCall) -> str:
     return f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
 
 
-def _words(call: ObservedCall) -> str:
-    violation = meant(call)
+def _show_violation(call: ObservedCall) -> str:
+    violation = intended_violation(call)
     said = (
         quote(violation.message, 160)
         if violation is not None
@@ -66,8 +67,8 @@ def _words(call: ObservedCall) -> str:
 
 
 def _is_lenient(call: ObservedCall) -> bool:
-    """`format` is no more than a note by default, and a value that reads as the right type is read as it."""
-    violation = meant(call)
+    """Whether the value is nearly right: by default `format` is only a note, and "3" is often read as 3."""
+    violation = intended_violation(call)
     if violation is None:
         return False
     return violation.keyword == "format" or (
@@ -76,6 +77,7 @@ def _is_lenient(call: ObservedCall) -> bool:
 
 
 def _reads_as(value: object, types: object) -> bool:
+    """Whether a lenient reader takes `value` for one of the JSON types in `types`."""
     wanted = {kind for kind in elements(types) if isinstance(kind, str)}
     match value:
         case str():

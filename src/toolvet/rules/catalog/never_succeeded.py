@@ -1,9 +1,9 @@
-"""A tool that refused every valid call: nothing is known of what it does when it works."""
+"""Rule: no valid call of a tool succeeded, so its real work was never seen."""
 
 from collections.abc import Iterator, Sequence
 
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, is_bad, words_of
+from toolvet.rules.ending import REFUSALS, ending, is_bad, words_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 
@@ -25,14 +25,12 @@ CARD = Card(
     ),
 )
 
-_REFUSALS = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
-
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """One finding a tool, quoting the first refusal. Failures and silence have findings of their own."""
+    """One finding a tool, quoting the first refusal. Other rules report failures and timeouts."""
     del tool
     valid = [call for call in calls if call.breach is None and not is_bad(call)]
-    if valid and all(ending(call) in _REFUSALS for call in valid):
+    if valid and all(ending(call) in REFUSALS for call in valid):
         words = quote(words_of(valid[0]), 200)
         many = f"All {len(valid)} valid calls were refused" if len(valid) > 1 else "The valid call was refused"
         yield CARD.finding(message=f'{many}: "{words}"', evidence=words)

@@ -1,4 +1,4 @@
-"""Servers without tools."""
+"""Rule: the server has no tools."""
 
 from collections.abc import Iterator
 
@@ -23,6 +23,6 @@ CARD = Card(
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """An empty list; a broken one is `tool-list-broken`."""
+    """Report an empty list; `tool-list-broken` reports a broken one."""
     if not server.tools and not server.listing_problems:
         yield CARD.finding(message="The server lists no tools.")

@@ -1,6 +1,7 @@
-"""Results that break the tool's own promise."""
+"""Rule: structured content breaks the outputSchema of the tool."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending
@@ -24,16 +25,17 @@ CARD = Card(
         "no structured content: raise them."
     ),
 )
+_MOST: Final = 3  # Findings of one result.
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Each place once, at most three of them."""
+    """Report each place once, and at most three of them."""
     result = members(call.result)
     if ending(call) is not Ending.SUCCESS or call.tool.result_schema is None or "structuredContent" not in result:
         return
     content = result["structuredContent"]
     if content is None:
-        # What SDKs write for "none": `structured-content-missing` tells it, unless null is what was promised.
+        # SDKs write null for "none": `structured-content-missing` reports it unless the schema allows null.
         return
     for violation in compiled(call.tool.result_schema).violations(content)[:_MOST]:
         place, words = quote(violation.pointer or "the root", 80), quote(violation.message, 120)
@@ -42,6 +44,3 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
             pointer=f"/structuredContent{violation.pointer}",
             evidence=f"{quote(violation.message, 160)}; structuredContent: {show(content, 160)}",
         )
-
-
-_MOST = 3

@@ -1,6 +1,7 @@
-"""Output schemas that are no JSON Schema."""
+"""Rule: the outputSchema is not a valid JSON Schema."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import quote, quote_problem, show
@@ -23,11 +24,11 @@ CARD = Card(
     ),
 )
 
-_ANY_ROOT_SINCE = "2026-07-28"
+_ANY_ROOT_SINCE: Final = "2026-07-28"
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """What keeps the schema from compiling. A schema of the wrong JSON type is `tool-illegal`."""
+    """Report why the schema does not compile; `tool-illegal` reports a schema of the wrong JSON type."""
     if tool.result_schema is None:
         return
     problem = compiled(tool.result_schema).problem
@@ -40,7 +41,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """A root that is no object, where the protocol of the session wants one."""
+    """Report a root that does not describe an object, where the protocol of the session demands one."""
     if not server.protocol_version or server.protocol_version >= _ANY_ROOT_SINCE:
         return
     for tool in server.tools:

@@ -1,8 +1,8 @@
-"""Parameters that nobody explains."""
+"""Rule: parameters have no description."""
 
 import re
 from collections.abc import Iterator
-from typing import cast
+from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import list_names
@@ -26,10 +26,13 @@ CARD = Card(
         'zone, e.g. Europe/Paris")]` in Python, `z.string().describe("...")` in Zod.'
     ),
 )
+_DEEP_ENOUGH: Final = 4
+_MOST_BRANCHES: Final = 20
+_LONGEST: Final = 20_000  # Characters of a tool's description that are searched.
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """One finding a tool, with all its undescribed parameters."""
+    """One finding per tool, with all its undescribed parameters."""
     properties = tool.properties
     missing = [
         name
@@ -38,12 +41,12 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
     ]
     if missing:
         many = f"{len(missing)} of {len(properties)} parameters have no description"
-        what = "The only parameter has no description" if len(properties) == 1 else many
-        yield CARD.finding(message=f"{what}: {list_names(missing)}.", pointer="/inputSchema/properties")
+        sentence = "The only parameter has no description" if len(properties) == 1 else many
+        yield CARD.finding(message=f"{sentence}: {list_names(missing)}.", pointer="/inputSchema/properties")
 
 
 def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
-    """In the schema itself, behind a local `$ref`, or in a branch."""
+    """Whether there is a description in the schema, behind its local `$ref`, or in one of its branches."""
     if not isinstance(schema, dict):
         return schema is False
     here = members(cast("object", schema))
@@ -61,15 +64,8 @@ def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
     return any(_is_described(members(branch), tool, depth + 1) for branch in branches[:_MOST_BRANCHES])
 
 
-_DEEP_ENOUGH = 4
-_MOST_BRANCHES = 20
-
-
 def _is_explained(name: str, description: str) -> bool:
     """Whether a line of the tool's description explains the parameter: `name: …`, `- name (str): …`, "`name` is …"."""
     start = r"(?m)(?:^[ \t]{0,20}[-*•]?[ ]{0,4}|[`'\"])[`'\"*]{0,3}"
     rest = r"[`'\"*]{0,3}(?:[ ]?\([^)\n]{0,80}\))?[ ]{0,3}(?:[:=-]|\u2013|\u2014| is | to | sets )"
     return re.search(f"{start}{re.escape(name[:100])}{rest}", description[:_LONGEST]) is not None
-
-
-_LONGEST = 20_000

@@ -1,8 +1,8 @@
-"""Parameters of which nobody says what they are."""
+"""Rule: a parameter has no type."""
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import cast
+from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import quote, show
@@ -30,7 +30,7 @@ CARD = Card(
 )
 
 # Keywords that say, or at least imply, what a value is.
-_TELLING = frozenset(
+_TYPE_KEYWORDS: Final = frozenset(
     {
         "type", "enum", "const", "$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "if", "not",
         "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
@@ -40,16 +40,17 @@ _TELLING = frozenset(
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
     }
 )  # fmt: skip
-_MOST = 20
-_ENOUGH = 5_000  # Subschemas looked at; a schema with more is not read by anybody.
+_MOST_FINDINGS: Final = 20
+_MOST_SUBSCHEMAS: Final = 5_000  # A person does not read a larger schema either.
+_CONDITIONAL: Final = frozenset({"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"})
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """Each untyped property. A property that is literally `false` is forbidden, not untyped."""
+    """Report each untyped property. A property whose schema is `false` is forbidden, not untyped."""
     found = 0
-    for path, here in islice(subschemas(tool.input_schema), _ENOUGH):
+    for path, here in islice(subschemas(tool.input_schema), _MOST_SUBSCHEMAS):
         for name, schema in members(here.get("properties")).items():
-            if _is_untyped(schema) and not _is_mentioned(path) and found < _MOST:
+            if _is_untyped(schema) and not _is_mentioned(path) and found < _MOST_FINDINGS:
                 found += 1
                 yield CARD.finding(
                     message=f"The parameter '{quote(name, 60)}' has no type.",
@@ -59,12 +60,9 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
 
 
 def _is_untyped(schema: object) -> bool:
-    return schema is True or (isinstance(schema, dict) and _TELLING.isdisjoint(members(cast("object", schema))))
-
-
-_CONDITIONAL = frozenset({"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"})
+    return schema is True or (isinstance(schema, dict) and _TYPE_KEYWORDS.isdisjoint(members(cast("object", schema))))
 
 
 def _is_mentioned(path: Path) -> bool:
-    """Inside `if`, `not` and the branches of a combination, `properties` often only mentions what is typed outside."""
+    """Whether a place is inside `if`, `not` or a combination, where `properties` often only mentions a parameter."""
     return any(isinstance(part, str) and part in _CONDITIONAL for part in path)

@@ -1,11 +1,12 @@
-"""Errors that name places on the server's machine."""
+"""Rule: an error names a path of the server's machine."""
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import Leak, LeakKind
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, verdict_of, words_of
+from toolvet.rules.ending import ERRORS_IN_WORDS, ending, verdict_of, words_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
@@ -29,24 +30,21 @@ CARD = Card(
     ),
 )
 
-_ERRORS = frozenset(
-    {Ending.REFUSAL, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}
-)
 # Where code and people live, by the conventions of the systems that servers run on.
-_INSIDE = re.compile(
+_INSIDE: Final = re.compile(
     r"(?i)site-packages|dist-packages|node_modules|[/\\](?:home|users|root|app|usr|opt|lib|venv|\.venv)[/\\]|\.(?:py|js|mjs|cjs|ts|tsx|go|rs|java|kt|rb|php|cs)\b"
 )
 # "… is outside the allowed repository '/srv/repo'": the author means the model to know it.
-_MEANT = re.compile(
+_MEANT: Final = re.compile(
     r"(?i)\b(?:allowed|permitted|configured|within|inside|outside|workspace|sandbox|base|root|working)\b[^\n]{0,60}\Z"
 )
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """One finding for the worst path of an error; a stack trace has a finding of its own."""
+    """Report the worst path of an error; `crash-leaked` reports stack traces, and the paths in them."""
     verdict = verdict_of(call)
     if (
-        ending(call) not in _ERRORS
+        ending(call) not in ERRORS_IN_WORDS
         or verdict is None
         or any(leak.kind is LeakKind.STACK_TRACE for leak in verdict.leaks)
     ):
@@ -64,8 +62,9 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
+    """Whether the error names the path on purpose: as the one that is allowed."""
     before, found, _ = text.partition(leak.text)
-    # What the caller sent often stands between the word and the path, and may be long.
+    # What the caller sent is often between that word and the path, and may be long.
     for sent in members(call.arguments).values():
         if isinstance(sent, str) and sent:
             before = before.replace(sent, "")

@@ -1,7 +1,8 @@
-"""References that lead out of the schema."""
+"""Rule: a schema refers to another document."""
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import quote
@@ -28,15 +29,15 @@ CARD = Card(
     ),
 )
 
-_ELSEWHERE = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,30}:)?//|[a-z][a-z0-9+.-]{1,30}:(?!//)")
+_ELSEWHERE: Final = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,30}:)?//|[a-z][a-z0-9+.-]{1,30}:(?!//)")
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """One finding a schema. The meta-schemas of JSON Schema and embedded documents are no other documents."""
+    """One finding per schema. Meta-schemas of JSON Schema and embedded documents do not count as other documents."""
     for name, schema in (("inputSchema", tool.schema), ("outputSchema", tool.result_schema)):
         problem = None if schema is None else compiled(schema).problem
         if problem is not None and problem.kind == "remote_ref":
-            references = dict.fromkeys(_references(schema))
+            references = dict.fromkeys(_find_references(schema))
             words = next(
                 (reference for reference in references if reference in problem.message),
                 next(iter(references), problem.message),
@@ -48,7 +49,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
             )
 
 
-def _references(schema: object) -> Iterator[str]:
+def _find_references(schema: object) -> Iterator[str]:
     for _, here in subschemas(schema):
         for keyword in ("$ref", "$dynamicRef"):
             reference = here.get(keyword)

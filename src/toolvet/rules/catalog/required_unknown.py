@@ -1,6 +1,7 @@
-"""Required arguments that the schema does not declare."""
+"""Rule: the schema requires an argument that it does not declare."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import list_names, show
@@ -24,13 +25,13 @@ CARD = Card(
 )
 
 # Any of these may declare properties elsewhere.
-_OPEN = frozenset(
+_OPEN: Final = frozenset(
     {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
 )
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """Required names nowhere declared: an error where the schema forbids them too."""
+    """Report required names that are not declared; an error where the schema forbids them as well."""
     if tool.schema is None or not _OPEN.isdisjoint(tool.schema):
         return
     # A schema for the other properties declares them all.

@@ -1,4 +1,4 @@
-"""Input schemas that are no JSON Schema."""
+"""Rule: the inputSchema is not a valid JSON Schema."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ CARD = Card(
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """What keeps the schema from compiling; a remote reference is `remote-reference`, no schema `schema-not-object`."""
+    """Report why the schema, or a part of it, cannot be used; `remote-reference` reports references to elsewhere."""
     if tool.schema is None:
         return
     schema = compiled(tool.schema)

@@ -1,4 +1,4 @@
-"""Input schemas that do not describe an object."""
+"""Rule: the inputSchema does not describe an object."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ CARD = Card(
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """A missing schema, one that is no object, or a root of another type."""
+    """Report a missing schema, a schema that is not an object, and a root of another type."""
     if not isinstance(tool.raw, dict):
         return
     if tool.input_schema is None:
@@ -33,11 +33,11 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
             message="The inputSchema is no object.", pointer="/inputSchema", evidence=show(tool.input_schema)
         )
     elif (kind := tool.schema.get("type")) != "object":
-        said = (
+        problem = (
             f'has the type {show(kind)}, not "object"'
             if "type" in tool.schema
             else 'has no "type": "object" at its root'
         )
         yield CARD.finding(
-            message=f"The inputSchema {said}.", pointer="/inputSchema/type", evidence=show(tool.schema, 160)
+            message=f"The inputSchema {problem}.", pointer="/inputSchema/type", evidence=show(tool.schema, 160)
         )

@@ -1,4 +1,4 @@
-"""Schemas, or parts of them, that no value satisfies."""
+"""Rule: no value satisfies the inputSchema, or a part of it."""
 
 from collections.abc import Iterator
 
@@ -29,11 +29,11 @@ CARD = Card(
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """The whole schema is an error, a part of it a warning; a required name that is forbidden is `required-unknown`."""
+    """An error for the whole schema, a warning for parts; `required-unknown` reports a forbidden required name."""
     if tool.schema is None:
         return
     parts = unsatisfiable_parts(tool.schema)
-    # What stands below a dead part is dead with it, and no news.
+    # A part inside of one that cannot be satisfied follows from that one.
     roots = [part for part in parts if not any(part.startswith(f"{other}/") for other in parts if other != part)]
     if "" in roots:
         if not any(required_but_unknown(tool)):

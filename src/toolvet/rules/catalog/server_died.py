@@ -1,4 +1,4 @@
-"""Calls that ended the server."""
+"""Rule: the server ended during a call."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """The last words, when there are any."""
+    """Quote the last words of the server, or else the arguments."""
     if ending(call) is Ending.DIED:
         first, *_ = [*call.detail.strip().splitlines(), ""]
         yield CARD.finding(

@@ -1,4 +1,4 @@
-"""Something on the channel that is no message."""
+"""Rule: stdout holds something that is not a message."""
 
 from collections.abc import Iterator
 

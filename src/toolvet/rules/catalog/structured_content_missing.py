@@ -1,4 +1,4 @@
-"""Structured content that was promised and not sent."""
+"""Rule: the tool declares an outputSchema and sends no structured content."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Absent, or null where null is not what the schema describes."""
+    """Report structured content that is absent, or null where the schema does not allow null."""
     result = members(call.result)
     if (
         ending(call) is not Ending.SUCCESS

@@ -1,4 +1,4 @@
-"""Structured content without a text beside it."""
+"""Rule: structured content has no text beside it."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ CARD = Card(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Any block counts as a mirror: media and links are content as well."""
+    """Report an empty `content`; any block counts as text, because clients pass on media and links as well."""
     result = members(call.result)
     if (
         ending(call) is Ending.SUCCESS

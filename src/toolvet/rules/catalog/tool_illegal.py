@@ -1,7 +1,7 @@
-"""Entries of the tool list that official clients cannot read."""
+"""Rule: official clients cannot read an entry of the tool list."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import show
@@ -35,19 +35,19 @@ _TYPES: Mapping[str, tuple[type, str]] = {
     "execution": (dict, "an object"),
     "_meta": (dict, "an object"),
 }
-_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """An entry that official clients refuse, and the list with it."""
+    """Report what makes official clients refuse an entry, and the list with it."""
     place = f"Entry {tool.position + 1} of the tool list"
     if not isinstance(tool.raw, Mapping):
         yield CARD.finding(message=f"{place} is no object.", evidence=show(tool.raw))
         return
     raw = cast("Mapping[str, object]", tool.raw)
     if not tool.name:
-        what = f"has the name {show(raw['name'])}" if "name" in raw else "has no name"
-        yield CARD.finding(message=f"{place} {what}.", pointer=f"/{tool.position}/name", evidence=show(raw, 160))
+        problem = f"has the name {show(raw['name'])}" if "name" in raw else "has no name"
+        yield CARD.finding(message=f"{place} {problem}.", pointer=f"/{tool.position}/name", evidence=show(raw, 160))
     for field, (kind, wanted) in _TYPES.items():
         value = raw.get(field)
         if value is not None and not isinstance(value, kind):

@@ -1,4 +1,4 @@
-"""Trouble with the list of tools itself."""
+"""Rule: the tool list cannot be read as it should."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Two tools of one name."""
+"""Rule: two tools have the same name."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ CARD = Card(
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """One finding for each name that is there more than once."""
+    """One finding for each name that occurs more than once."""
     places: dict[str, list[str]] = {}
     for tool in server.tools:
         if tool.name:

@@ -1,7 +1,8 @@
-"""Names that model APIs or clients refuse."""
+"""Rule: model APIs or clients refuse the name of a tool."""
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import quote
@@ -26,30 +27,30 @@ CARD = Card(
     ),
 )
 
-_GUIDANCE = re.compile(r"[A-Za-z0-9_.\-]{1,128}\Z")
-_MODEL_APIS = re.compile(r"[A-Za-z0-9_\-]{1,64}\Z")
-_LONGEST = 128
-_LONGEST_FOR_MODELS = 64
+_GUIDANCE: Final = re.compile(r"[A-Za-z0-9_.\-]{1,128}\Z")
+_MODEL_APIS: Final = re.compile(r"[A-Za-z0-9_\-]{1,64}\Z")
+_LONGEST: Final = 128
+_LONGEST_FOR_MODELS: Final = 64
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """A name that the specification advises against is an error, one that only model APIs refuse a warning."""
+    """An error for a name that the specification advises against, a warning for one that only model APIs refuse."""
     name = tool.name
     if not name or _MODEL_APIS.match(name):
         return
     legal = _GUIDANCE.match(name) is not None
     yield CARD.finding(
-        message=f"The name '{quote(name, 80)}' {' and '.join(_problems(name))}.",
+        message=f"The name '{quote(name, 80)}' {' and '.join(_find_problems(name))}.",
         severity=None if legal else Severity.ERROR,
         pointer="/name",
         evidence=quote(name),
     )
 
 
-def _problems(name: str) -> Iterator[str]:
+def _find_problems(name: str) -> Iterator[str]:
     foreign = dict.fromkeys(re.findall(r"[^A-Za-z0-9_.\-]", name))
     if foreign:
-        yield f"holds characters that are not allowed ({', '.join(map(_shown, list(foreign)[:10]))})"
+        yield f"holds characters that are not allowed ({', '.join(map(_show_character, list(foreign)[:10]))})"
     if len(name) > _LONGEST:
         yield f"has {len(name)} characters (the specification advises at most {_LONGEST})"
     elif len(name) > _LONGEST_FOR_MODELS:
@@ -58,5 +59,5 @@ def _problems(name: str) -> Iterator[str]:
         yield "holds a dot (allowed, but refused by common model APIs)"
 
 
-def _shown(char: str) -> str:
+def _show_character(char: str) -> str:
     return char if char.isprintable() and not char.isspace() else f"U+{ord(char):04X}"

@@ -1,4 +1,4 @@
-"""Tools that do not say what they do."""
+"""Rule: a tool has no description."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -26,7 +26,7 @@ CARD = Card(
 
 
 def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
-    """A missing or blank description; one of a wrong type is `tool-illegal`."""
+    """Report a missing or blank description; `tool-illegal` reports one of a wrong type."""
     if not isinstance(tool.raw, dict):
         return
     description = members(cast("object", tool.raw)).get("description")

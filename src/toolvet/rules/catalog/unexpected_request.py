@@ -1,4 +1,4 @@
-"""Requests to the client that it did not allow."""
+"""Rule: the server sends a request that the client did not offer to answer."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ CARD = Card(
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """One finding for all of them."""
+    """One finding for all such requests."""
     found = server.oddities_of("unexpected_request")
     if found:
         yield CARD.finding(

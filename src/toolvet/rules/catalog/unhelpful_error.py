@@ -1,6 +1,7 @@
-"""Refusals from which nobody can learn."""
+"""Rule: the error messages of a tool do not help to correct the call."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
@@ -27,8 +28,8 @@ CARD = Card(
     ),
 )
 
-_ENOUGH = 50
-_REFUSALS = frozenset({Ending.REFUSAL, Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_REFUSAL})
+_ENOUGH: Final = 50
+_REFUSALS: Final = frozenset({Ending.REFUSAL, Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_REFUSAL})
 _WANTED: dict[PartName, str] = {
     "field": "which argument is wrong",
     "received": "what was received",
@@ -39,7 +40,7 @@ _WANTED: dict[PartName, str] = {
 
 
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """One finding a tool, with the worst refusal quoted. Crashes have findings of their own and do not count here."""
+    """One finding per tool, quoting the worst refusal. Crashes do not count: `bad-arguments-crash` reports them."""
     del tool
     refusals = [call for call in answered_errors(calls) if ending(call) in _REFUSALS]
     scored = [(score, call) for call in refusals if not (score := score_message(words_of(call), call)).crash]
@@ -50,16 +51,16 @@ def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator
         return
     worst, call = min(scored, key=lambda pair: pair[0].score)
     words = quote(words_of(call), 160)
-    said = f'the worst is "{words}"' if words else "the worst has no words at all"
+    example = f'the worst is "{words}"' if words else "the worst has no words at all"
     many = (
         f"{len(scored)} refusals score {mean:.0f} of 100 on average"
         if len(scored) > 1
         else f"The refusal scores {mean:.0f} of 100"
     )
     yield CARD.finding(
-        message=f"{many}; {said}. Missing: {_missing(worst)}.", evidence=words or "(no text)", confidence=80
+        message=f"{many}; {example}. Missing: {_name_missing(worst)}.", evidence=words or "(no text)", confidence=80
     )
 
 
-def _missing(score: MessageScore) -> str:
+def _name_missing(score: MessageScore) -> str:
     return ", ".join(_WANTED[name] for name in score.missing) or "nothing"

@@ -1,6 +1,7 @@
-"""Arguments that nobody knows and nobody refuses."""
+"""Rule: a tool ignores arguments that its schema does not declare."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
@@ -25,8 +26,8 @@ CARD = Card(
     ),
 )
 
-# Any of these may declare arguments that do not stand in `properties`.
-_OPEN = frozenset(
+# Any of these may declare arguments that are not in `properties`.
+_OPEN: Final = frozenset(
     {
         "$ref",
         "allOf",
@@ -42,9 +43,9 @@ _OPEN = frozenset(
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A success in spite of an argument that stands nowhere in the schema."""
+    """Report a success in spite of an argument that the schema does not mention."""
     if ending(call) is Ending.SUCCESS and not is_bad(call):
-        unknown = list(_unknown(call))
+        unknown = list(_find_unknown(call))
         if unknown:
             yield CARD.finding(
                 message=f"The tool ignored the unknown argument {list_names(unknown)}.",
@@ -52,7 +53,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
             )
 
 
-def _unknown(call: ObservedCall) -> Iterator[str]:
+def _find_unknown(call: ObservedCall) -> Iterator[str]:
     if call.breach is not None:
         if call.breach.keyword == "additionalProperties" and call.breach.property is not None:
             yield call.breach.property

@@ -1,4 +1,4 @@
-"""Answers to requests that nobody made."""
+"""Rule: an answer names a request that was never made."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ CARD = Card(
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """One finding for all of them."""
+    """One finding for all such answers."""
     found = server.oddities_of("unknown_id", "null_id")
     if found:
         yield CARD.finding(

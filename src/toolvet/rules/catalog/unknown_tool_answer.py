@@ -1,6 +1,7 @@
-"""How a server answers the call of a tool that it does not have."""
+"""Rule: the call of a tool that does not exist is not answered with a protocol error."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
@@ -27,16 +28,16 @@ CARD = Card(
     ),
 )
 
-_INVALID_PARAMS = -32602
+_INVALID_PARAMS: Final = -32602
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """Graded by how well a client can tell."""
+    """Judge the answer by how well a client sees that the tool does not exist."""
     if server.unknown_tool is not None:
-        yield from _judged(server.unknown_tool)
+        yield from _judge_answer(server.unknown_tool)
 
 
-def _judged(call: ObservedCall) -> Iterator[Finding]:
+def _judge_answer(call: ObservedCall) -> Iterator[Finding]:
     asked = f"A call of the tool '{quote(call.tool.name, 60)}', which does not exist,"
     words = quote(words_of(call), 140)
     match ending(call):
@@ -53,12 +54,12 @@ def _judged(call: ObservedCall) -> Iterator[Finding]:
                 evidence=words,
             )
         case Ending.TIMEOUT | Ending.DIED | Ending.MALFORMED as ended:
-            how = {"timeout": "was not answered", "died": "ended the server"}.get(
+            problem = {"timeout": "was not answered", "died": "ended the server"}.get(
                 ended.value, "was not answered with a legal message"
             )
             severity = Severity.ERROR if ended is Ending.DIED else None
             yield CARD.finding(
-                message=f"{asked} {how}.",
+                message=f"{asked} {problem}.",
                 severity=severity,
                 evidence=quote(call.detail, 200),
             )

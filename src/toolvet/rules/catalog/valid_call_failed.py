@@ -1,10 +1,11 @@
-"""Valid calls that the tool could not answer."""
+"""Rule: the tool failed to answer a valid call."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import ResultVerdict, State
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.quote import quote, show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
@@ -25,17 +26,17 @@ CARD = Card(
     ),
 )
 
-_ENVIRONMENT = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
-_ENVIRONMENT_REMEDY = (
+_ENVIRONMENT_REMEDY: Final = (
     "Start what the tool depends on and give it its configuration and credentials (--env, --header), then assess "
     "again. For the server: check at start that they are there, and let the error say which service did not answer and "
     "whether a retry helps."
 )
-_FAILURES = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
+_FAILURES: Final = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
+_SHORTEST: Final = 2  # Characters; a text this short is in an error by chance.
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A failure on valid arguments. One that nobody can classify is a warning: it may have been meant as a refusal."""
+    """Report a failure on valid arguments; a warning where its words are unclear and may be meant as a refusal."""
     ended = ending(call)
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
         return
@@ -43,11 +44,11 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     if verdict is not None and verdict.state is State.UNKNOWN and _speaks_of_a_value(words_of(call), call):
         return
     words = quote(words_of(call), 140)
-    said = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
+    problem = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
     severity, confidence, remedy = _grade(ended, verdict)
     yield CARD.finding(
-        message=f"A call that the schema allows failed: {form}{said}",
+        message=f"A call that the schema allows failed: {form}{problem}",
         severity=severity,
         confidence=confidence,
         remedy=remedy,
@@ -56,16 +57,14 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
-    """Unclear words about what was sent ("Ref 'deadbeef' did not resolve") are more likely a refusal than a failure."""
+    """Whether unclear words are about what was sent ("Ref 'deadbeef' did not resolve"): more likely a refusal."""
     values = (value for value in members(call.arguments).values() if isinstance(value, str))
     return any(len(value.strip()) > _SHORTEST and value in words for value in values)
 
 
-_SHORTEST = 2
-
-
 def _grade(ended: Ending, verdict: ResultVerdict | None) -> tuple[Severity | None, int, str | None]:
-    if verdict is not None and verdict.state in _ENVIRONMENT:
+    """Severity, confidence and remedy of a failure; None where the card's holds."""
+    if verdict is not None and verdict.state in OUTAGES:
         return Severity.WARNING, 80, _ENVIRONMENT_REMEDY
     if ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN:
         return Severity.WARNING, 60, None

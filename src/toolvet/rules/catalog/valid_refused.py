@@ -1,7 +1,8 @@
-"""Arguments that the schema allows and the tool refuses."""
+"""Rule: the tool refuses arguments that its schema allows."""
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.result import State
 from toolvet.findings import Card, Finding, Severity
@@ -30,13 +31,14 @@ CARD = Card(
     ),
 )
 
-_FREE_FORM = re.compile(
+_FREE_FORM: Final = re.compile(
     r"(?i)(?:^|_)(?:sql|query|code|script|expression|expr|formula|regex|pattern|jql|cql|graphql|command|statement|program|xpath|selector|template)(?:_|$)"
 )
+_LONGEST: Final = 4_000  # Characters of an error that are searched.
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """A refusal that names an argument of a valid call."""
+    """Report a refusal that names an argument of a valid call."""
     verdict = verdict_of(call)
     if (
         ending(call) is not Ending.REFUSAL
@@ -48,7 +50,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
         return
     words = words_of(call)[:_LONGEST]
     # The argument that is named first is the one that is meant; later ones are often only quoted with the input.
-    places = {name: place for name in call.tool.properties if (place := _place_of(name, words)) is not None}
+    places = {name: place for name in call.tool.properties if (place := _find_place(name, words)) is not None}
     named = min(places, key=places.__getitem__, default=None)
     if named is not None and not speaks_of_absence(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
@@ -65,9 +67,6 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
         )
 
 
-_LONGEST = 4_000
-
-
-def _place_of(name: str, words: str) -> int | None:
-    """Where the words speak of this argument for the first time."""
+def _find_place(name: str, words: str) -> int | None:
+    """Where the words first mention this argument; None where they do not."""
     return min((match.start() for pattern in field_patterns(name) if (match := pattern.search(words))), default=None)

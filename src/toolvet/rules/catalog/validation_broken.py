@@ -1,6 +1,7 @@
-"""A validator that is announced and does not work."""
+"""Rule: the validator that a server announces does not work."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import quote
@@ -25,11 +26,11 @@ CARD = Card(
         "`suggestions`. Or announce nothing."
     ),
 )
-_PLACE = "/capabilities/experimental/toolValidation"
+_PLACE: Final = "/capabilities/experimental/toolValidation"
 
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
-    """One finding for what is announced, one for how it works."""
+    """One finding about the announcement, one about the answers of the validator."""
     seen = server.validation
     if seen is None:
         return
@@ -42,12 +43,12 @@ def check_server(server: ServerSeen) -> Iterator[Finding]:
         )
     if seen.failures:
         yield CARD.finding(
-            message=f"Asked about a call, '{quote(seen.method, 60)}' gave no verdict{_how_often(seen)}: "
+            message=f"Asked about a call, '{quote(seen.method, 60)}' gave no verdict{_count_failures(seen)}: "
             f"{quote(seen.failures[0], 200)}",
             evidence=quote("; ".join(dict.fromkeys(seen.failures)), 400),
         )
 
 
-def _how_often(seen: ValidationSeen) -> str:
+def _count_failures(seen: ValidationSeen) -> str:
     failed = len(seen.failures)
     return "" if failed == seen.asked == 1 else f" ({failed} of {seen.asked} times)"

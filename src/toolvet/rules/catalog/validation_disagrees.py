@@ -1,6 +1,7 @@
-"""A validator that says one thing, and a tool that does the other."""
+"""Rule: the server's validator says one thing, and the tool does the other."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.checks.capability import ValidationReply
 from toolvet.checks.result import State
@@ -29,32 +30,32 @@ CARD = Card(
     ),
 )
 
-_REFUSED = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UNFLAGGED_ERROR})
+_REFUSED: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UNFLAGGED_ERROR})
 
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Compares the two; how sure we are depends on what the schema says."""
+    """Compare the two; the confidence depends on what the schema says of the arguments."""
     if call.preview is None:
         return
-    said = call.preview.reply
-    if said.valid and _refused_for_its_arguments(call, call.preview):
+    answer = call.preview.reply
+    if answer.valid and _refused_for_its_arguments(call, call.preview):
         yield CARD.finding(
-            message=f'The validator calls the arguments valid, and the tool refuses them: "{_words(call, 120)}"',
+            message=f'The validator calls the arguments valid, and the tool refuses them: "{_quote_answer(call, 120)}"',
             pointer="/valid",
-            evidence=f"{_words(call, 240)}; arguments: {show(call.arguments, 160)}",
+            evidence=f"{_quote_answer(call, 240)}; arguments: {show(call.arguments, 160)}",
             confidence=95 if is_bad(call) else 70,
         )
-    if not said.valid and call.accepted and not is_bad(call) and call.breach is None:
+    if not answer.valid and call.accepted and not is_bad(call) and call.breach is None:
         yield CARD.finding(
-            message=f'The validator calls the arguments invalid, and the tool takes them: "{_reason(said)}"',
+            message=f'The validator calls the arguments invalid, and the tool takes them: "{_quote_reason(answer)}"',
             pointer="/invalid",
-            evidence=f"{_reason(said)}; arguments: {show(call.arguments, 160)}",
+            evidence=f"{_quote_reason(answer)}; arguments: {show(call.arguments, 160)}",
             confidence=85,
         )
 
 
 def _refused_for_its_arguments(call: ObservedCall, preview: Preview) -> bool:
-    """Also where the schema allows them, if the validator looks at more than that and the words leave no doubt."""
+    """Whether the tool refused the arguments; for those that the schema allows, its words must leave no doubt."""
     if ending(call) not in _REFUSED or not call.rejected:
         return False
     if is_bad(call):
@@ -69,9 +70,9 @@ def _refused_for_its_arguments(call: ObservedCall, preview: Preview) -> bool:
     )
 
 
-def _words(call: ObservedCall, limit: int) -> str:
+def _quote_answer(call: ObservedCall, limit: int) -> str:
     return quote(words_of(call), limit) or "no reason given"
 
 
-def _reason(said: ValidationReply) -> str:
-    return quote("; ".join(said.errors), 160) or "no reason given"
+def _quote_reason(answer: ValidationReply) -> str:
+    return quote("; ".join(answer.errors), 160) or "no reason given"

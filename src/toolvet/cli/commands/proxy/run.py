@@ -43,7 +43,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         if flags.listen is not None:
             return _listen(words, flags, flags.listen, environment, policies, recorder)
         if remote:
-            from toolvet.proxy.remote.run import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
+            from toolvet.proxy.remote.loop import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _headers(flags), policies, recorder)
         from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
@@ -61,8 +61,8 @@ def _listen(  # noqa: PLR0917 - what `proxy` knows
 ) -> int:
     """Over HTTP, to a URL or to a command."""
     try:
-        from toolvet.proxy.bridge.run import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http.run import run_http  # noqa: PLC0415 - as above
+        from toolvet.proxy.bridge.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.http.serve import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()

@@ -1,9 +1,7 @@
-"""`toolvet proxy --listen ADDRESS URL`: a server at a URL behind an address of ours, every message through a session.
+"""`toolvet proxy --listen ADDRESS URL`: serve a server at a URL under an address of the proxy.
 
-    client ⇄ ClientConnection → Front → Exchange → HttpUpstream ⇄ server
-
-On raw framing, so that what needs no decision passes as it came, in both eras of MCP: JSON and event streams, also
-resumed ones, GET and DELETE, headers and status codes, and every path of the server's origin.
+Built on raw framing, so that everything that needs no decision passes as it came, in both eras of MCP: JSON and event
+streams, also resumed ones, GET and DELETE, headers and status codes, and every path of the server's origin.
 """
 
 import asyncio
@@ -15,16 +13,16 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 from toolvet.errors import UsageError
+from toolvet.proxy.http.client_connection import ClientConnection, Limits
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen, read_listen
-from toolvet.proxy.http.server import ClientConnection, Limits
-from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies
 from toolvet.wire.http_head import is_legal
 
-# What is under way when we are told to end may be finished in this time (seconds).
+# Answers that are under way when the proxy has to end may take so many seconds more.
 _GRACE: Final = 5.0
 
 
@@ -40,10 +38,21 @@ def run_http(
     headers: Mapping[str, str] | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code. `ready` is called with the URL that clients are to use.
+    """Serve the server at `upstream_url` until SIGINT or SIGTERM. Returns the exit code.
 
-    `listen` is HOST:PORT; `hosts` and `origins` are further ones to admit; `headers` go to the server each time.
-    Raises UsageError for what cannot be listened on or asked.
+    Args:
+        upstream_url: The server's MCP endpoint.
+        listen: HOST:PORT to listen on.
+        policies: What to do with each tool's calls.
+        recorder: Gets what happened.
+        token: The secret that clients must send; needed beyond the loopback.
+        hosts: Further `Host` names to accept.
+        origins: Further `Origin` pages to accept.
+        headers: Added to each request to the server, in place of the client's own.
+        ready: Called with the URL for clients once the proxy listens; by default it is written to stderr.
+
+    Raises:
+        UsageError: For an address, URL, token or header that cannot be used.
     """
     where = read_listen(listen)
     guard = Guard(where, token, hosts=hosts, origins=origins)
@@ -52,12 +61,12 @@ def run_http(
     if not all(map(is_legal, fields)):
         raise UsageError("a header for the server has a line break in it")
     address = Address(upstream.path, upstream.target, upstream.origin, fields)
-    front = Front(Service(upstream, address, policies, recorder), guard, recorder.render_metrics)
+    front = Front(ProxiedServer(upstream, address, policies, recorder), guard, recorder.render_metrics)
     return run_front(front, where, upstream.path.decode(), ready)
 
 
 def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code."""
+    """Serve `front` until SIGINT or SIGTERM. Returns the exit code; `path` ends the URL that `ready` gets."""
 
     async def serve() -> int:
         loop = asyncio.get_running_loop()
@@ -65,11 +74,11 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop.set)
         async with listening(front, where) as (host, port):
-            # What is alive now stays so; looking at it again and again would cost the slowest calls milliseconds.
+            # Objects that exist now live to the end; collecting them again and again would cost milliseconds per call.
             gc.collect()
             gc.freeze()
             shown = f"[{host}]" if ":" in host else host
-            (ready or _tell)(f"http://{shown}:{port}{path}")
+            (ready or _announce)(f"http://{shown}:{port}{path}")
             await stop.wait()
         return 0
 
@@ -79,7 +88,7 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
 
 @asynccontextmanager
 async def listening(front: Front, where: Listen, limits: Limits | None = None) -> AsyncGenerator[tuple[str, int]]:
-    """Serve while the block lasts; the address that is listened on. Raises UsageError for one that is taken."""
+    """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken."""
     connections: set[ClientConnection] = set()
     loop = asyncio.get_running_loop()
     chosen = limits or Limits()
@@ -95,26 +104,26 @@ async def listening(front: Front, where: Listen, limits: Limits | None = None) -
         server.close()
         for connection in list(connections):
             connection.shut()
-        await _until_done(connections, _GRACE)
+        await _finish_answers(connections, _GRACE)
         for connection in list(connections):
             connection.abort()
-        await front.service.upstream.close()
+        await front.server.upstream.close()
 
 
-async def _until_done(connections: set[ClientConnection], seconds: float) -> None:
-    """Wait for the answers that are under way. Streams that would never end are cut when the time is over."""
+async def _finish_answers(connections: set[ClientConnection], seconds: float) -> None:
+    """Wait for the answers that are under way, but no longer than this: some streams never end."""
     tasks = [connection.task for connection in connections if connection.task is not None]
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)
 
 
-def _tell(url: str) -> None:
+def _announce(url: str) -> None:
     sys.stderr.write(f"toolvet: serving {url}\n")
     sys.stderr.flush()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """The loop of uvloop where it is installed: a fifth less per call (benchmarks/proxy_http.py)."""
+    """Return the loop of uvloop where it is installed: a fifth less per call (benchmarks/proxy_http.py)."""
     try:
         import uvloop  # noqa: PLC0415 - it has no wheel for Windows
     except ImportError:

@@ -1,36 +1,42 @@
-"""The kept record: calls and faults that pass → rows or lines on disk, without secrets."""
+"""The record on disk: finished calls and faults → rows or lines of a file, without secrets."""
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from toolvet.proxy.record.background import give_way
-from toolvet.proxy.record.calls import Calls, FinishedCall
+from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import PolicyFault
 from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook
 
+# These have columns of their own in the record.
+_COLUMNS: Final = frozenset({"event", "era", "outcome", "blocked", "size"})
+_TRACE_PARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
-class Keeping:
-    """A sink. The book is opened in the sink's own thread with the first records, and again after a failure.
 
-    `name` is what the server is called in the record; empty for what it was started as.
+class FileSink:
+    """A sink that writes to a file.
+
+    `open_book` is called in the sink's own thread with the first records, and again with the next ones when it failed.
+    `name` is the server's name in the record; empty for the command or URL it was started with.
     """
 
     def __init__(self, open_book: Callable[[], VerdictBook], name: str = "") -> None:
         self._open_book = open_book
         self._book: VerdictBook | None = None
         self._name = name
-        self._calls = Calls()
+        self._calls = OpenCalls()
 
-    def write(self, seen: Sequence[StampedNote]) -> None:
-        """Keep what ended."""
+    def write(self, notes: Sequence[StampedNote]) -> None:
+        """Write a record of each call that ended, and of each fault. Raises what the file raises."""
         records: list[CallRecord | EventRecord] = []
-        for item in self._calls.over(seen):
+        for item in self._calls.pair(notes):
             if isinstance(item, FinishedCall):
-                records.append(self._call(item))
+                records.append(self._call_record(item))
             elif isinstance(item.note, PolicyFault):
-                records.append(self._event(item, item.note))
+                records.append(self._event_record(item, item.note))
             give_way()
         if not records:
             return
@@ -39,19 +45,19 @@ class Keeping:
         self._book.add(records)
 
     def close(self) -> None:
-        """Close the book."""
+        """Close the file."""
         if self._book is not None:
             self._book.close()
 
-    def _call(self, call: FinishedCall) -> CallRecord:
-        told = call.ended.to_dict()
+    def _call_record(self, call: FinishedCall) -> CallRecord:
+        detail = call.ended.to_dict()
         verdict = call.ended.verdict
         return CallRecord(
             at=call.began / 1e9,
             server=self._name or call.origin.server,
             connection=call.origin.connection,
-            id=str(told.pop("id")),
-            tool=str(told.pop("tool")),
+            id=str(detail.pop("id")),
+            tool=str(detail.pop("tool")),
             era=call.ended.era,
             outcome=call.ended.outcome,
             duration=call.duration,
@@ -60,38 +66,30 @@ class Keeping:
             blocked=call.ended.blocked,
             size=call.ended.size,
             trace=_trace_id(call.ended.meta.get("traceparent")),
-            detail={key: _shortened(value) for key, value in told.items() if key not in _COLUMNS},
+            detail={key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS},
         )
 
-    def _event(self, seen: StampedNote, fault: PolicyFault) -> EventRecord:
-        told = fault.to_dict()
+    def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
         return EventRecord(
-            at=seen.at / 1e9,
-            server=self._name or seen.origin.server,
-            connection=seen.origin.connection,
+            at=stamped.at / 1e9,
+            server=self._name or stamped.origin.server,
+            connection=stamped.origin.connection,
             kind=fault.kind,
-            message=str(told["message"]),
+            message=str(fault.to_dict()["message"]),
             tool=fault.tool,
         )
 
 
-_TRACE_PARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
-
-
 def _trace_id(parent: object) -> str | None:
-    """The trace id in a `traceparent` (W3C Trace Context); None for what is none."""
+    """Return the trace id of a `traceparent` (W3C Trace Context); None for any other value."""
     found = _TRACE_PARENT.match(parent) if isinstance(parent, str) else None
     return None if found is None else found[1]
 
 
-def _shortened(value: object) -> object:
-    """A verdict without what was looked for and not found, and without what can be counted from the result."""
+def _shorten(value: object) -> object:
+    """Return a verdict without absent factors and without counts of the result; any other value as it is."""
     if not is_object(value) or "factors" not in value:
         return value
     factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
     kept = {key: item for key, item in value.items() if key != "responseMetadata" and item not in (None, [])}
     return {**kept, "factors": factors} if factors else {key: item for key, item in kept.items() if key != "factors"}
-
-
-# What has a column is not said a second time.
-_COLUMNS = frozenset({"event", "era", "outcome", "blocked", "size"})

@@ -1,4 +1,4 @@
-"""The capability, for a server that has none: announced in its stead, listed as a tool, answered from the schemas."""
+"""The validation capability for a server without one: announced and listed in its name, answered from its schemas."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -21,46 +21,46 @@ from toolvet.checks.capability import (
 )
 from toolvet.schema import Repair
 from toolvet.schema.json_value import is_object, type_name
-from toolvet.session.call import PendingCall
 from toolvet.session.catalogue import Catalogue, KnownTool
-from toolvet.session.note import Era
-from toolvet.session.refusal import refusal, told
-from toolvet.session.splice import closed, member, opened, raw
+from toolvet.session.pending import PendingCall
+from toolvet.session.refusal import encode_refusal, error_result
+from toolvet.session.splice import encode_members, member, raw, split_members
+from toolvet.session.step import Era
 from toolvet.wire import encode_result
 
-MOST_AT_ONCE: Final = 20
+_MOST_AT_ONCE: Final = 20
 
 
-def announced(data: bytes, method: str, era: Era) -> bytes:
-    """The answer to `initialize` or `server/discover` with the capability in it, and everything else as it stood."""
-    options = Announcement(method=method, levels=("syntax",), batch_validation=True, max_batch_size=MOST_AT_ONCE)
+def add_capability(data: bytes, method: str, era: Era) -> bytes:
+    """Add the capability to an answer to `initialize` or `server/discover`; everything else stays byte for byte."""
+    options = Announcement(method=method, levels=("syntax",), batch_validation=True, max_batch_size=_MOST_AT_ONCE)
     homes = [("experimental", EXPERIMENTAL_KEY)]
     if era == "modern":
         homes.append(("extensions", EXTENSION_ID))
-    message = opened(data)
+    message = split_members(data)
     result = member(message, "result")
     capabilities = member(result, "capabilities")
     for home, key in homes:
         capabilities[home] = raw({**member(capabilities, home), key: options.to_dict()})
     result["capabilities"] = raw(capabilities)
     message["result"] = raw(result)
-    return closed(message)
+    return encode_members(message)
 
 
-def listed(data: bytes, method: str) -> bytes:
-    """The last page of a tool list with our tool at its end."""
-    message = opened(data)
+def add_tool(data: bytes, method: str) -> bytes:
+    """Add the validation tool at the end of the last page of a tool list."""
+    message = split_members(data)
     result = member(message, "result")
     tools = result["tools"]
     body = bytes(tools).strip()
     comma = b"" if body[1:-1].strip() == b"" else b","
-    result["tools"] = type(tools)(body[:-1] + comma + bytes(raw(definition(method))) + b"]")
+    result["tools"] = type(tools)(body[:-1] + comma + bytes(raw(_tool_definition(method))) + b"]")
     message["result"] = raw(result)
-    return closed(message)
+    return encode_members(message)
 
 
-def definition(method: str) -> dict[str, object]:
-    """The tool that clients call to validate."""
+def _tool_definition(method: str) -> dict[str, object]:
+    """Return the tool that clients call to validate."""
     return {
         "name": method,
         "title": "Validate tool arguments",
@@ -68,23 +68,23 @@ def definition(method: str) -> dict[str, object]:
             "Checks the arguments of a tool call without making it. Says whether they are valid, "
             "and if not, what is wrong and how to fix it."
         ),
-        "inputSchema": input_schema(max_batch_size=MOST_AT_ONCE),
-        "outputSchema": output_schema(max_batch_size=MOST_AT_ONCE),
+        "inputSchema": input_schema(max_batch_size=_MOST_AT_ONCE),
+        "outputSchema": output_schema(max_batch_size=_MOST_AT_ONCE),
         "annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True},
     }
 
 
-def asked_about(call: PendingCall) -> tuple[str, ...]:
-    """The tools whose schemas the answer needs."""
-    request = parse_request(call.arguments, max_batch_size=MOST_AT_ONCE)
+def validated_tools(call: PendingCall) -> tuple[str, ...]:
+    """Return the names of the tools whose schemas the answer to this call of `validate` needs."""
+    request = parse_request(call.arguments, max_batch_size=_MOST_AT_ONCE)
     return () if isinstance(request, str) else tuple(bare_name(each.tool) for each in request.calls)
 
 
-def validated(call: PendingCall, catalogue: Catalogue) -> bytes:
-    """The answer to a call of our `validate`; one that cannot be understood is an error that says how to ask."""
-    request = parse_request(call.arguments, max_batch_size=MOST_AT_ONCE)
+def answer_validation(call: PendingCall, catalogue: Catalogue) -> bytes:
+    """Return the answer to a call of `validate`; for a malformed call an error that says how to call it."""
+    request = parse_request(call.arguments, max_batch_size=_MOST_AT_ONCE)
     if isinstance(request, str):
-        return refusal(call, told(request), catalogue.stamp)
+        return encode_refusal(call, error_result(request), catalogue.stamp)
     replies = [_reply(request, each, catalogue) for each in request.calls]
     body = _batch(request, replies) if request.is_batch else replies[0].to_dict()
     result: dict[str, object] = {
@@ -97,8 +97,8 @@ def validated(call: PendingCall, catalogue: Catalogue) -> bytes:
     return encode_result(call.id, result)
 
 
-def reply_of(name: str, report: ArgumentReport, arguments: object) -> ValidationReply:
-    """A report on arguments in the words of the validation protocol."""
+def _validation_reply(name: str, report: ArgumentReport, arguments: object) -> ValidationReply:
+    """Return a report on the arguments of the tool `name` in the form of the validation protocol."""
     if report.valid:
         messages: list[Message] = []
         if not is_object(arguments):
@@ -109,17 +109,17 @@ def reply_of(name: str, report: ArgumentReport, arguments: object) -> Validation
     problems = [
         Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer) for issue in report.issues
     ]
-    found = report.repair
-    advice = [Message(text, "info") for text in (*(found.steps if found is not None else ()), *report.suggestions)]
-    return ValidationReply(valid=False, messages=(*problems, *advice), corrections=_corrections(found))
+    repair = report.repair
+    advice = [Message(text, "info") for text in (*(repair.steps if repair is not None else ()), *report.suggestions)]
+    return ValidationReply(valid=False, messages=(*problems, *advice), corrections=_corrections(repair))
 
 
 def _reply(request: ValidationRequest, call: ValidationCall, catalogue: Catalogue) -> ValidationReply:
-    # A server may have a colon in the names of its tools; only else it is the prefix that clients add.
+    # The names of a server's tools may contain a colon; otherwise it ends the prefix that clients add.
     tool = catalogue.tools.get(call.tool) or catalogue.tools.get(bare_name(call.tool))
     if tool is None:
         return ValidationReply(valid=False, messages=(Message(_unknown(bare_name(call.tool), catalogue.tools)),))
-    reply = reply_of(tool.name, check_arguments(tool.definition, call.arguments), call.arguments)
+    reply = _validation_reply(tool.name, check_arguments(tool.definition, call.arguments), call.arguments)
     beyond = [level for level in request.levels or () if level != "syntax"]
     further = tuple(Message(f"Nothing is checked at the level '{level}'.", "warn") for level in beyond)
     return ValidationReply(valid=reply.valid, messages=(*reply.messages, *further), corrections=reply.corrections)
@@ -131,7 +131,7 @@ def _unknown(name: str, known: Mapping[str, KnownTool]) -> str:
 
 
 def _batch(request: ValidationRequest, replies: Sequence[ValidationReply]) -> dict[str, object]:
-    """All replies in the order of the calls, and on top what holds for the batch."""
+    """Return all replies in the order of the calls, with the reply for the batch as a whole on top."""
     together = ValidationReply(
         valid=all(reply.valid for reply in replies),
         messages=tuple(
@@ -144,7 +144,7 @@ def _batch(request: ValidationRequest, replies: Sequence[ValidationReply]) -> di
 
 
 def _corrections(repair: Repair | None) -> tuple[Correction, ...]:
-    """The repair as values at places; none if it also moves or removes something, for half a repair is none."""
+    """Return the repair as values at places; none if it also moves or removes something: half of it would not help."""
     steps = repair.patch if repair is not None else ()
     if not all(step.get("op") in ("add", "replace") for step in steps):
         return ()

@@ -1,11 +1,11 @@
 """`toolvet proxy --listen ADDRESS -- COMMAND`: a server on pipes, offered over Streamable HTTP.
 
-For the exchanges it is one more server over HTTP (`Upstream`), so that policies, record and guard are the same.
+For the exchanges the bridge is one more server over HTTP (`Upstream`), so that policies, record and guard are the same.
 
-Each legacy session has a process of its own, begun by `initialize` and ended by DELETE: what a server keeps belongs to
-one client, as on a pipe. The modern era has no sessions; its requests share one process under ids of ours, and it is
-started again when it ended. A server that knows one era only refuses the other in its own words, as clients expect it.
-Streams cannot be taken up again: there is no event store.
+Each legacy session has a process of its own, started by `initialize` and ended by DELETE: what a server keeps belongs
+to one client, as on a pipe. The modern era has no sessions; its requests share one process under ids of the bridge, and
+the process is started again when it ended. A server that knows one era only refuses the other itself, as clients
+expect it. Streams cannot be resumed: there is no event store.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.errors import UnreachableError
+from toolvet.meta import PROTOCOL_VERSION_KEY
 from toolvet.proxy.bridge.server import BridgedServer, Sharing
-from toolvet.proxy.http.body import Body, whole
+from toolvet.proxy.http.body import Body, complete_body
 from toolvet.proxy.http.callers import SESSION_ID
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, read_listen
-from toolvet.proxy.http.run import run_front
-from toolvet.proxy.http.service import Address, Service
+from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.serve import run_front
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.schema.json_value import members
 from toolvet.session import Policies
-from toolvet.session.call import PROTOCOL_VERSION
 from toolvet.transport import StdioTarget
 from toolvet.transport.introduction import request_meta
 from toolvet.wire import Noise, Request, encode_error, encode_request, parse
@@ -34,8 +34,10 @@ from toolvet.wire.http_head import Field, RequestHead, ResponseHead
 
 _PATH: Final = b"/mcp"
 _MOST_SESSIONS: Final = 64
-# A message larger than that is none of the proxy's business, but a pipe has no other way to carry it.
+# The proxy checks no message of that size, but a pipe cannot carry one in pieces.
 _MOST_BYTES: Final = 256 * 2**20
+_UNREADABLE: Final = frozenset({"empty", "not_utf8", "not_json", "too_deep"})
+_REASONS: Final = {400: b"Bad Request", 404: b"Not Found", 409: b"Conflict", 503: b"Service Unavailable"}
 
 
 def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
@@ -51,19 +53,32 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
     origins: Iterable[str] = (),
     ready: Callable[[str], None] | None = None,
 ) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code. `env` None hands on our whole environment.
+    """Serve the command over HTTP until SIGINT or SIGTERM. Returns the exit code.
 
-    `ready` is called with the URL that clients are to use. Raises UsageError for an address that cannot be listened on.
+    Args:
+        command: The server's program and its arguments.
+        env: The server's environment; None passes our entire environment on.
+        cwd: The server's folder; None for ours.
+        listen: HOST:PORT to listen on.
+        policies: What to do with each tool's calls.
+        recorder: Gets what happened.
+        token: The secret that clients must send; needed beyond the loopback.
+        hosts: Further `Host` names to accept.
+        origins: Further `Origin` pages to accept.
+        ready: Called with the URL for clients once the proxy listens; by default it is written to stderr.
+
+    Raises:
+        UsageError: For an address or token that cannot be used.
     """
     where = read_listen(listen)
     guard = Guard(where, token, hosts=hosts, origins=origins)
     bridge = Bridge(command, env, cwd)
-    front = Front(Service(bridge, Address(_PATH, _PATH), policies, recorder), guard, recorder.render_metrics)
+    front = Front(ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), guard, recorder.render_metrics)
     return run_front(front, where, _PATH.decode(), ready)
 
 
 class Bridge:
-    """Streamable HTTP on one side, processes on the other."""
+    """An `Upstream` of processes: Streamable HTTP on one side, pipes on the other."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None) -> None:
         self.name = StdioTarget(command[0], tuple(command[1:])).describe()
@@ -77,9 +92,9 @@ class Bridge:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
-        """Answer a request, in part by the server."""
+        """Answer a request: by the server, or here for what a pipe cannot know. Raises UpstreamError."""
         if head.target.partition(b"?")[0] != _PATH:
-            return _says(404, b"Not Found", b"the MCP endpoint is at /mcp\n")
+            return _text_response(404, b"Not Found", b"the MCP endpoint is at /mcp\n")
         match head.method:
             case b"POST":
                 return await self._post(head, body)
@@ -88,7 +103,7 @@ class Bridge:
             case b"DELETE":
                 return self._delete(head)
             case _:
-                return _says(405, b"Method Not Allowed", b"", (b"Allow", b"GET, POST, DELETE"))
+                return _text_response(405, b"Method Not Allowed", b"", (b"Allow", b"GET, POST, DELETE"))
 
     async def close(self) -> None:
         """End all processes."""
@@ -99,14 +114,14 @@ class Bridge:
     async def _post(self, head: RequestHead, body: Body) -> UpstreamResponse:
         kind = (head.get(b"content-type") or b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
-            return _says(415, b"Unsupported Media Type", b"send application/json\n")
-        data, is_whole = await body.take(_MOST_BYTES)
-        if not is_whole:
-            return _says(413, b"Content Too Large", b"the message is too large for a pipe\n")
+            return _text_response(415, b"Unsupported Media Type", b"send application/json\n")
+        data, is_complete = await body.take(_MOST_BYTES)
+        if not is_complete:
+            return _text_response(413, b"Content Too Large", b"the message is too large for a pipe\n")
         message = parse(data)
         if isinstance(message, Noise):
             code = -32700 if message.kind in _UNREADABLE else -32600
-            return _error(400, None, code, f"Not a message: {message.reason}")
+            return _error_response(400, None, code, f"Not a message: {message.reason}")
         modern = head.get(b"mcp-method") is not None and head.get(SESSION_ID) is None
         if isinstance(message, Request) and (modern or _modern_version(message) is not None):
             return await self._ask_shared(head, message)
@@ -115,7 +130,7 @@ class Bridge:
     async def _ask_shared(self, head: RequestHead, request: Request) -> UpstreamResponse:
         version = _modern_version(request)
         if version is None:
-            # A modern request that does not say so in its body, which is the server's to complain of.
+            # A modern request whose body does not name its version: the server words the complaint.
             response = await (await self._shared_server()).ask(request)
             response.head.status, response.head.reason = 400, b"Bad Request"
             return response
@@ -123,8 +138,10 @@ class Bridge:
         for name, value in expected.items():
             given = head.get(name.lower().encode())
             if given is None or given.strip() != value.encode():
-                told = "is missing" if given is None else "says something else"
-                return _error(400, request.id, -32020, f"The header {name} {told}; the message says {value}")
+                problem = "is missing" if given is None else "says something else"
+                return _error_response(
+                    400, request.id, -32020, f"The header {name} {problem}; the message says {value}"
+                )
         return await (await self._shared_server()).ask(request)
 
     async def _session_message(self, head: RequestHead, request: Request | None, data: bytes) -> UpstreamResponse:
@@ -132,18 +149,20 @@ class Bridge:
         if request is not None and request.method == "initialize" and session_id is None:
             return await self._open(request)
         if session_id is None:
-            return _error(400, request.id if request else None, -32600, "The header Mcp-Session-Id is missing")
+            return _error_response(400, request.id if request else None, -32600, "The header Mcp-Session-Id is missing")
         server = self._known(session_id)
         if server is None:
-            return _error(404, request.id if request else None, -32600, "There is no such session, or no longer")
+            return _error_response(
+                404, request.id if request else None, -32600, "There is no such session, or no longer"
+            )
         if request is not None:
             return await server.ask(request)
-        server.tell(data)
-        return _says(202, b"Accepted", b"")
+        server.send(data)
+        return _text_response(202, b"Accepted", b"")
 
     async def _open(self, request: Request) -> UpstreamResponse:
         if len(self._sessions) >= _MOST_SESSIONS and not self._evict():
-            return _error(503, request.id, -32603, f"{_MOST_SESSIONS} sessions are busy; try again later")
+            return _error_response(503, request.id, -32603, f"{_MOST_SESSIONS} sessions are busy; try again later")
         server = await self._start("one session")
         session_id = secrets.token_hex(16).encode()
         self._sessions[session_id] = server
@@ -154,18 +173,18 @@ class Bridge:
     def _listen(self, head: RequestHead) -> UpstreamResponse:
         session_id = head.get(SESSION_ID)
         if session_id is None:
-            return _says(405, b"Method Not Allowed", b"", (b"Allow", b"POST"))
+            return _text_response(405, b"Method Not Allowed", b"", (b"Allow", b"POST"))
         server = self._known(session_id)
         if server is None:
-            return _error(404, None, -32600, "There is no such session, or no longer")
-        return server.listen() or _error(409, None, -32600, "This session has a stream already")
+            return _error_response(404, None, -32600, "There is no such session, or no longer")
+        return server.listen() or _error_response(409, None, -32600, "This session has a stream already")
 
     def _delete(self, head: RequestHead) -> UpstreamResponse:
         server = self._sessions.pop(head.get(SESSION_ID) or b"", None)
         if server is None:
-            return _error(404, None, -32600, "There is no such session, or no longer")
+            return _error_response(404, None, -32600, "There is no such session, or no longer")
         self._end(server)
-        return _says(200, b"OK", b"")
+        return _text_response(200, b"OK", b"")
 
     def _known(self, session_id: bytes) -> BridgedServer | None:
         server = self._sessions.pop(session_id, None)
@@ -177,7 +196,7 @@ class Bridge:
         return server
 
     def _evict(self) -> bool:
-        """End the session that was idle for longest. Whether there was one."""
+        """End the session that was idle for longest. Returns whether there was one."""
         for session_id, server in self._sessions.items():
             if not server.is_busy:
                 del self._sessions[session_id]
@@ -192,7 +211,7 @@ class Bridge:
                 if server is not None:
                     self._end(server)
                 server = await self._start("all")
-                # Servers of the SDK settle on an era at the first request, and a client's may be a bad one.
+                # Servers of the SDK fix their era at the first request, and a client's may be malformed.
                 opening = parse(encode_request("toolvet:opening", "server/discover", {"_meta": request_meta({})}))
                 if isinstance(opening, Request):
                     await server.ask(opening)
@@ -213,20 +232,16 @@ class Bridge:
         task.add_done_callback(self._ending.discard)
 
 
-_UNREADABLE: Final = frozenset({"empty", "not_utf8", "not_json", "too_deep"})
-
-
 def _modern_version(request: Request) -> object:
-    return members(members(request.params).get("_meta")).get(PROTOCOL_VERSION)
+    return members(members(request.params).get("_meta")).get(PROTOCOL_VERSION_KEY)
 
 
-def _says(status: int, reason: bytes, words: bytes, *more: Field) -> UpstreamResponse:
+def _text_response(status: int, reason: bytes, words: bytes, *more: Field) -> UpstreamResponse:
     fields = [*([(b"Content-Type", b"text/plain; charset=utf-8")] if words else []), *more]
-    return UpstreamResponse(ResponseHead(status, reason, fields, len(words)), whole(words), lambda: None)
+    return UpstreamResponse(ResponseHead(status, reason, fields, len(words)), complete_body(words), lambda: None)
 
 
-def _error(status: int, reply_to: "int | str | None", code: int, words: str) -> UpstreamResponse:
-    reasons = {400: b"Bad Request", 404: b"Not Found", 409: b"Conflict", 503: b"Service Unavailable"}
-    told = encode_error(reply_to, code, words)
-    head = ResponseHead(status, reasons[status], [(b"Content-Type", b"application/json")], len(told))
-    return UpstreamResponse(head, whole(told), lambda: None)
+def _error_response(status: int, reply_to: "int | str | None", code: int, words: str) -> UpstreamResponse:
+    error = encode_error(reply_to, code, words)
+    head = ResponseHead(status, _REASONS[status], [(b"Content-Type", b"application/json")], len(error))
+    return UpstreamResponse(head, complete_body(error), lambda: None)

@@ -1,7 +1,7 @@
-"""The side of HTTP that listens: connections of clients in, one request at a time to a handler, its answer out.
+"""The HTTP side that listens: connections of clients in, one request at a time to a handler, its answer out.
 
 Everything that a slow or a hostile client could make grow has a limit: the head in bytes and in seconds, the pause
-within a body, the connections. How long a call may take is not our business, so nothing limits that.
+within a body, the connections. How long a call may take has no limit here: that is between client and server.
 """
 
 import asyncio
@@ -13,13 +13,16 @@ import httptools
 import msgspec
 
 from toolvet.proxy.http.body import Body
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, written_response
+from toolvet.wire.http_body import BodyWriter, response_framing
+from toolvet.wire.http_head import Field, Length, RequestHead, ResponseHead, encode_response_head
 
+# A request that is answered already is read on for so many bytes, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a client may use. Times are in seconds."""
+    """How much a client may use. Times are in seconds."""
 
     head_bytes: int = 64 * 1024
     fields: int = 200
@@ -30,70 +33,67 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientGoneError(Exception):
-    """The client closed the connection: nobody waits for this answer."""
+    """The client closed the connection, so the answer has no reader."""
 
 
 Handler = Callable[[RequestHead, Body, "Responder"], Awaitable[None]]
 
 
 class Responder:
-    """The answer to one request: `send` for one that is there, or `start`, `write` and `end`."""
+    """Writes the answer to one request: `send` for a complete one, or `start`, `write` and `end`.
 
-    __slots__ = ("_chunked", "_connection", "_head", "_length", "begun", "ended")
+    `begun` and `ended` say how far the answer got.
+    """
+
+    __slots__ = ("_connection", "_head", "_writer", "begun", "ended")
 
     def __init__(self, connection: "ClientConnection", head: RequestHead) -> None:
         self._connection = connection
         self._head = head
-        self._chunked = False
-        self._length: int | None = 0
+        self._writer = BodyWriter("none")
         self.begun = False
         self.ended = False
 
     def send(self, head: ResponseHead, data: bytes = b"") -> None:
-        """The whole answer at once."""
+        """Send a complete answer. Sets `head.length`."""
         head.length = None if head.status in {204, 304} else len(data)
         self.start(head, data)
         self.end()
 
     def start(self, head: ResponseHead, data: bytes = b"") -> None:
-        """The head, and what is there of the body. A body without a length ends with `end`."""
+        """Send the head and `data`, the beginning of the body. A body without a length ends with `end`."""
         self.begun = True
-        bodiless = self._head.method == b"HEAD" or head.status in {204, 304} or head.status < 200
-        self._chunked = head.length is None and not bodiless and self._head.version != b"1.0"
-        if head.length is None and not bodiless and not self._chunked:
+        framing = response_framing(self._head, head)
+        if framing == "close":
             self._head.keep_alive = False
-        written = written_response(head, chunked=self._chunked, close=not self._head.keep_alive)
-        self._length = 0 if bodiless else head.length
-        if data and not bodiless:
-            self._connection.write(written + self._framed(data))
-        else:
-            self._connection.write(written)
+        writer = self._writer = BodyWriter(framing)
+        length: Length = "chunked" if framing == "chunked" else head.length
+        encoded = encode_response_head(head, length, close=not self._head.keep_alive)
+        self._connection.write(encoded + writer.write(data) if data else encoded)
 
     def write(self, data: bytes) -> None:
-        """More of the body."""
-        self._connection.write(self._framed(data))
+        """Send a part of the body, at least one byte."""
+        self._connection.write(self._writer.write(data))
 
     async def drain(self) -> None:
-        """Wait until the client took most of what was written. Raises ClientGoneError."""
+        """Wait until the client has read most of the answer. Raises ClientGoneError when it closed the connection."""
         await self._connection.drain()
 
     def end(self) -> None:
-        """That was all."""
+        """End the body, and with it the answer."""
         self.ended = True
-        if self._chunked:
-            self._connection.write(b"0\r\n\r\n")
+        last = self._writer.end()
+        if last:
+            self._connection.write(last)
         self._connection.answered(self)
 
     def abort(self) -> None:
-        """Cut the connection: whoever reads a body that broke off must not take it for a whole one."""
+        """Cut the connection, so that the client does not take a body that broke off for a complete one."""
         self._connection.abort()
-
-    def _framed(self, data: bytes) -> bytes:
-        return b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data
 
 
 class ClientConnection(asyncio.Protocol):
-    """One connection of a client. Requests that come before the last one is answered wait their turn."""
+    """One connection of a client. Requests that come before the last one is answered are queued."""
 
     def __init__(self, handler: Handler, limits: Limits, open_connections: "set[ClientConnection]") -> None:
         self._handler = handler
@@ -110,7 +110,7 @@ class ClientConnection(asyncio.Protocol):
         self.task: asyncio.Task[None] | None = None
         self._current: tuple[RequestHead, Body, Responder] | None = None
         self._waiting: deque[tuple[RequestHead, Body]] = deque()
-        # What is being read.
+        # The request that is being read.
         self._target = b""
         self._fields: list[Field] = []
         self._head_size = 0
@@ -126,7 +126,7 @@ class ClientConnection(asyncio.Protocol):
     # asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client came."""
+        """A client connected: start the timer for its first head, or refuse it."""
         self._transport = cast("asyncio.Transport", transport)
         if len(self._all) >= self._limits.connections:
             self._refuse(503, b"Service Unavailable", b"too many connections")
@@ -135,7 +135,7 @@ class ClientConnection(asyncio.Protocol):
         self._set_timer(self._limits.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone, and with it everybody who worked for it."""
+        """Connection closed: cancel its handler and timers."""
         del exc
         self._gone = True
         self._all.discard(self)
@@ -149,7 +149,7 @@ class ClientConnection(asyncio.Protocol):
             self.task.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the client."""
+        """Bytes of the client came: parse them, within the limits."""
         if self._closing:
             return
         if self._body is None:
@@ -162,7 +162,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            # Java's client asks for HTTP/2 with every first request. We answer in HTTP/1.1, as we may.
+            # Java's client asks for HTTP/2 with every first request. An answer in HTTP/1.1 is allowed.
             self._parser = httptools.HttpRequestParser(self)
             rest = data[cast("int", upgrade.args[0]) :]
             if rest:
@@ -177,15 +177,15 @@ class ClientConnection(asyncio.Protocol):
                     self._set_timer(self._limits.head_seconds)
 
     def eof_received(self) -> bool:
-        """The client will send no more. Those who half-close still want their answer, but hardly any is left."""
+        """The client will send no more: close. Clients that half-close and then read are too rare to serve."""
         return False
 
     def pause_writing(self) -> None:
-        """The client is slower than the server."""
+        """The client reads more slowly than the server answers."""
         self._paused_writing = True
 
     def resume_writing(self) -> None:
-        """It caught up."""
+        """The client caught up."""
         self._paused_writing = False
         self._wake_drained()
 
@@ -196,32 +196,33 @@ class ClientConnection(asyncio.Protocol):
         self._target, self._fields, self._in_head = b"", [], True
 
     def on_url(self, url: bytes) -> None:
-        """A part of the target."""
+        """Add a part of the target."""
         self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header field, or a trailer, which nobody here needs."""
+        """Add a header field; trailers are dropped."""
         if self._in_head:
             self._fields.append((name, value))
             if len(self._fields) > self._limits.fields:
                 raise _TooMuchError
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """The head is complete: handle the request, or queue it."""
         self._in_head = False
         self._head_size = 0
         parser = self._parser
+        version = parser.get_http_version()
         head = RequestHead(
-            parser.get_method(),
-            self._target,
-            self._fields,
-            parser.should_keep_alive() and parser.get_http_version() != "1.0",
-            parser.get_http_version().encode(),
+            method=parser.get_method(),
+            target=self._target,
+            fields=self._fields,
+            keep_alive=parser.should_keep_alive() and version != "1.0",
+            version=version.encode(),
         )
         self._body = Body(self._pause_reading, self._resume_reading)
         self._clear_timer()
         if (head.get(b"expect") or b"").lower() == b"100-continue":
-            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.write(_CONTINUE)
         if self._current is None:
             self._start(head, self._body)
         else:
@@ -229,7 +230,7 @@ class ClientConnection(asyncio.Protocol):
             self._pause_reading()
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body."""
+        """Add a part of the body."""
         body = self._body
         if body is not None:
             body.feed(data)
@@ -237,7 +238,7 @@ class ClientConnection(asyncio.Protocol):
                 self.abort()
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """The request is complete."""
         body, self._body = self._body, None
         self._clear_timer()
         if body is not None:
@@ -248,12 +249,12 @@ class ClientConnection(asyncio.Protocol):
     # Writing
 
     def write(self, data: bytes) -> None:
-        """Write, or queue."""
+        """Write `data`; the transport queues what the client does not take yet."""
         if self._transport is not None and not self._gone:
             self._transport.write(data)
 
     async def drain(self) -> None:
-        """Wait while too much is queued. Raises ClientGoneError."""
+        """Wait while too much is queued. Raises ClientGoneError when the connection is closed."""
         if self._paused_writing and not self._gone:
             self._drained = self._loop.create_future()
             await self._drained
@@ -261,14 +262,14 @@ class ClientConnection(asyncio.Protocol):
             raise ClientGoneError
 
     def answered(self, responder: Responder) -> None:
-        """This answer is written. The next request's turn, once this one was read to its end."""
+        """Go on to the next request, once the answered one was read to its end."""
         current = self._current
         if current is None or current[2] is not responder:
             return
         if current[1].done:
             self._next()
         else:
-            # The client still sends: closing now could take the answer from it.
+            # The client still sends: closing now could take the answer away from it.
             self._set_timer(self._limits.head_seconds)
             current[1].discard()
 
@@ -278,7 +279,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.abort()
 
     def shut(self) -> None:
-        """The proxy ends: close after the answer that is under way, or now."""
+        """Close the connection after the answer that is under way, or now if there is none."""
         if self._current is None:
             self._close()
         else:
@@ -320,7 +321,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _reading_failed(self, error: Exception) -> None:
         if self._current is not None:
-            # An answer may be under way; nothing can be said in the middle of it.
+            # An answer may be under way; an error cannot be written in the middle of it.
             self.abort()
         elif isinstance(error, _TooMuchError) or isinstance(error.__context__, _TooMuchError):
             self._refuse(431, b"Request Header Fields Too Large", b"the request's head is too large")
@@ -330,10 +331,10 @@ class ClientConnection(asyncio.Protocol):
     def _refuse(self, status: int, reason: bytes, words: bytes) -> None:
         fields = [(b"Content-Type", b"text/plain; charset=utf-8")]
         head = ResponseHead(status, reason, fields, len(words) + 1)
-        self.write(written_response(head, chunked=False, close=True) + words + b"\n")
+        self.write(encode_response_head(head, head.length, close=True) + words + b"\n")
         self._close()
 
-    def _timed_out(self) -> None:
+    def _time_out(self) -> None:
         if self._current is None and self._in_head and self._head_size:
             self._refuse(408, b"Request Timeout", b"the request's head took too long")
         elif self._current is None and not self._in_head:
@@ -342,23 +343,23 @@ class ClientConnection(asyncio.Protocol):
             self.abort()
 
     def _set_timer(self, seconds: float) -> None:
-        """A timer of the loop for each request costs more than to look at the clock and let one timer go on."""
+        """Set the deadline. One timer per connection that checks the clock costs less than one for each request."""
         deadline = self._deadline = self._loop.time() + seconds
         if self._timer is None:
-            self._timer = self._loop.call_at(deadline, self._look_at_clock)
+            self._timer = self._loop.call_at(deadline, self._check_deadline)
         elif self._timer.when() > deadline:
             self._timer.cancel()
-            self._timer = self._loop.call_at(deadline, self._look_at_clock)
+            self._timer = self._loop.call_at(deadline, self._check_deadline)
 
-    def _look_at_clock(self) -> None:
+    def _check_deadline(self) -> None:
         self._timer = None
         if self._deadline is None:
             return
         if self._loop.time() < self._deadline:
-            self._timer = self._loop.call_at(self._deadline, self._look_at_clock)
+            self._timer = self._loop.call_at(self._deadline, self._check_deadline)
         else:
             self._deadline = None
-            self._timed_out()
+            self._time_out()
 
     def _clear_timer(self) -> None:
         self._deadline = None
@@ -379,4 +380,4 @@ class ClientConnection(asyncio.Protocol):
 
 
 class _TooMuchError(Exception):
-    """The head is larger than we read."""
+    """The head is larger than the limits allow."""

@@ -1,10 +1,10 @@
 """`toolvet proxy URL`: a server at a URL, offered on our stdin and stdout, every message passed through a session.
 
-So that a client which starts its servers, as the configuration files of most do, has one at a URL checked, too. What a
-connection is (the legacy session, streams, headers) is the matter of `RemoteServer`; lines are cut and joined here.
+For clients that start their servers, as most configuration files do. `RemoteServer` handles the connection (the legacy
+session, streams, headers); this file reads and writes the client's pipes.
 
-The end: when the client stops writing, what it still waits for is served; a signal ends us at once. Either way open
-requests are answered, and a legacy session is deleted.
+The end: when the client stops writing, the requests that it still waits for are served; a signal ends the proxy at
+once. In both cases open requests are answered, and a legacy session is deleted.
 """
 
 import asyncio
@@ -24,31 +24,41 @@ from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
 from toolvet.transport.target import HttpTarget
 
 _CHUNK: Final = 64 * 1024
-# In the middle of a long line we ask for more at once.
+# Within a long line more is read at once.
 _LONG_CHUNK: Final = 1 << 20
-# So many bytes that the other side did not take yet, and we stop reading.
+# With so many bytes that the other side did not take yet, a side is not read from.
 _FULL: Final = 4 << 20
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, recorder: Recorder) -> int:
-    """Serve our stdin and stdout until the client ends; the exit code, 128 and more for a signal.
+    """Serve our stdin and stdout until the client ends. Call it from the main thread: it handles signals.
 
-    `headers` go with every request. Call it from the main thread: it handles signals. Raises UsageError for a URL or
-    headers that cannot be sent; a server that cannot be reached is told to the client, as the answer to its requests.
+    Args:
+        url: The server's MCP endpoint.
+        headers: Sent with every request.
+        policies: What to do with each tool's calls.
+        recorder: Gets what happened.
+
+    Returns:
+        The exit code, 128 and more for a signal.
+
+    Raises:
+        UsageError: For a URL or headers that cannot be sent. A server that cannot be reached is reported to the client,
+            as the answer to its requests.
     """
     target = HttpTarget(url, headers)
-    # What epoll refuses, a file as stdin, poll takes.
+    # epoll refuses a file as stdin, poll accepts it.
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.PollSelector())) as runner:
         return runner.run(_serve(target, policies, recorder))
 
 
 async def _serve(target: HttpTarget, policies: Policies, recorder: Recorder) -> int:
-    return await _StdioClient(target, policies, recorder).run()
+    return await RemoteProxy(target, policies, recorder).run()
 
 
-class _Client:
-    """Our stdout. `room` is set while the client takes what it is told; `gone` once it cannot read any more."""
+class _ClientOutput:
+    """Our stdout. `room` is set while the client reads fast enough; `gone` once it cannot read any more."""
 
     def __init__(self) -> None:
         self._outlet = Outlet(private_stdout())
@@ -58,22 +68,22 @@ class _Client:
         self.room.set()
         self.gone = asyncio.Event()
         if stat.S_ISFIFO(os.fstat(self._outlet.fd).st_mode):
-            # The writing end of a pipe has nothing to read: it is readable when nobody reads it any more.
+            # The writing end of a pipe becomes readable when its reader is gone.
             self._loop.add_reader(self._outlet.fd, self._hung_up)
 
     def write(self, buffers: Sequence[bytes]) -> None:
-        """Write these one after the other, now or when the client takes them."""
+        """Write these one after the other, now or when the client reads them."""
         self._outlet.write(buffers)
-        self._look()
+        self._update()
 
     async def flush(self) -> None:
-        """Wait until all is written, or nobody reads."""
+        """Wait until all is written, or the client is gone."""
         while self._outlet.size and not self.gone.is_set():
             self.room.clear()
             await self.room.wait()
 
     def close(self) -> None:
-        """Nothing more will be written."""
+        """Close our stdout."""
         if not self._outlet.closed:
             self._loop.remove_reader(self._outlet.fd)
             self._loop.remove_writer(self._outlet.fd)
@@ -81,9 +91,9 @@ class _Client:
 
     def _drain(self) -> None:
         self._outlet.drain()
-        self._look()
+        self._update()
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         outlet = self._outlet
         if outlet.broken:
             self._hung_up()
@@ -106,19 +116,19 @@ class _Client:
         self._loop.remove_writer(self._outlet.fd)
 
 
-class _StdioClient:
-    """One client on our pipes, one server at a URL. `run` once."""
+class RemoteProxy:
+    """One client on our pipes, one server at a URL. Call `run` once."""
 
     def __init__(self, target: HttpTarget, policies: Policies, recorder: Recorder) -> None:
         self._loop = asyncio.get_running_loop()
         self._patience = policies.settings.patience
         self._catalogue = Catalogue()
         prefix = f"toolvet:{os.urandom(8).hex()}:"
-        # Whatever can be wrong with the target is said before our stdout is taken over.
+        # Faults of the target are reported before our stdout is taken over.
         self._server = RemoteServer(
-            target, self._catalogue, prefix, hear=self._hear, lose=self._lose, rested=self._rested
+            target, self._catalogue, prefix, hear=self._hear, lose=self._lose, rested=self._check_load
         )
-        self._client = _Client()
+        self._client = _ClientOutput()
         self._relay = Relay(
             Session(policies, self._catalogue, prefix=prefix),
             recorder,
@@ -133,15 +143,15 @@ class _StdioClient:
         self._over: asyncio.Future[int] = self._loop.create_future()
 
     async def run(self) -> int:
-        """Relay until it is over."""
-        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        for number in heard:
+        """Relay until the connection is over. Returns the exit code."""
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in handled:
             self._loop.add_signal_handler(number, self._end, 128 + number)
         gone = asyncio.ensure_future(self._client.gone.wait())
         gone.add_done_callback(lambda _: self._end(0))
         try:
-            self._listen()
-            # What is alive now stays so; looking at it again and again would cost the slowest calls a millisecond.
+            self._start_reading()
+            # Objects that exist now live to the end; collecting them again and again would cost a millisecond per call.
             gc.collect()
             gc.freeze()
             code = await self._over
@@ -151,7 +161,7 @@ class _StdioClient:
             await self._server.close()
         finally:
             gone.cancel()
-            self._deafen()
+            self._stop_reading()
             self._client.close()
         return code
 
@@ -168,19 +178,19 @@ class _StdioClient:
         if chunk:
             self._relay.from_client(chunk)
             if self._server.size >= _FULL:
-                self._deafen()
+                self._stop_reading()
         else:
             self._client_open = False
-            self._deafen()
+            self._stop_reading()
             self._relay.client_ended()
-            self._rested()
+            self._check_load()
 
-    def _listen(self) -> None:
+    def _start_reading(self) -> None:
         if not self._reading and self._client_open:
             self._reading = True
             self._loop.add_reader(0, self._read)
 
-    def _deafen(self) -> None:
+    def _stop_reading(self) -> None:
         if self._reading:
             self._reading = False
             self._loop.remove_reader(0)
@@ -188,19 +198,19 @@ class _StdioClient:
     # The server.
 
     async def _hear(self, message: bytes) -> None:
-        """A message of the server. On a pipe it must be one line; line feeds within it are white space, or no JSON."""
+        """Feed a message of the server, as one line: line feeds within it are white space, or it is not JSON."""
         await self._client.room.wait()
         line = message.replace(b"\n", b" ") if b"\n" in message else message
         self._relay.from_server(line + b"\n")
 
     def _lose(self, question: str) -> None:
-        """A question of ours that will not be answered."""
+        """Give up a question of the proxy that will not be answered."""
         self._relay.give_up(question)
 
-    def _rested(self) -> None:
-        """The server took something, or answered."""
+    def _check_load(self) -> None:
+        """Go on reading when the server has accepted enough; end when nothing is left to do."""
         if self._server.size < _FULL:
-            self._listen()
+            self._start_reading()
         if not self._client_open and not self._server.is_busy:
             self._end(0)
 
@@ -209,7 +219,7 @@ class _StdioClient:
             self._over.set_result(code)
 
     def _on_time(self, note: Asked | SchemaLearned) -> None:
-        """The session has no clock; this is ours."""
+        """Set the timers that the session, which has no clock, asks for."""
         if isinstance(note, Asked):
             self._loop.call_later(self._patience, self._relay.give_up, note.id)
         elif note.lifetime_ms is not None:
