@@ -11,13 +11,14 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test test-matching lint format bench fuzz live conformance accuracy ratchet floors clean
+.PHONY: help assess test test-matching phrases lint format bench fuzz live conformance accuracy ratchet floors clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
 	@echo "make test     run all tests; make test ROOM=rules runs those of one folder or file of tests/"
 	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
 	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
+	@echo "make phrases LANG=de   run the proofs of the phrases of one language; without LANG, of all"
 	@echo "make lint     linters, type checkers, import rules"
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
@@ -46,10 +47,15 @@ else
 	$(BIN)/pytest -n auto
 endif
 
-MATCHING = matching prose checks envelope turn wire test_possessive.py test_redact.py
+MATCHING = languages matching prose checks envelope turn wire test_possessive.py test_redact.py
 
 test-matching: $(VENV)/.test
 	$(BIN)/pytest -n auto $(MATCHING:%=tests/%)
+
+# LANG is set in every shell, to the language of the person: only one that is given to make itself counts. The proofs
+# then run without it, because `de` is not the name of a locale.
+phrases: $(VENV)/.test
+	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/languages/test_proofs.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 
 from toolvet import check_envelope, error_response, not_found_error, success_response
-from toolvet.envelope.published import envelope_schema
+from toolvet.envelope.contract.table import envelope_schema
 
 MESSAGE = "Validation failed: spec_id is required"
 REMEDIATION = "Provide a non-empty spec_id parameter"

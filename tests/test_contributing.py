@@ -14,7 +14,7 @@ from toolvet.checks.answer import SignalType
 from toolvet.checks.answer.ending_marks import ending_table
 from toolvet.checks.answer.finish import finish_reasons, plain_reason
 from toolvet.checks.answer.wording import wording as answer_wording
-from toolvet.checks.arguments.wording import wording as keyword_wording
+from toolvet.checks.arguments.wording_table import wording as keyword_wording
 from toolvet.discover import modules, packages
 from toolvet.report import formats
 

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import toolvet
 from toolvet.discover import data_file, data_files, file_states
+from toolvet.discover.toml import read_toml, read_toml_folder
 
 PACKAGE = Path(toolvet.__file__).parent
 # Asks everything that reads a table: one line each, so that a failure names what broke.
@@ -18,9 +20,9 @@ import sys
 import toolvet
 from toolvet.redact import redact_text
 from toolvet.rules import tool_definition
-from toolvet.rules.destructive import destructive_source
-from toolvet.rules.message import message_source
-from toolvet.rules.catalog.annotations_contradict import change_source
+from toolvet.rules.destructive import read_destructive_source
+from toolvet.rules.message import read_message_source
+from toolvet.rules.catalog.annotations_contradict import read_change_source
 from toolvet.checks.answer.finish import finish_kind
 from toolvet.schema.naming import choices, entries, formats
 from toolvet.schema.repairs.notation import notations
@@ -38,7 +40,8 @@ call = {"name": "book", "arguments": {}, "result": {"isError": True, "content": 
 assert toolvet.check_answer("I booked it for May 3 at $40.", calls=[call]).signals
 assert toolvet.check_answer("It ends with the", finish_reason="length").signals
 assert redact_text("token=ghp_0123456789abcdefghijABCDEFGHIJ012345") != ""
-assert destructive_source() and message_source() and change_source() and choices() and entries("name") and formats()
+assert read_destructive_source() and read_message_source() and read_change_source()
+assert choices() and entries("name") and formats()
 assert finish_kind("length") == "cut" and notations() and polarities()
 print(toolvet.__file__)
 """
@@ -85,3 +88,29 @@ def test_a_table_is_the_file_of_exactly_this_name(tmp_path: Path, monkeypatch: p
     ]
     seen = {Path(state.path).relative_to(package).as_posix() for state in file_states(package.name, ("words.toml",))}
     assert seen == {"words.toml", "sub/words.toml"}
+
+
+def test_a_table_is_read_as_a_type_and_an_error_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package_of_toml"
+    for name, text in {
+        "__init__.py": "",
+        "words.toml": "yes = ['oui']",
+        "lists/de.toml": "yes = ['ja']",
+        "lists/more/fr.toml": "yes = ['si']",
+        "lists_of_old/de.toml": "yes = 1",
+        "broken.toml": "yes = ",
+    }.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert read_toml(package.name, "words.toml", dict[str, list[str]]) == {"yes": ["oui"]}
+    assert dict(read_toml_folder(package.name, "lists", dict[str, list[str]])) == {
+        "lists/de.toml": {"yes": ["ja"]},
+        "lists/more/fr.toml": {"yes": ["si"]},
+    }
+    with pytest.raises(msgspec.ValidationError, match="Expected `array`, got `int`") as wrong:
+        list(read_toml_folder(package.name, "lists_of_old", dict[str, list[str]]))
+    assert wrong.value.__notes__ == ["package_of_toml: lists_of_old/de.toml"]
+    with pytest.raises(msgspec.DecodeError, match="Invalid value") as broken:
+        read_toml(package.name, "broken.toml", dict[str, list[str]])
+    assert broken.value.__notes__ == ["package_of_toml: broken.toml"]

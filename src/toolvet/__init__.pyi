@@ -79,6 +79,7 @@ from toolvet.schema import (
     valid_example as valid_example,
 )
 from toolvet.turn import (
+    AnswerCheck as AnswerCheck,
     AnswerStream as AnswerStream,
     BestAnswer as BestAnswer,
     best_answer as best_answer,

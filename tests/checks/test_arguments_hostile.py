@@ -1,4 +1,4 @@
-"""Nothing that is thrown at `check_arguments` makes it raise, hang, or tell a secret."""
+"""No input makes `check_arguments` raise, hang, or reveal a secret."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet import ArgumentReport, check_arguments
-from toolvet.checks.arguments.terms import NAME
+from toolvet.checks.arguments.placeholders import NAME
 
 JSON = st.recursive(
     st.none()
@@ -115,7 +115,7 @@ def test_any_schema_with_any_arguments_gives_a_whole_report(schema: object, argu
 
 @examples(150)
 @given(schema=JSON, arguments=JSON)
-def test_what_is_no_schema_lets_every_call_pass(schema: object, arguments: object) -> None:
+def test_what_is_not_schema_lets_every_call_pass(schema: object, arguments: object) -> None:
     whole(check_arguments({"name": "t", "inputSchema": schema}, arguments))
 
 
@@ -170,7 +170,7 @@ TOOL = {
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_arguments_that_are_no_plain_json_are_told_and_never_raise(arguments: object) -> None:
+def test_arguments_that_are_not_plain_json_are_reported_and_never_raise(arguments: object) -> None:
     report = check_arguments(TOOL, arguments)
     assert not report.valid
     assert len(whole(report)) < 20_000_000
@@ -267,7 +267,7 @@ def test_a_secret_is_in_no_form_of_the_report(arguments: object) -> None:
     assert "hunter2" not in whole(check_arguments(SECRET_TOOL, arguments))
 
 
-def test_a_key_that_is_itself_a_secret_is_not_told() -> None:
+def test_a_key_that_is_itself_a_secret_is_not_reported() -> None:
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
     assert key not in whole(check_arguments(SECRET_TOOL, {key: 1}))
 

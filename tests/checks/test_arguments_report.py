@@ -1,4 +1,4 @@
-"""What `check_arguments` says of a call, and that a reader who never saw the schema can mend it."""
+"""The reports of `check_arguments`, and that a reader without the schema can fix a call from them."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from toolvet import Issue, check_arguments, valid_example
-from toolvet.checks.arguments.wording import wording
+from toolvet.checks.arguments.wording_table import wording
 from toolvet.schema.violation import _OWN_NAMES, ENGINE_FAILURES
 
 USER = {
@@ -126,7 +126,7 @@ def test_every_issue_names_its_place_in_two_notations() -> None:
         ),
     ],
 )
-def test_each_kind_of_mistake_is_told_in_its_words(
+def test_each_kind_of_mistake_is_reported_in_its_words(
     schema: Any, value: object, problem: str, expected: str, fix: str
 ) -> None:
     issue = only(schema, value)
@@ -136,7 +136,7 @@ def test_each_kind_of_mistake_is_told_in_its_words(
 def test_no_keyword_that_a_violation_can_have_is_without_wording() -> None:
     kinds = {name: getattr(jsonschema_rs.ValidationErrorKind, name) for name in dir(jsonschema_rs.ValidationErrorKind)}
     spelled = {"Constant": "const", "OneOfMultipleValid": "oneOf", "OneOfNotValid": "oneOf"}
-    # Referencing is a problem of the schema, and nobody here defines custom keywords.
+    # Referencing is a problem of the schema, and custom keywords are not defined here.
     never = {kind.__name__ for kind in ENGINE_FAILURES} | {"Custom", "Referencing"}
     keywords = {
         spelled.get(name, name[0].lower() + name[1:])
@@ -160,11 +160,12 @@ def test_a_close_value_of_a_list_is_offered_and_a_far_one_is_not() -> None:
     assert only(listed, "warm").did_you_mean == ()
 
 
-def test_a_misspelt_key_is_told_with_the_right_one() -> None:
+def test_a_misspelt_key_is_reported_with_the_right_one() -> None:
     report = check_arguments(tool({"user_name": {"type": "string"}}, additionalProperties=False), {"userName": "x"})
     (issue,) = report.issues
     assert issue.fix == "Rename 'userName' to 'user_name', or remove it; allowed fields: user_name."
     assert issue.did_you_mean == ("user_name",)
+    assert issue.to_dict()["did_you_mean"] == ["user_name"]
 
 
 def test_a_missing_key_that_was_sent_under_another_name_is_a_rename() -> None:
@@ -172,7 +173,7 @@ def test_a_missing_key_that_was_sent_under_another_name_is_a_rename() -> None:
     assert report.issues[0].fix == "Rename 'userName' to 'user_name', or add 'user_name': provide a string."
 
 
-def test_a_number_between_multiples_is_told_with_both_neighbours_that_are_legal() -> None:
+def test_a_number_between_multiples_is_reported_with_both_neighbours_that_are_legal() -> None:
     assert only({"type": "integer", "multipleOf": 5}, 12).did_you_mean == (10, 15)
     assert only({"type": "integer", "multipleOf": 5, "minimum": 12}, 13).did_you_mean == (15,)
     assert only({"multipleOf": 0.1}, 0.25).did_you_mean == (0.2, 0.3)
@@ -213,29 +214,29 @@ SHAPES = {
         ({}, ["v.kind"]),
     ],
 )
-def test_a_union_is_told_for_the_form_that_was_meant(value: object, places: list[str]) -> None:
+def test_a_union_is_reported_for_the_form_that_was_intended(value: object, places: list[str]) -> None:
     report = check_arguments(tool({"v": SHAPES}), {"v": value})
     assert sorted(issue.field for issue in report.issues) == sorted(places)
 
 
-def test_a_wrong_or_missing_discriminator_is_told_with_all_its_values() -> None:
+def test_a_wrong_or_missing_discriminator_is_reported_with_all_its_values() -> None:
     wrong, missing = only(SHAPES, {"kind": "circel"}), only(SHAPES, {})
     assert wrong.did_you_mean == ("circle",)
     assert wrong.fix == 'Use one of these values: "circle", "square", "box"'
     assert missing.fix == 'Add \'kind\': use one of these values: "circle", "square", "box"'
 
 
-def test_what_else_was_sent_tells_which_form_a_missing_discriminator_names() -> None:
+def test_what_else_was_sent_shows_which_form_a_missing_discriminator_names() -> None:
     assert only(SHAPES, {"side": 1}).fix == "Add 'kind': use the value \"square\"."
 
 
-def test_an_optional_value_is_told_without_its_null() -> None:
+def test_an_optional_value_is_reported_without_its_null() -> None:
     issue = only({"anyOf": [{"type": "string", "minLength": 5}, {"type": "null"}]}, "abc")
     assert issue.keyword == "minLength"
     assert issue.fix == "Provide a string with at least 5 characters or null."
 
 
-def test_without_a_discriminator_the_form_with_the_fewest_errors_is_told() -> None:
+def test_without_a_discriminator_the_form_with_the_fewest_errors_is_reported() -> None:
     forms = {
         "anyOf": [
             {
@@ -266,7 +267,7 @@ def test_fields_that_exclude_each_other_are_named() -> None:
     assert issue.fix == "Keep only one of these and remove the others: 'id', or 'name'."
 
 
-def test_what_only_holds_under_a_condition_is_told_with_the_condition() -> None:
+def test_what_only_holds_under_a_condition_is_reported_with_the_condition() -> None:
     schema = {
         "type": "object",
         "if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]},
@@ -334,9 +335,9 @@ def test_suggestions_follow_the_kinds_of_mistakes_in_one_order() -> None:
 
 
 def test_the_json_form_is_the_documented_one() -> None:
-    told = check_arguments(USER, {"login": "ab", "plan": "free"}).to_dict()
-    error: Any = told["error"]
-    assert told["valid"] is False
+    document = check_arguments(USER, {"login": "ab", "plan": "free"}).to_dict()
+    error: Any = document["error"]
+    assert document["valid"] is False
     assert list(error) == ["type", "summary", "issues", "schema", "suggestions", "validExample"]
     assert error["type"] == "validation"
     (issue,) = error["issues"]
@@ -393,7 +394,7 @@ def test_a_result_is_an_error_with_the_report_in_its_meta() -> None:
         check_arguments(USER, {"login": "ada", "plan": "free"}).to_result()
 
 
-def test_a_corrected_call_stands_behind_the_issues_with_its_steps() -> None:
+def test_a_corrected_call_follows_the_issues_with_its_steps() -> None:
     report = check_arguments(USER, {"login": "ada", "plan": "Free", "age": "30"})
     assert report.repair is not None
     assert report.repair.arguments == {"login": "ada", "plan": "free", "age": 30}

@@ -189,7 +189,7 @@ def test_replies_are_kept_only_if_it_is_known_for_how_long(options: dict[str, ob
     assert read(options).may_cache is may_cache
 
 
-def test_an_option_of_another_shape_has_its_default_and_is_told() -> None:
+def test_an_option_of_another_shape_has_its_default_and_is_reported() -> None:
     found = read({"method": 5, "version": "", "async": "yes", "levels": 3, "caching": True})
     assert found.method == "validate"
     assert found.problems == (
@@ -282,7 +282,7 @@ def test_a_request_survives_its_own_form() -> None:
         ({"tool": "t", "arguments": {}, "context": "me"}, 1, "'context' must be an object"),
     ],
 )
-def test_a_request_that_cannot_be_understood_is_told_how_to_ask(
+def test_a_request_that_cannot_be_understood_is_answered_with_how_to_ask(
     arguments: object, max_batch_size: int, part: str
 ) -> None:
     found = parse_request(arguments, max_batch_size=max_batch_size)

@@ -1,4 +1,4 @@
-"""A server's end of a `call_tool` function: answers as it is told, and remembers what it was asked."""
+"""A `call_tool` function for tests: gives the answers that it was made with, and records what it was asked."""
 
 import json
 from collections.abc import Callable, Mapping

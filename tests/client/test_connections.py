@@ -126,7 +126,7 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_validator_that_is_announced_and_broken_is_told(
+def test_a_validator_that_is_announced_and_broken_is_reported(
     client: Open, era: Era, broken: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     tool = {"name": "book", "inputSchema": {"type": "object", "required": ["day"]}}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.client.recording import PATH, VALID, Recorded, announced, text
 
+from toolvet.checks.capability.cache import MOST_ENTRIES
 from toolvet.client import NativeValidationError, Validation, Validator
-from toolvet.client.cache import MOST_ENTRIES
 
 GOOD = {"path": "a.txt"}
 
@@ -182,7 +182,7 @@ def test_calls_go_out_in_batches_as_large_as_announced(options: Mapping[str, obj
     assert {one.method for one in found} == {"native"}
 
 
-def test_a_single_call_is_no_batch() -> None:
+def test_a_single_call_is_not_a_batch() -> None:
     server = Recorded(batch)
     together(server, announced(batchValidation=True), 1)
     assert "calls" not in server.calls[0][1]
@@ -213,7 +213,7 @@ def test_a_batch_asks_only_for_what_is_not_known_yet() -> None:
     ],
     ids=["raises", "too few results", "one verdict for all", "isError"],
 )
-def test_a_batch_that_fails_is_asked_call_by_call_and_told(refusal: object) -> None:
+def test_a_batch_that_fails_is_asked_call_by_call_and_reported(refusal: object) -> None:
     server = Recorded(lambda arguments: refusal if "calls" in arguments else batch(arguments))
     found = together(server, announced(batchValidation=True), 3)
     assert [one.valid for one in found] == [True, False, True]
@@ -260,7 +260,7 @@ def test_who_requires_the_servers_verdict_requires_it_for_all() -> None:
         together(Recorded(answer), announced(), 3, require_native=True)
 
 
-def test_no_calls_are_no_question() -> None:
+def test_no_calls_are_not_a_question() -> None:
     server = Recorded(batch)
     assert together(server, announced(batchValidation=True), 0) == ()
     assert server.calls == []

@@ -105,7 +105,7 @@ FAILURES: Mapping[str, tuple[object, str]] = {
 
 
 @pytest.mark.parametrize(("answer", "words"), FAILURES.values(), ids=FAILURES)
-def test_announced_but_failing_is_told_and_the_schema_decides(
+def test_announced_but_failing_is_reported_and_the_schema_decides(
     answer: object, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     found, _ = validated(answer, BAD)
@@ -162,7 +162,7 @@ def test_a_validator_that_hangs_is_given_up_in_time() -> None:
     assert found.native_error == "'validate' did not answer within 0.01 s"
 
 
-def test_being_cancelled_is_no_failure_of_the_server() -> None:
+def test_being_cancelled_is_not_a_failure_of_the_server() -> None:
     async def run() -> None:
         asked = asyncio.Event()
 
@@ -199,13 +199,13 @@ def test_what_a_server_says_of_its_failure_is_fit_for_a_log(caplog: pytest.LogCa
     assert len(caplog.text.splitlines()) == 1
 
 
-def test_secrets_in_a_servers_failure_are_not_told() -> None:
+def test_secrets_in_a_servers_failure_are_not_reported() -> None:
     found, _ = validated(RuntimeError("login failed: password=hunter22 rejected"))
     assert "hunter22" not in found.to_text() + json.dumps(found.to_dict())
 
 
 @pytest.mark.parametrize("arguments", [None, 5, "x", ["a"], '{"path": "a.txt"}'], ids=repr)
-def test_what_is_no_object_is_invalid_and_never_sent(arguments: object) -> None:
+def test_what_is_not_object_is_invalid_and_never_sent(arguments: object) -> None:
     found, server = validated(text(VALID), arguments)
     assert (found.valid, found.method, found.native_error) == (False, "schema", None)
     assert found.errors
@@ -255,7 +255,7 @@ def test_an_option_that_cannot_be_read_is_logged_and_the_server_is_still_asked(
     assert "maxBatchSize" in caplog.text
 
 
-def test_the_guard_raises_with_the_text_that_mends_the_call() -> None:
+def test_the_guard_raises_with_the_text_that_fixes_the_call() -> None:
     validator = Validator(Recorded(None), capabilities={}, tools=[PATH])
     assert asyncio.run(validator.validate_or_raise("read", GOOD)).valid
     with pytest.raises(InvalidArgumentsError) as caught:
@@ -265,7 +265,7 @@ def test_the_guard_raises_with_the_text_that_mends_the_call() -> None:
     assert isinstance(caught.value, ValueError)
 
 
-def test_the_guard_tells_the_servers_own_words_too() -> None:
+def test_the_guard_repeats_the_servers_own_words_too() -> None:
     validator = Validator(Recorded(text(INVALID)), capabilities=announced(), tools=[PATH])
     with pytest.raises(InvalidArgumentsError) as caught:
         asyncio.run(validator.validate_or_raise("read", GOOD))
@@ -277,10 +277,10 @@ def test_the_guard_tells_the_servers_own_words_too() -> None:
 
 def test_the_json_form_is_the_documented_reply_and_how_it_came_about() -> None:
     found, _ = validated(text(INVALID))
-    told = found.to_dict()
-    assert {key: told[key] for key in INVALID} == INVALID
-    assert (told["method"], told["native_error"], told["tool"]) == ("native", None, "read")
-    assert json.loads(json.dumps(told)) == told
+    document = found.to_dict()
+    assert {key: document[key] for key in INVALID} == INVALID
+    assert (document["method"], document["native_error"], document["tool"]) == ("native", None, "read")
+    assert json.loads(json.dumps(document)) == document
 
 
 def test_the_plain_function_needs_no_more_than_what_the_server_said() -> None:

@@ -124,6 +124,6 @@ def test_a_name_with_a_colon_is_taken_whole_once_a_list_was_read_that_has_it() -
     asyncio.run(run())
 
 
-def test_entries_that_are_no_tools_are_passed_over() -> None:
+def test_entries_that_are_not_tools_are_passed_over() -> None:
     asking = validator(["x", None, {"name": 5}, PATH, {**PATH, "inputSchema": {"not": {}}}])
     assert asyncio.run(asking.validate("read", GOOD)).valid

@@ -1,4 +1,4 @@
-"""Whatever a server announces, lists or answers, and whatever is to be sent: a verdict, and never an exception."""
+"""For anything that a server announces, lists or answers, and for any arguments: a verdict, never an exception."""
 
 import asyncio
 
@@ -59,7 +59,7 @@ def test_a_verdict_comes_of_anything(
         assert one.to_dict()["method"] == one.method
 
 
-def test_arguments_that_are_no_json_get_a_verdict_too() -> None:
+def test_arguments_that_are_not_json_get_a_verdict_too() -> None:
     cycle: dict[str, object] = {}
     cycle["again"] = cycle
     deep: object = 1

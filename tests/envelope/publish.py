@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 from toolvet import envelope
-from toolvet.envelope.published import FILE, envelope_schema
+from toolvet.envelope.contract.table import SCHEMA_FILE, envelope_schema
 
 
-def written() -> str:
+def document() -> str:
     return json.dumps(envelope_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
-    (Path(envelope.__file__).parent / FILE).write_text(written(), encoding="utf-8", newline="\n")
+    (Path(envelope.__file__).parent / SCHEMA_FILE).write_text(document(), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

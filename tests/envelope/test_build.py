@@ -242,7 +242,7 @@ def test_the_request_id_of_one_thread_is_not_that_of_another() -> None:
     assert seen == [None, "mine"]
 
 
-def test_what_stands_in_data_goes_with_what_is_given() -> None:
+def test_members_of_data_goes_with_what_is_given() -> None:
     data = {"details": {"a": 1}, "remediation": "Wait.", "error_code": "CONFLICT"}
     assert error_response("x", data=data, domain="d").data == {
         "error_code": "CONFLICT",
@@ -264,7 +264,7 @@ def test_v1_is_the_bare_payload() -> None:
     }
 
 
-def test_several_fields_that_are_wrong_stand_under_details() -> None:
+def test_several_fields_that_are_wrong_are_in_details() -> None:
     built = validation_error("Two fields are wrong", errors=[FieldError("too old", pointer="/age"), {"message": "b"}])
     assert built.data["details"] == {"errors": [{"pointer": "/age", "message": "too old"}, {"message": "b"}]}
 
@@ -332,7 +332,7 @@ ERROR_CALLS = st.fixed_dictionaries(
 
 @examples(150)
 @given(st.tuples(st.just(success_response), CALLS) | st.tuples(st.just(error_response), ERROR_CALLS))
-def test_whatever_is_asked_for_is_refused_clearly_or_keeps_the_contract(call: tuple[Any, dict[str, Any]]) -> None:
+def test_any_arguments_are_refused_clearly_or_keeps_the_contract(call: tuple[Any, dict[str, Any]]) -> None:
     build, arguments = call
     built: Envelope | None = None
     refused: EnvelopeError | None = None

@@ -1,4 +1,4 @@
-"""`check_envelope` and the published schema say the same, and each breach is told with its place and its remedy."""
+"""`check_envelope` and the published schema agree, and each violation is reported with its place and a remedy."""
 
 import json
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from hypothesis import example, given, strategies as st
 from tests.examples import examples
 
 from toolvet import Severity, check_envelope, envelope, error_response, success_response
-from toolvet.envelope.published import FILE, envelope_schema, output_schema
-from toolvet.envelope.spelling import meant
+from toolvet.envelope.check.misspelling import intended_name
+from toolvet.envelope.contract.table import SCHEMA_FILE, envelope_schema, output_schema
 
 OK: Mapping[str, Any] = {"success": True, "data": {}, "error": None, "meta": {"version": "response-v2"}}
 FAILED: Mapping[str, Any] = {
@@ -29,7 +29,7 @@ def having(base: Mapping[str, Any], data: Mapping[str, Any] | None = None, **met
 
 
 def test_the_published_schema_is_what_the_table_gives() -> None:
-    path = Path(envelope.__file__).parent / FILE
+    path = Path(envelope.__file__).parent / SCHEMA_FILE
     assert json.loads(path.read_text(encoding="utf-8")) == envelope_schema(), "run: python -m tests.envelope.publish"
 
 
@@ -280,7 +280,7 @@ BREACHES: Mapping[str, tuple[object, str, str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", BREACHES)
-def test_a_breach_is_told_once_with_its_place_and_a_remedy(name: str) -> None:
+def test_a_breach_is_reported_once_with_its_place_and_a_remedy(name: str) -> None:
     broken, check, severity, pointer, words, remedy = BREACHES[name]
     (found,) = check_envelope(broken)
     assert (found.id, found.severity, found.pointer) == (f"envelope-{check}", severity, pointer)
@@ -327,7 +327,7 @@ def test_what_only_looks_like_a_breach_is_left_alone(name: str) -> None:
     ],
 )
 def test_a_code_is_near_another_when_it_is_the_same_but_for_a_slip(sent: str, wanted: str | None) -> None:
-    assert meant(sent, [code.value for code in envelope.ErrorCode]) == wanted
+    assert intended_name(sent, [code.value for code in envelope.ErrorCode]) == wanted
 
 
 Values = st.SearchStrategy[Any]
@@ -342,7 +342,7 @@ JSON = st.recursive(
 
 
 def part(*likely: object) -> Values:
-    """Mostly what may stand there, sometimes anything: broken envelopes are broken in few places."""
+    """Mostly valid values, sometimes any: broken envelopes are broken in few places."""
     return st.one_of(*[st.just(value) for value in likely] * 3, JSON)
 
 

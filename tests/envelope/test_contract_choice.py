@@ -31,7 +31,7 @@ def test_what_is_asked_for_by_name_wins() -> None:
         assert success_response({"n": 1}).to_json() == b'{"n":1}'
 
 
-def test_checks_and_converters_see_the_envelope_whatever_the_caller_asked_for() -> None:
+def test_checks_and_converters_see_the_envelope_under_every_contract() -> None:
     response = error_response("No ship", error_code="NOT_FOUND")
     with response_contract("v1"):
         assert check_envelope(response) == ()
@@ -52,7 +52,7 @@ def test_other_contracts_are_refused(contract: str) -> None:
         success_response().to_dict(contract)
 
 
-def test_a_number_that_nobody_can_write_is_refused_with_its_place() -> None:
+def test_a_number_that_cannot_be_written_is_refused_with_its_place() -> None:
     with pytest.raises(EnvelopeError, match=r"^data/n is a whole number of over 4,000 digits"):
         success_response({"n": 10**5000})
     assert check_envelope({**success_response().to_dict(), "data": {"n": 10**5000}})[0].pointer == "/data/n"

@@ -117,16 +117,16 @@ def test_a_response_never_exceeds_its_budget(payload: dict[str, Any], budget: in
     if "content_fidelity" not in fitted.meta:
         assert fitted.to_dict() == success_response(payload).to_dict()
         return
-    told = context(fitted)
-    if "total_count" in told:
-        assert told["kept_count"] + told["dropped_count"] == told["total_count"]
+    counts = context(fitted)
+    if "total_count" in counts:
+        assert counts["kept_count"] + counts["dropped_count"] == counts["total_count"]
         listed = fitted.meta.get("dropped_content_ids", [])
-        assert len(listed) + told.get("unlisted_count", 0) == told["dropped_count"]
+        assert len(listed) + counts.get("unlisted_count", 0) == counts["dropped_count"]
         assert len(set(listed)) == len(listed)
         if "archive" in options:
             kept = options["archive"].get(fitted.meta["content_archive_hashes"]["archive"])["items"]
             assert set(listed) <= kept.keys()
-            assert len(kept) >= told["dropped_count"]
+            assert len(kept) >= counts["dropped_count"]
 
 
 def test_what_fits_is_left_alone() -> None:
@@ -258,9 +258,9 @@ def test_the_name_of_the_id_may_be_another_or_a_function() -> None:
 def test_many_ids_are_counted_rather_than_listed() -> None:
     fitted = fit_response(ships(5000), 2000)
     listed = fitted.meta["dropped_content_ids"]
-    told = context(fitted)
-    assert 0 < len(listed) < told["dropped_count"]
-    assert told["unlisted_count"] == told["dropped_count"] - len(listed)
+    counts = context(fitted)
+    assert 0 < len(listed) < counts["dropped_count"]
+    assert counts["unlisted_count"] == counts["dropped_count"] - len(listed)
     assert len(fitted.data["ships"]) > 10
 
 
@@ -285,7 +285,7 @@ def test_an_envelope_keeps_its_metadata_and_its_earlier_losses() -> None:
     assert set(fitted.meta["content_archive_hashes"]) == {"other", "mine"}
 
 
-def test_a_failure_keeps_its_code_whatever_it_loses() -> None:
+def test_a_failure_keeps_its_code_however_much_it_loses() -> None:
     whole = error_response(
         "Far too long. " * 100, error_code="CONFLICT", details={"log": "line\n" * 900, "tried": [{"id": 1}] * 50}
     )
@@ -325,7 +325,7 @@ def test_whole_numbers_of_any_size_survive() -> None:
     assert kept["items"]["99"]["n"] == 10**40 + 99
 
 
-def test_the_smallest_budget_is_told_and_works() -> None:
+def test_the_smallest_budget_is_reported_and_works() -> None:
     with pytest.raises(EnvelopeError, match=r"^budget must be at least (\d+) for this response, not 10$") as refused:
         fit_response(ships(50), 10)
     needed = int(refused.value.problem.split()[4])
@@ -335,7 +335,7 @@ def test_the_smallest_budget_is_told_and_works() -> None:
 
 
 @pytest.mark.parametrize("budget", [0, -5, True, 2.5, "9", None])
-def test_a_budget_that_is_no_positive_number_is_refused(budget: Any) -> None:
+def test_a_budget_that_is_not_a_positive_number_is_refused(budget: Any) -> None:
     with pytest.raises(EnvelopeError, match=r"^budget must"):
         fit_response(ships(1), budget)
 
@@ -388,8 +388,8 @@ def test_wrong_types_are_type_errors() -> None:
 
 def test_the_warning_says_what_was_done() -> None:
     def said(data: Mapping[str, Any], budget: int, **options: Any) -> str:
-        told: str = fit_response(data, budget, **options).meta["warning_details"][0]["message"]
-        return told
+        message: str = fit_response(data, budget, **options).meta["warning_details"][0]["message"]
+        return message
 
     assert re.fullmatch(r"\d+ of 100 items omitted to fit the size limit", said(ships(100), 1500))
     assert said({"text": "wind " * 900}, 900) == "Long texts cut to fit the size limit"

@@ -20,7 +20,7 @@ NOWHERE = "sha256:" + "0" * 64
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that a test moves."""
 
     now = 0.0
 
@@ -51,7 +51,7 @@ def test_what_is_given_out_is_a_copy() -> None:
     assert archive.get(kept) == {"list": [1]}
 
 
-def test_content_that_was_tampered_with_is_not_given_out_and_is_mended_by_putting_it_again() -> None:
+def test_content_that_was_tampered_with_is_not_given_out_and_is_repaired_by_putting_it_again() -> None:
     archive = ContentArchive()
     kept = archive.put({"a": 1})
     archive._kept[kept] = (b'{"a":2}', 0.0)

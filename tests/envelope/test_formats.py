@@ -141,7 +141,7 @@ def test_a_failure_comes_back_as_it_was(name: str, failure: Envelope) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_success_is_no_error_document(name: str) -> None:
+def test_a_success_is_not_an_error_document(name: str) -> None:
     with pytest.raises(EnvelopeError, match="response must be the envelope of a failure"):
         FORMATS[name][0](success_response())
 
@@ -266,7 +266,7 @@ def test_any_object_gives_a_good_envelope_unless_it_holds_no_error(name: str, do
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("document", [None, [], "x", 7])
-def test_what_is_no_object_is_a_type_error(name: str, document: Any) -> None:
+def test_what_is_not_object_is_a_type_error(name: str, document: Any) -> None:
     with pytest.raises(TypeError, match="document must be an object"):
         FORMATS[name][1](document)
 

@@ -362,9 +362,9 @@ def test_the_text_may_be_prose_or_ones_own() -> None:
         )
 
     assert failing().content[0].text == "2 fields are wrong\n- a: is odd"
-    told = success_response({"n": 1}, warnings=["old"], warning_details=[{"message": "stale"}])
-    assert prose(told) == '{"n":1}\nWarning: old\nWarning: stale'
-    assert to_result(told, text=lambda envelope: f"{len(envelope.data)} member").content[0].text == "1 member"  # type: ignore[union-attr]
+    response = success_response({"n": 1}, warnings=["old"], warning_details=[{"message": "stale"}])
+    assert prose(response) == '{"n":1}\nWarning: old\nWarning: stale'
+    assert to_result(response, text=lambda envelope: f"{len(envelope.data)} member").content[0].text == "1 member"  # type: ignore[union-attr]
 
 
 def test_the_text_follows_the_contract_that_the_caller_asked_for() -> None:

@@ -1,4 +1,4 @@
-"""What enveloped tools tell OpenTelemetry, read back by its own SDK; and that they work without it."""
+"""The metrics of enveloped tools, read back by OpenTelemetry's own SDK; and that the tools work without it."""
 
 import functools
 import subprocess
@@ -11,8 +11,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from toolvet import fit_response, rate_limit_error
 from toolvet.envelope import ResponseError
-from toolvet.integrations import enveloped_metrics
-from toolvet.integrations.enveloped import enveloped
+from toolvet.integrations.enveloped import enveloped, metrics
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> InMemoryMetricReader:
     """A provider of this test alone: that of the process can be set only once."""
     found = InMemoryMetricReader()
     provider = MeterProvider(metric_readers=[found], shutdown_on_exit=False)
-    monkeypatch.setattr(enveloped_metrics, "get_meter", provider.get_meter)
+    monkeypatch.setattr(metrics, "get_meter", provider.get_meter)
     return found
 
 
@@ -59,17 +58,17 @@ def test_each_call_is_timed_and_counted_with_its_outcome(reader: InMemoryMetricR
     assert 900 < dropped.value < 1000
 
 
-def test_nothing_is_told_before_a_provider_is_there() -> None:
+def test_nothing_is_recorded_before_a_provider_is_there() -> None:
     assert not list_ships(1).is_error
 
 
 WITHOUT = """
 import sys
 sys.modules["opentelemetry.metrics"] = None
-from toolvet.integrations import enveloped_metrics
+from toolvet.integrations.enveloped import metrics
 from toolvet.envelope import ResponseError, success_response
-assert enveloped_metrics.get_meter is None
-enveloped_metrics.measured("tool", 0.1, success_response())
+assert metrics.get_meter is None
+metrics.record_call("tool", 0.1, success_response())
 """
 
 

@@ -133,6 +133,6 @@ def test_a_server_mounts_the_retrieval_tool_with_one_line(make: Callable[[], Any
     asyncio.run(run())
 
 
-def test_what_is_no_server_is_refused() -> None:
+def test_what_is_not_server_is_refused() -> None:
     with pytest.raises(TypeError, match="must be a FastMCP, MCPServer or Server"):
         enable_retrieval(object(), ContentArchive())

@@ -99,7 +99,7 @@ def test_a_bad_call_is_refused_with_the_repair_and_never_made(make: Make, mode: 
     assert (end.outcome, end.blocked) == ("refused", "arguments")
 
 
-def test_a_repair_is_applied_and_told_where_the_policy_says_so(make: Make, mode: Any) -> None:
+def test_a_repair_is_applied_and_reported_where_the_policy_says_so(make: Make, mode: Any) -> None:
     server = make(ProxySettings(repair="apply"), [])
     (result,) = calls(server, mode, ("book_flight", {"city": "Oslo", "seats": "2"}))
     assert words(result) == "2 to Oslo"

@@ -76,7 +76,7 @@ def test_a_good_call_reaches_the_tool(target: Target, era: Era) -> None:
     assert EXTENSION_ID not in result.get("_meta", {})
 
 
-def test_a_bad_call_is_answered_with_how_to_mend_it(target: Target, era: Era) -> None:
+def test_a_bad_call_is_answered_with_how_to_fix_it(target: Target, era: Era) -> None:
     result = call(target, era, "book_flight", {"seats": "12"})
     assert result["isError"]
     text = text_of(result)

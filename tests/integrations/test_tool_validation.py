@@ -13,7 +13,7 @@ from toolvet.checks.capability import LEVELS, Message, ValidationReply
 from toolvet.errors import UsageError
 from toolvet.integrations import Problem, ToolValidation
 from toolvet.integrations.answering import answered
-from toolvet.integrations.validator import CheckFunction, FailurePolicy
+from toolvet.integrations.validation.validator import CheckFunction, FailurePolicy
 
 TOOL: Mapping[str, object] = {
     "name": "book",
@@ -74,7 +74,7 @@ def test_an_answer_that_means_nothing_lets_no_call_through(answer: object) -> No
     assert "returned" in reply.errors[0]
 
 
-def test_a_severity_that_nobody_knows_is_nonsense() -> None:
+def test_a_severity_that_is_unknown_is_nonsense() -> None:
     assert not judged(with_check(lambda _: Problem("odd", severity="fatal"))).valid  # type: ignore[arg-type]
 
 
@@ -164,10 +164,10 @@ def test_a_check_that_refuses_to_be_cancelled_does_not_hold_up_the_answer() -> N
 
 def test_threads_that_hang_do_not_pile_up(gate: threading.Event) -> None:
     validation = with_check(lambda _: gate.wait(), timeout=0.01)
-    told = [judged(validation).errors[0] for _ in range(10)]
-    assert "did not answer" in told[7]
-    assert "still hangs in 8 earlier calls" in told[8]
-    assert "still hangs in 8 earlier calls" in told[9]
+    errors = [judged(validation).errors[0] for _ in range(10)]
+    assert "did not answer" in errors[7]
+    assert "still hangs in 8 earlier calls" in errors[8]
+    assert "still hangs in 8 earlier calls" in errors[9]
 
 
 # What a check is given
@@ -239,7 +239,7 @@ def test_only_the_levels_that_were_asked_for_are_checked() -> None:
     assert validation.announcement.levels == LEVELS
 
 
-def test_a_level_that_nothing_checks_is_told() -> None:
+def test_a_level_that_nothing_checks_is_reported() -> None:
     reply = judged(ToolValidation(), levels=["syntax", "security"])
     assert reply.valid
     assert reply.warnings == ("This server checks nothing at the level 'security'.",)

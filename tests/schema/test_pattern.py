@@ -2,9 +2,9 @@ from itertools import islice
 
 import pytest
 
+from toolvet.matching.syntax import parse_ecma
 from toolvet.schema.compilation import compiled
 from toolvet.schema.pattern import texts
-from toolvet.schema.regex import parsed
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_what_cannot_be_read_gives_no_suggestion_and_no_error(pattern: str) -> N
 
 def test_a_pattern_that_asks_for_enormous_texts_gives_none() -> None:
     assert list(texts("^((a{1000}){1000}){1000}$")) == []
-    assert parsed("a" * 6000) is None
+    assert parse_ecma("a" * 6000) is None

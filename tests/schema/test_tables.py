@@ -5,7 +5,17 @@ import re
 import pytest
 
 from toolvet.schema.compilation import compiled
-from toolvet.schema.naming import Entry, choices, entries, entries_for, formats, hints, listed, quoted, words_of
+from toolvet.schema.naming import (
+    Entry,
+    choices,
+    entries,
+    entries_for,
+    formats,
+    hints,
+    listed_values,
+    quoted_values,
+    words_of,
+)
 
 
 @pytest.mark.parametrize("entry", entries("name"), ids=lambda entry: entry.words[0])
@@ -70,7 +80,7 @@ def test_a_name_is_read_word_by_word_in_the_singular(name: str, words: tuple[str
     ],
 )
 def test_a_description_gives_the_values_that_it_quotes_as_examples(description: str, values: list[str]) -> None:
-    assert list(quoted(description, "string")) == values
+    assert list(quoted_values(description, "string")) == values
 
 
 def test_what_the_description_says_comes_before_what_the_name_suggests() -> None:
@@ -82,9 +92,9 @@ def test_what_the_description_says_comes_before_what_the_name_suggests() -> None
 @pytest.mark.parametrize("hit", [hit for choice in choices() for hit in choice.hits])
 def test_the_first_of_the_values_that_a_description_lists_is_taken(hit: str) -> None:
     description, value = hit.split(" => ")
-    assert next(listed(description, "string")) == value
+    assert next(listed_values(description, "string")) == value
 
 
 @pytest.mark.parametrize("miss", [miss for choice in choices() for miss in choice.misses])
 def test_prose_that_lists_nothing_gives_no_value(miss: str) -> None:
-    assert list(listed(miss, "string")) == []
+    assert list(listed_values(miss, "string")) == []

@@ -16,7 +16,7 @@ from toolvet.store import SQLiteArchive
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that a test moves."""
 
     now = 1_000.0
 
@@ -56,7 +56,7 @@ def test_what_was_never_kept_is_missing(path: Path) -> None:
         SQLiteArchive(path).get("../etc/passwd")
 
 
-def test_a_damaged_row_is_told_stays_and_is_mended_by_putting_it_again(path: Path) -> None:
+def test_a_damaged_row_is_reported_stays_and_is_repaired_by_putting_it_again(path: Path) -> None:
     archive = SQLiteArchive(path)
     kept, sound = archive.put({"a": 1}), archive.put("sound")
     for damage in (b'{"a":2}', "text", None, 5):
@@ -72,7 +72,7 @@ def test_a_damaged_row_is_told_stays_and_is_mended_by_putting_it_again(path: Pat
     assert archive.get(sound) == "sound"
 
 
-def test_a_file_that_is_no_archive_is_left_alone(path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_left_alone(path: Path) -> None:
     path.write_bytes(b"this is a diary, dear reader, and no database at all" * 50)
     before = path.read_bytes()
     with pytest.raises(ArchiveError, match=r"cannot open the archive .*archive\.db"):

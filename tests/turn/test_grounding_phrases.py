@@ -2,24 +2,10 @@ import re
 
 import pytest
 
-from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.dates import dates_in, months
 from toolvet.turn.grounding.mentions import frames, names_before, quotes_before
 from toolvet.turn.grounding.numbers import known_words, readings, surroundings
 from toolvet.turn.grounding.phrases import families, phrases
-
-HITS = [(name, text) for name, claim in phrases().claims.items() for text in claim.hits]
-MISSES = [(name, text) for name, claim in phrases().claims.items() for text in claim.misses]
-
-
-@pytest.mark.parametrize(("name", "text"), HITS)
-def test_a_claim_is_found_in_each_of_its_hits(name: str, text: str) -> None:
-    assert any(hit.id == name for _, hit in said(text).claims)
-
-
-@pytest.mark.parametrize(("name", "text"), MISSES)
-def test_a_claim_is_not_found_in_its_near_misses(name: str, text: str) -> None:
-    assert not any(hit.id == name for _, hit in said(text).claims)
 
 
 def test_every_claim_belongs_to_a_family_and_every_family_is_claimed() -> None:

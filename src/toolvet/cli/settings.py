@@ -9,13 +9,13 @@ isbn = "978-0141439518"
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
+from toolvet.discover.toml import decode_toml
 from toolvet.errors import ConfigError, UsageError
 from toolvet.schema.json_value import members
 from toolvet.session.policy import ProxySettings, ToolSettings
@@ -69,8 +69,8 @@ def _read(path: Path) -> Settings:
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
     try:
-        document: object = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document: object = decode_toml(text, object)
+    except msgspec.DecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         problem = str(error).partition(" (at ")[0]
         raise ConfigError(

@@ -1,12 +1,19 @@
-"""Before a call is made: ask the server whether it would do, or the tool's schema where the server does not say.
+"""Validate a call before it is made: by the server where it offers that, else by the tool's schema.
 
-`Validator` works over anything connected; `negotiate_and_validate` over what an initialize or discover result and
-tools/list said. Fallbacks are logged as warnings under `toolvet.client`.
+`Validator` works with any connected client; `negotiate_and_validate` needs only the capabilities, the tool list and a
+function that makes calls. Fallbacks are logged as warnings under `toolvet.client`.
+
+    connection.py   clients of every library behind one interface
+    catalogue.py    the tool list of the server
+    offer.py        what the server offers to validate
+    native.py       questions to the server's own validator
+    fallback.py     the check of the tool's schema instead
+    validation.py   the verdict, and the exceptions that carry one
+    validator.py    the public thing: all of it together
 """
 
 from toolvet.checks.capability import Announcement, Level, announcement, has_capability
-from toolvet.client.refusal import InvalidArgumentsError, NativeValidationError
-from toolvet.client.validation import Method, Validation
+from toolvet.client.validation import InvalidArgumentsError, Method, NativeValidationError, Validation
 from toolvet.client.validator import Validator, negotiate_and_validate
 
 __all__ = [

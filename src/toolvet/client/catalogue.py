@@ -1,4 +1,4 @@
-"""The tools of a server, read when first needed and again when one is missing or the list changed."""
+"""The tools of a server, read when first needed, and again when one is missing or the list has changed."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,27 +18,27 @@ class ToolDefinitions:
         self._reading = asyncio.Lock()
 
     def knows(self, name: str) -> bool:
-        """Whether the tool was in the list when that was read last."""
+        """Whether the tool was in the list when that was last read."""
         return self._tools is not None and name in self._tools
 
     async def find(self, name: str) -> object:
-        """The definition, or None when not even a list read just now has it. Raises what reading the list raises."""
+        """The definition; None where a list read just now does not have it. Raises what reading the list raises."""
         tools = self._tools
         if tools is None or name not in tools:
             tools = await self._read()
         return tools.get(name)
 
     def similar(self, name: str) -> tuple[str, ...]:
-        """Names that `name` may have been meant for, the nearest first."""
+        """Names of tools that `name` may misspell, the nearest first."""
         return tuple(get_close_matches(name, list(self._tools or ()), n=3, cutoff=0.6))
 
     def forget(self) -> None:
-        """The list changed: read it again before it is used."""
+        """Read the list again before it is next used, because it has changed."""
         self._tools = None
         self._changes += 1
 
     async def _read(self) -> Mapping[str, object]:
-        """The list as it is now; kept, unless it changed while it was on its way."""
+        """Read the list; keep it, unless it changed while it was read."""
         before = self._tools
         async with self._reading:
             # Another task may have read it while we waited for the lock.
@@ -52,7 +52,7 @@ class ToolDefinitions:
 
 
 def _by_name(listed: Sequence[object]) -> Mapping[str, object]:
-    """Of two tools of one name the first counts; what has no name is left out."""
+    """The tools by name: the first of two with the same name, and none without a name."""
     found: dict[str, object] = {}
     for tool in listed:
         if name := view_of(tool).name:

@@ -1,55 +1,57 @@
-"""What is connected, whoever made the connection → what it announced, what its tools return, and which it has.
+"""Connected clients of every library behind one interface: capabilities, tool calls, tool list.
 
-Looked at by what it can do, never by importing its package: whoever hands us an object has that loaded already.
+Objects are recognised by their attributes, without importing their packages, which are optional dependencies.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from toolvet.errors import ToolvetError, UsageError
+from toolvet.redact import redact_text
 from toolvet.transport import Answer, ConnectionLost, Malformed, McpSession, Reply, RpcError, TimedOut
+from toolvet.transport.quote import printable
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, object]], Awaitable[object]]
 ListTools: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
 
-_MOST_PAGES = 1000
+_MOST_PAGES: Final = 1000
+_LONGEST: Final = 300
 
 
 class Connection(Protocol):
-    """A server within reach."""
+    """A connection to one server."""
 
     @property
     def capabilities(self) -> object:
-        """What it announced in its initialize or discover result: the same object as long as it is the same result.
+        """The capabilities in the server's initialize or discover result: the same object for the same result.
 
-        Raises UsageError when nothing is connected.
+        Raises UsageError where nothing is connected.
         """
         ...
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """The result of one tools/call, as the client hands it out. Raises whatever kept it from coming."""
+        """The result of one tools/call, as the client returns it. Raises what the client raises."""
         ...
 
     async def list_tools(self) -> Sequence[object]:
-        """All pages of tools/list, read anew. Raises whatever kept them from coming."""
+        """All pages of tools/list, read again. Raises what the client raises."""
         ...
 
 
 class CallFailedError(ToolvetError):
-    """A request of ours brought no result; the message says what came instead."""
+    """A request brought no result; the message says what came instead."""
 
     exit_code = 4
 
 
 def connection_of(connected: object) -> Connection:
-    """The connection that `connected` is.
+    """The connection of an open `mcp.Client`, `mcp.ClientSession`, `fastmcp.Client` or `toolvet.transport.Session`.
 
-    An open `mcp.Client` or `mcp.ClientSession`, an open `fastmcp.Client`, or a `toolvet.transport.Session`. Raises
-    UsageError for anything else, and for a client that is not connected yet.
+    Raises UsageError for anything else, and for a client that is not connected yet.
     """
     if isinstance(connected, McpSession):
         return OfSession(connected)
-    # Asked of the class: a property of a client that is not open yet raises.
+    # Attributes of the class: a property of a client that is not open yet raises.
     kind = type(connected)
     if not (hasattr(kind, "server_capabilities") and hasattr(kind, "list_tools") and hasattr(kind, "call_tool")):
         raise UsageError(
@@ -62,7 +64,7 @@ def connection_of(connected: object) -> Connection:
 
 
 class OfSession:
-    """Our own session, which never raises: what is no answer is raised here."""
+    """A session of `toolvet.transport`, which never raises: a reply that is not an answer is raised here."""
 
     def __init__(self, session: McpSession) -> None:
         self._session = session
@@ -74,10 +76,10 @@ class OfSession:
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
         """One tools/call. Raises CallFailedError."""
-        return _opened(await self._session.call_tool(name, dict(arguments)))
+        return _unwrap(await self._session.call_tool(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
-        """What could be read of the list. Raises CallFailedError when that is nothing, and there was a problem."""
+        """The tools that could be read. Raises CallFailedError where a problem prevented all of them."""
         listing = await self._session.list_tools()
         if listing.problems and not listing.tools:
             raise CallFailedError(listing.problems[0].evidence)
@@ -85,43 +87,43 @@ class OfSession:
 
 
 class OfClient:
-    """`mcp.Client`, the official SDK's."""
+    """`mcp.Client`, of the official SDK."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     @property
     def capabilities(self) -> object:
-        """Of either era. A client pinned to a modern revision never asked, and knows none."""
-        return _announced_by(self._client)
+        """Those of either era. A client pinned to a modern revision has not asked, and has none."""
+        return _capabilities_of(self._client)
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
         """One tools/call; raises what the SDK raises (MCPError, RuntimeError, pydantic's ValidationError)."""
         return cast("object", await self._client.call_tool(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
-        """Every page. "refresh", because the SDK's own cache may hold the list that just changed."""
+        """All tools, following `next_cursor`. "refresh", because the SDK's own cache may hold the old list."""
         return await _all_pages(lambda cursor: self._client.list_tools(cursor=cursor, cache_mode="refresh"))
 
 
 class OfClientSession:
-    """`mcp.ClientSession`, the layer below."""
+    """`mcp.ClientSession`, the layer below `mcp.Client`."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
 
     @property
     def capabilities(self) -> object:
-        """Of either era, once `initialize` or `discover` was called."""
-        return _announced_by(self._session)
+        """Those of either era, after `initialize` or `discover` was called."""
+        return _capabilities_of(self._session)
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
         """One tools/call; raises what the SDK raises."""
         return cast("object", await self._session.call_tool(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
-        """Every page."""
-        # Imported here, because mcp is an optional dependency that a holder of a ClientSession has loaded already.
+        """All tools, following `next_cursor`."""
+        # Imported here, because mcp is an optional dependency; a caller with a ClientSession has loaded it.
         from mcp.types import PaginatedRequestParams  # noqa: PLC0415
 
         return await _all_pages(
@@ -139,20 +141,20 @@ class OfFastMCP:
 
     @property
     def capabilities(self) -> object:
-        """Of either era."""
-        return _announced_by(self._client)
+        """Those of either era."""
+        return _capabilities_of(self._client)
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """One tools/call, uninterpreted: `call_tool` would raise for isError and parse the content."""
+        """One tools/call, not interpreted: `call_tool` would raise for isError and parse the content."""
         return cast("object", await self._client.call_tool_mcp(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
-        """Every page."""
+        """All tools, following `next_cursor`."""
         return await _all_pages(lambda cursor: self._client.list_tools_mcp(cursor=cursor, cache_mode="refresh"))
 
 
-class Informed:
-    """A connection whose user knows better what it announces, or which tools it has."""
+class OverriddenConnection:
+    """A connection with capabilities or tools that its user gave instead of the server's."""
 
     def __init__(
         self, connection: Connection, capabilities: object, tools: Sequence[object] | ListTools | None
@@ -163,20 +165,20 @@ class Informed:
 
     @property
     def capabilities(self) -> object:
-        """As given, or else the connection's own."""
+        """The given ones, or else those of the connection."""
         return self._connection.capabilities if self._capabilities is None else self._capabilities
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """The connection's own."""
+        """One tools/call of the connection."""
         return await self._connection.call_tool(name, arguments)
 
     async def list_tools(self) -> Sequence[object]:
-        """As given, or else the connection's own."""
-        return await (self._connection.list_tools() if self._tools is None else _listed(self._tools))
+        """The given ones, or else those of the connection."""
+        return await (self._connection.list_tools() if self._tools is None else _resolve_tools(self._tools))
 
 
 class OfCallables:
-    """Functions and what is known besides: for every client that is none of the above."""
+    """A function that makes calls, with the given capabilities and tools: for any other client."""
 
     def __init__(self, call_tool: CallTool, capabilities: object, tools: Sequence[object] | ListTools) -> None:
         self._call_tool = call_tool
@@ -185,25 +187,25 @@ class OfCallables:
 
     @property
     def capabilities(self) -> object:
-        """As given."""
+        """The given ones."""
         return self._capabilities
 
     async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """Whatever the callable returns or raises; one of our replies is opened, or raised as CallFailedError."""
+        """The function's result. A reply of `toolvet.transport` is unwrapped, or raised as CallFailedError."""
         found = await self._call_tool(name, arguments)
-        return _opened(found) if isinstance(found, Answer | RpcError | TimedOut | ConnectionLost | Malformed) else found
+        return _unwrap(found) if isinstance(found, Answer | RpcError | TimedOut | ConnectionLost | Malformed) else found
 
     async def list_tools(self) -> Sequence[object]:
-        """As given, or as the callable given says now."""
-        return await _listed(self._tools)
+        """The given ones, or those that the given function returns now."""
+        return await _resolve_tools(self._tools)
 
 
-async def _listed(tools: Sequence[object] | ListTools) -> Sequence[object]:
+async def _resolve_tools(tools: Sequence[object] | ListTools) -> Sequence[object]:
     return await tools() if callable(tools) else tools
 
 
-def _announced_by(client: Any) -> object:
-    """The capabilities that an SDK or FastMCP client negotiated. Raises UsageError when it is not connected."""
+def _capabilities_of(client: Any) -> object:
+    """The capabilities that a client has negotiated. Raises UsageError for one that is not connected."""
     try:
         found: object = client.server_capabilities
     except RuntimeError:
@@ -214,7 +216,7 @@ def _announced_by(client: Any) -> object:
 
 
 async def _all_pages(page: Callable[[str | None], Awaitable[Any]]) -> Sequence[object]:
-    """Follow `next_cursor` until it is missing (an empty one is a cursor), comes back, or never ends."""
+    """The tools of at most 1,000 pages, until `next_cursor` is missing (an empty one is a cursor) or repeats."""
     tools: list[object] = []
     cursors: set[str] = set()
     cursor: str | None = None
@@ -228,13 +230,13 @@ async def _all_pages(page: Callable[[str | None], Awaitable[Any]]) -> Sequence[o
     return tools
 
 
-def _opened(reply: Reply) -> object:
+def _unwrap(reply: Reply) -> object:
     if isinstance(reply, Answer):
         return reply.result
-    raise CallFailedError(_in_words(reply))
+    raise CallFailedError(_describe(reply))
 
 
-def _in_words(reply: RpcError | TimedOut | ConnectionLost | Malformed) -> str:
+def _describe(reply: RpcError | TimedOut | ConnectionLost | Malformed) -> str:
     match reply:
         case RpcError():
             return f"error {reply.code}: {reply.message}"
@@ -242,3 +244,12 @@ def _in_words(reply: RpcError | TimedOut | ConnectionLost | Malformed) -> str:
             return f"no answer within {reply.duration:.3g} s"
         case ConnectionLost() | Malformed():
             return reply.reason
+
+
+def reason_of(problem: str | BaseException) -> str:
+    """The text of a foreign failure for a sentence or a log: one printable line, without secrets, cut if it is long.
+
+    For an exception without a text it is the name of the class.
+    """
+    words = problem if isinstance(problem, str) else str(problem) or type(problem).__name__
+    return printable(" ".join(redact_text(words[: 4 * _LONGEST]).split()), _LONGEST)

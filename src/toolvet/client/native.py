@@ -1,10 +1,9 @@
-"""Questions to a server's own validator: kept answers, batches, then one by one; each ends in a reply or a reason."""
+"""Questions to a server's own validator: from the cache, in batches, then one by one."""
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from toolvet.checks.capability import (
     Announcement,
@@ -12,20 +11,21 @@ from toolvet.checks.capability import (
     ValidationCall,
     ValidationReply,
     ValidationRequest,
+    json_key,
     parse_replies,
     parse_reply,
 )
-from toolvet.client.connection import Connection
+from toolvet.client.connection import Connection, reason_of
 from toolvet.client.offer import Offer
-from toolvet.client.reason import reason_of
 from toolvet.schema.json_value import is_object
 
-_LARGEST_BATCH = 100  # Calls, where the server sets no limit: an answer has to fit into one message.
+# Calls in a batch where the server sets no limit: the answer has to fit into one message.
+_LARGEST_BATCH: Final = 100
 
 
 @dataclass
 class Question:
-    """One call, and what came of asking: a `reply`, or the reason why there is none (`failure`), or neither yet."""
+    """One call to ask about. Afterwards it has a `reply`, or a `failure`: the reason for a missing reply."""
 
     tool: str
     arguments: object
@@ -36,14 +36,14 @@ class Question:
 
 @dataclass(frozen=True)
 class _RequestFailure:
-    """Why a request brought no tool result. `silent` when nothing came in time."""
+    """Why a request brought no tool result. `silent` where no answer came in time."""
 
     reason: str
     silent: bool = False
 
 
-class Native:
-    """Asks one server for a handful of questions. `timeout` is in seconds and counts for each request."""
+class NativeValidator:
+    """Asks one server several questions. `timeout` is in seconds and applies to each request."""
 
     def __init__(
         self,
@@ -64,8 +64,12 @@ class Native:
         self._silence: str | None = None
 
     async def answer(self, questions: Sequence[Question]) -> None:
-        """Fill in `reply` or `failure`. What is no object is left alone: no tools/call can carry it."""
-        waiting = [question for question in questions if is_object(question.arguments) and not self._kept(question)]
+        """Fill in `reply` or `failure`. Arguments that are not an object are skipped: no tools/call can carry them."""
+        waiting = [
+            question
+            for question in questions
+            if is_object(question.arguments) and not self._answer_from_cache(question)
+        ]
         limit = self._announced.batch_limit or _LARGEST_BATCH
         if limit > 1 and len(waiting) > 1:
             for batch in _chunks(waiting, min(limit, _LARGEST_BATCH)):
@@ -74,7 +78,7 @@ class Native:
             if question.reply is None:
                 await self._ask_alone(question)
 
-    def _kept(self, question: Question) -> bool:
+    def _answer_from_cache(self, question: Question) -> bool:
         key = self._key(question)
         question.reply = self._offer.cache.get(key) if key is not None else None
         return question.reply is not None
@@ -91,7 +95,7 @@ class Native:
             if isinstance(reply, str):
                 question.notes.append(f"A batch brought no verdict: {reason_of(reply)}")
             else:
-                self._take(question, reply, generation)
+                self._accept(question, reply, generation)
 
     async def _ask_alone(self, question: Question) -> None:
         if self._silence is not None:
@@ -103,38 +107,34 @@ class Native:
         if isinstance(reply, str):
             question.failure = reason_of(reply)
         else:
-            self._take(question, reply, generation)
+            self._accept(question, reply, generation)
 
     async def _request(self, questions: Sequence[Question], *, is_batch: bool) -> object:
         """The result of the announced method, or a `_RequestFailure`."""
         if self._silence is not None:
             return _RequestFailure(self._silence, silent=True)
         calls = tuple(ValidationCall(question.tool, question.arguments) for question in questions)
-        asked = ValidationRequest(calls=calls, is_batch=is_batch, levels=self._levels, context=self._context)
+        request = ValidationRequest(calls=calls, is_batch=is_batch, levels=self._levels, context=self._context)
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._connection.call_tool(self._announced.method, asked.to_dict())
+                return await self._connection.call_tool(self._announced.method, request.to_dict())
         except TimeoutError:
             self._silence = f"'{self._announced.method}' did not answer within {self._timeout:g} s"
             return _RequestFailure(self._silence, silent=True)
-        except Exception as error:  # noqa: BLE001 - whatever a foreign client raises, the validator did not answer.
+        except Exception as error:  # noqa: BLE001 - any exception of a foreign client means that the validator did not answer.
             return _RequestFailure(f"'{self._announced.method}' failed: {reason_of(error)}")
 
-    def _take(self, question: Question, reply: ValidationReply, generation: int) -> None:
+    def _accept(self, question: Question, reply: ValidationReply, generation: int) -> None:
         question.reply = reply
         key = self._key(question)
         if key is not None:
             self._offer.cache.keep(key, reply, generation)
 
     def _key(self, question: Question) -> str | None:
-        """What makes two questions the same; None where answers may not be kept, or for what is no JSON."""
+        """The key of the question in the cache; None where answers must not be kept, or without a JSON form."""
         if not self._offer.may_cache:
             return None
-        asked = [question.tool, question.arguments, list(self._levels or ()), self._context]
-        try:
-            return json.dumps(asked, sort_keys=True)
-        except (TypeError, ValueError, RecursionError):
-            return None
+        return json_key(question.tool, question.arguments, list(self._levels or ()), self._context)
 
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""What is known of a call before it is made: valid or not, who said so, and why it was not the server."""
+"""The verdict on a call before it is made, and the exceptions that carry one."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,18 +7,19 @@ import msgspec
 
 from toolvet.checks.arguments import ArgumentReport
 from toolvet.checks.capability import Correction, Level, Message, ValidationReply
+from toolvet.errors import ToolvetError
 
 Method = Literal["native", "schema"]
-"""Who validated: the server, asked through the capability, or toolvet, with the tool's inputSchema."""
+"""How a call was validated: by the server ("native"), or by toolvet with the tool's inputSchema ("schema")."""
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on one call.
 
-    `announced` says whether the server announces the capability. `native_error` says why a server that does was not
-    the one to judge; it is None when it judged, and when it never offered to. `levels` are those that were looked at,
-    empty when a server judged that does not say. `notes` are ours, about how the verdict came about; they lead
-    `warnings`. `report` has the details of a schema check.
+    `announced` is whether the server announces the capability. `native_error` is the reason why such a server did not
+    judge; None where it did, and where it does not announce. `levels` are those that were checked, empty where a server
+    judged that does not announce levels. `notes` are sentences of toolvet about how the verdict was reached; they are
+    the first `warnings`. `report` has the details of a schema check.
     """
 
     tool: str
@@ -37,33 +38,33 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """Why it must not be made, a sentence each. Never empty when it is not valid."""
+        """Why the call must not be made, one sentence each. Never empty for a call that is not valid."""
         return self.reply.errors or (
             () if self.valid else ("The server calls the arguments invalid and does not say why.",)
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before it is made."""
+        """What to know before the call is made."""
         return (*self.notes, *self.reply.warnings)
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What would make it better."""
+        """What would improve the call."""
         return self.reply.suggestions
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Errors, warnings and suggestions with the field that each is about."""
+        """Errors, warnings and suggestions, each with the field that it is about."""
         return self.reply.messages
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
-        """Values that would do. Offered, never applied."""
+        """Values that would be valid. Offered, never applied."""
         return self.reply.corrections
 
     def to_dict(self) -> dict[str, object]:
-        """The documented reply (`valid`, `errors`, `warnings`, `suggestions`, …), and how it came about."""
+        """The JSON form: the documented reply (`valid`, `errors`, …), and how the verdict was reached."""
         return {
             **self.reply.to_dict(),
             "errors": list(self.errors),
@@ -76,7 +77,7 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     def to_text(self) -> str:
-        """For a person or a model: what is wrong, and what to do. The whole report when the schema was checked."""
+        """The verdict for a person or a model; for a failed schema check the whole report."""
         if self.report is not None and not self.valid:
             return "\n\n".join([self.report.to_text(), *_section("Warnings", self.notes)])
         head = f"The arguments for '{self.tool}' are {'valid' if self.valid else 'not valid'}."
@@ -86,3 +87,28 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 
 def _section(title: str, items: Sequence[str]) -> list[str]:
     return ["\n".join([f"{title}:", *(f"- {item}" for item in items)])] if items else []
+
+
+class InvalidArgumentsError(ToolvetError, ValueError):
+    """The call must not be made. The text says how to fix it; `validation` has the parts of the text."""
+
+    exit_code = 1
+
+    def __init__(self, validation: Validation) -> None:
+        self.validation = validation
+        super().__init__(validation.to_text())
+
+
+class NativeValidationError(ToolvetError):
+    """`require_native`: the server gave no verdict of its own.
+
+    `reason` is why, and `announced` whether the server announces validation at all.
+    """
+
+    exit_code = 4
+
+    def __init__(self, reason: str, *, tool: str, announced: bool) -> None:
+        self.reason = reason
+        self.tool = tool
+        self.announced = announced
+        super().__init__(f"'{tool}' was not validated by its server: {reason}")

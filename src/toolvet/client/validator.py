@@ -1,41 +1,64 @@
-"""Validate a call before it is made: by the server where it offers to, by the tool's schema everywhere else."""
+"""`Validator`: validate a call before it is made, by the server where it offers that, else by the tool's schema.
+
+An example: the call `book_flight({"seats": 0})`.
+
+    capabilities of the server                    →  its offer (offer.py): method "validate", levels, batches, caching
+    tools/call validate {"tool": "book_flight",   →  a reply (native.py), kept where the server allows it:
+      "arguments": {"seats": 0}}                     method "native", valid False, errors ("No seats are left.",)
+    no offer, no answer, or an unreadable one     →  the inputSchema from tools/list (fallback.py): method "schema",
+                                                     with `native_error` where the server had announced validation
+"""
 
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
 from toolvet.checks.capability import LEVELS, Announcement, Level, bare_name
 from toolvet.client.catalogue import ToolDefinitions
-from toolvet.client.connection import CallTool, Connection, Informed, ListTools, OfCallables, connection_of
-from toolvet.client.fallback import by_schema
-from toolvet.client.native import Native, Question
+from toolvet.client.connection import CallTool, Connection, ListTools, OfCallables, OverriddenConnection, connection_of
+from toolvet.client.fallback import validate_by_schema
+from toolvet.client.native import NativeValidator, Question
 from toolvet.client.offer import Offer
-from toolvet.client.refusal import InvalidArgumentsError, NativeValidationError
-from toolvet.client.validation import Validation
+from toolvet.client.validation import InvalidArgumentsError, NativeValidationError, Validation
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import is_object
 
-DEFAULT_TIMEOUT = 30.0
-# What a server calls a changed tool, and what the protocol calls a changed list: both make ours stale.
-_TOOLS_CHANGED = frozenset({"tool_update", "tools/list_changed", "notifications/tools/list_changed"})
+DEFAULT_TIMEOUT: Final = 30.0
+# Names for a changed tool or a changed list: both make our list stale.
+_TOOLS_CHANGED: Final = frozenset({"tool_update", "tools/list_changed", "notifications/tools/list_changed"})
 
-_log = logging.getLogger("toolvet.client")
+_LOG: Final = logging.getLogger("toolvet.client")
 
 
 class Validator:
-    """Asks one server about calls, before they are made.
+    """Validates calls of one server before they are made.
 
-    `connected` is an open `mcp.Client`, `mcp.ClientSession` or `fastmcp.Client`, a `toolvet.transport.Session`, or an
-    async function `call_tool(name, arguments)`. Such a function needs `capabilities` (those of the initialize or
-    discover result) and `tools` (the list, or an async function that reads it). Beside a client they go before its own.
+    Many tasks of one asyncio event loop may use one validator at once.
 
-    `levels` are asked for where the server announces levels; none means all. `context` is passed on to the server.
-    With `require_native` the schema is no substitute: NativeValidationError instead. `timeout` is in seconds, for each
-    request. `clock` tells seconds, for the lifetime of replies that the server lets us keep.
+    Args:
+        connected: an open `mcp.Client`, `mcp.ClientSession` or `fastmcp.Client`, a `toolvet.transport.Session`, or an
+            async function `call_tool(name, arguments)`.
+        capabilities: those of the initialize or discover result. Required with a function; replaces those of a client.
+        tools: the tool list, or an async function that reads it. Required with a function; replaces that of a client.
+        levels: the levels to ask for, where the server announces levels; empty for all.
+        context: passed on to the server's validator.
+        require_native: raise NativeValidationError instead of checking the schema where the server does not judge.
+        timeout: the limit for each request, in seconds.
+        clock: the seconds that the lifetime of kept replies is counted in.
 
-    One validator may be used by many tasks of one asyncio event loop at once. Raises UsageError for what cannot be
-    asked.
+    Raises:
+        UsageError: for a `connected` that cannot be asked, and for an unknown level.
+
+    Example:
+        >>> import asyncio
+        >>> tools = [{"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}}]
+        >>> async def call_tool(name, arguments):
+        ...     raise AssertionError("the server announces no validation, so it is not asked")
+        >>> validator = Validator(call_tool, capabilities={}, tools=tools)
+        >>> validation = asyncio.run(validator.validate("sail", {}))
+        >>> validation.valid, validation.method, validation.errors
+        (False, 'schema', ("port: Required. Add 'port': provide any value.",))
     """
 
     def __init__(
@@ -63,28 +86,41 @@ class Validator:
 
     @property
     def announcement(self) -> Announcement | None:
-        """How the server validates; None when it does not offer to."""
+        """How the server validates; None where it does not offer to."""
         return self._negotiated().announcement
 
     async def validate(self, tool: str, arguments: object) -> Validation:
-        """The verdict on one call. `tool` may have a `server:` before it; `arguments` are any value.
+        """Validate one call.
 
-        Raises NativeValidationError with `require_native`, UsageError when the client was closed. Nothing that the
-        server does is raised: a validator that fails is told in `native_error` and `warnings`, and logged.
+        Args:
+            tool: the name of the tool, perhaps with the prefix `server:`.
+            arguments: any value.
+
+        Returns:
+            The verdict. Where the server's validator failed, `native_error` and `warnings` report it, and the log.
+
+        Raises:
+            NativeValidationError: with `require_native`, where the server did not judge.
+            UsageError: for a client that was closed.
         """
         (validation,) = await self.validate_many([(tool, arguments)])
         return validation
 
     async def validate_many(self, calls: Iterable[tuple[str, object]]) -> tuple[Validation, ...]:
-        """The verdicts on several calls, in their order; in batches where the server announces them.
+        """Validate several calls, in batches where the server announces them.
 
-        What a batch leaves open is asked call by call. After a request without any answer the rest is not sent.
-        Raises as `validate` does.
+        Calls that a batch leaves open are asked one by one. After a request without any answer the rest is not sent.
+
+        Args:
+            calls: pairs of a tool and its arguments, as for `validate`.
+
+        Returns:
+            The verdicts, in the order of the calls. Raises as `validate` does.
         """
         offer = self._negotiated()
-        questions = [Question(self._known(tool), arguments) for tool, arguments in calls]
+        questions = [Question(self._listed_name(tool), arguments) for tool, arguments in calls]
         if offer.announcement is not None:
-            asking = Native(
+            native = NativeValidator(
                 self._connection,
                 offer,
                 offer.announcement,
@@ -92,21 +128,26 @@ class Validator:
                 context=self._context,
                 timeout=self._timeout,
             )
-            await asking.answer(questions)
+            await native.answer(questions)
         return tuple([await self._verdict(offer, question) for question in questions])
 
     async def validate_or_raise(self, tool: str, arguments: object) -> Validation:
-        """The verdict, if it is valid. Raises InvalidArgumentsError, whose text says how to mend the call."""
+        """The verdict on a valid call. Raises InvalidArgumentsError for others; its text says how to fix the call.
+
+        `tool` and `arguments` are as for `validate`, which may raise, too.
+        """
         validation = await self.validate(tool, arguments)
         if not validation.valid:
             raise InvalidArgumentsError(validation)
         return validation
 
     def invalidate(self, event: str | None = None) -> None:
-        """Something changed: forget the verdicts that were kept.
+        """Drop the verdicts that were kept, because something has changed.
 
-        Without an `event` all of them, and the tool list. With one, only if the server said that this event ends them
-        (`invalidateOn`). `tools/list_changed` and `tool_update` always end them, and the tool list is read again.
+        Args:
+            event: the name of what happened. Verdicts are dropped only where the server has announced this event
+                (`invalidateOn`). For `tools/list_changed`, `tool_update` and None they always are, and the tool list is
+                read again.
         """
         offer = self._negotiated()
         if event is None or event in _TOOLS_CHANGED:
@@ -116,18 +157,18 @@ class Validator:
             offer.cache.clear()
 
     def _negotiated(self) -> Offer:
-        """What the server offers now: a client that was opened anew may have met another server."""
+        """What the server offers now: a client that was reopened may be connected to another server."""
         capabilities = self._connection.capabilities
         if capabilities is not self._offer.capabilities:
             self._offer = Offer(capabilities, self._clock)
             self._catalogue.forget()
         return self._offer
 
-    def _known(self, tool: str) -> str:
+    def _listed_name(self, tool: str) -> str:
         return tool if self._catalogue.knows(tool) else bare_name(tool)
 
     async def _verdict(self, offer: Offer, question: Question) -> Validation:
-        """Of the server if it gave one, else of the schema."""
+        """The verdict of the server where it gave one, else that of the schema."""
         notes = list(question.notes)
         if question.reply is not None:
             if lacking := offer.missing(self._levels):
@@ -147,8 +188,8 @@ class Validator:
             raise NativeValidationError(reason, tool=question.tool, announced=offer.announced)
         if failure is not None:
             notes.append(f"The validation that the server announces failed, so only the schema was checked: {failure}")
-            _log.warning("'%s' was checked by its schema only: %s", question.tool, failure)
-        verdict = await by_schema(self._catalogue, question.tool, question.arguments, self._timeout)
+            _LOG.warning("'%s' was checked by its schema only: %s", question.tool, failure)
+        verdict = await validate_by_schema(self._catalogue, question.tool, question.arguments, self._timeout)
         return Validation(
             tool=question.tool,
             method="schema",
@@ -171,12 +212,39 @@ async def negotiate_and_validate(
     levels: Iterable[Level] = (),
     context: Mapping[str, object] | None = None,
     require_native: bool = False,
-    timeout: float = DEFAULT_TIMEOUT,  # noqa: ASYNC109 - for each request, and told in the verdict, not raised.
+    timeout: float = DEFAULT_TIMEOUT,  # noqa: ASYNC109 - for each request; reported in the verdict, not raised.
 ) -> Validation:
-    """Validate one call with nothing but what an initialize or discover result and tools/list said.
+    """Validate one call with only the server's capabilities, its tool list and a function that makes calls.
 
-    `call_tool(name, arguments)` makes a call and returns its result in any form. Nothing is kept between two calls of
-    this function: for more than one question make a `Validator`. Raises as `Validator.validate` does.
+    Nothing is kept between two calls of this function: for more than one question make a `Validator`.
+
+    Args:
+        capabilities: those of the initialize or discover result.
+        tools: the tool list, or an async function that reads it.
+        tool: the name of the tool to validate a call of.
+        arguments: those of the call: any value.
+        call_tool: an async function `call_tool(name, arguments)` that makes a call and returns its result in any form.
+        levels: as for `Validator`.
+        context: as for `Validator`.
+        require_native: as for `Validator`.
+        timeout: as for `Validator`.
+
+    Returns:
+        The verdict. Raises as `Validator` and `Validator.validate` do.
+
+    Example:
+        >>> import asyncio
+        >>> async def call_tool(name, arguments):
+        ...     return {"structuredContent": {"valid": False, "errors": ["No such port."]}}
+        >>> question = negotiate_and_validate(
+        ...     capabilities={"experimental": {"toolValidation": {"supported": True}}},
+        ...     tools=[{"name": "sail"}],
+        ...     tool="sail",
+        ...     arguments={"port": "Atlantis"},
+        ...     call_tool=call_tool,
+        ... )
+        >>> asyncio.run(question).errors
+        ('No such port.',)
     """
     validator = Validator(
         call_tool,
@@ -191,11 +259,11 @@ async def negotiate_and_validate(
 
 
 def _connection(connected: object, capabilities: object, tools: Sequence[object] | ListTools | None) -> Connection:
-    # A client of a library may be callable, too: only what is no client is taken for a function.
+    # A client of a library may be callable, too: only other callables are taken for functions.
     if not callable(connected) or hasattr(type(connected), "list_tools"):
         connection = connection_of(connected)
         given = capabilities is not None or tools is not None
-        return Informed(connection, capabilities, tools) if given else connection
+        return OverriddenConnection(connection, capabilities, tools) if given else connection
     if capabilities is None or tools is None:
         raise UsageError("a call_tool function needs capabilities= and tools= beside it")
     return OfCallables(cast("CallTool", connected), capabilities, tools)

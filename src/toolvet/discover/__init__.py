@@ -85,3 +85,14 @@ def _states(folder: str, extensions: tuple[str, ...], names: frozenset[str]) -> 
             elif entry.name.endswith(extensions) or entry.name in names:
                 seen = entry.stat()
                 yield FileState(entry.path, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
+
+
+def module_state(module: str) -> FileState | None:
+    """The state of the source of `module`, which is not loaded for it; None where it has no source on the disk."""
+    package, _, name = module.rpartition(".")
+    path = os.path.join(import_module(package).__path__[0], f"{name}.py")  # noqa: PTH118 - as above
+    try:
+        seen = os.stat(path)  # noqa: PTH116 - as above
+    except OSError:
+        return None
+    return FileState(path, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)

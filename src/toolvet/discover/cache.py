@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from zlib import crc32
 
-from toolvet.discover import data_files, file_states, files_of
+from toolvet.discover import file_states, files_of, module_state
 
 try:
     # The same function; but `hashlib` loads OpenSSL first, which costs every start 3 ms and 3 MiB.
@@ -22,44 +22,53 @@ _MOST_KEPT = 200_000_000  # Bytes: who edits patterns builds anew every time.
 
 def compiled_from(
     package: str,
-    extension: str,
+    wanted: str | tuple[str, ...],
     build: Callable[[Iterable[tuple[str, bytes]]], bytes],
     version: str,
     sources: tuple[str, ...] = (),
 ) -> bytes:
-    """What `build` makes of the data files of `package` with this extension, built once and then read back.
+    """What `build` makes of the data files of `package`, built once and then read back.
 
-    `build` is given (path, content) of each file, in order of path, as `data_files` yields them. The entry is found by
-    the `fingerprint` of the files, so an edited file never meets what was built before the edit. `version` names the
-    format that `build` writes: change it when `build` changes, or give the names of its own `sources`.
+    The entry is found by the `fingerprint` of the files, so an edited file never meets what was built before the edit.
+
+    Args:
+        package: The package whose files they are.
+        wanted: Their extension, which begins with a dot, or their whole names, or several of these.
+        build: Is given (path, content) of each file, in order of path, as `data_files` yields them.
+        version: Names the format that `build` writes: change it when `build` changes, or name its `sources`.
+        sources: The modules whose source decides what `build` writes: an edit of one builds anew.
     """
-    key = _key_of_built(package, extension, version, sources)
+    files = (wanted,) if isinstance(wanted, str) else wanted
+    key = _key_of_built(package, files, version, sources)
     built = cached(key)
     if built is None:
-        built = build(data_files(package, extension))
+        built = build(sorted(found for each in files for found in files_of(package, each)))
         keep(key, built)
     return built
 
 
-def is_built(package: str, extension: str, version: str, sources: tuple[str, ...] = ()) -> bool:
+def is_built(package: str, wanted: str | tuple[str, ...], version: str, sources: tuple[str, ...] = ()) -> bool:
     """Whether `compiled_from` of the same would find what it asks for, as far as can be told without reading it."""
+    files = (wanted,) if isinstance(wanted, str) else wanted
     try:
-        return os.path.exists(os.path.join(_folder(), _name(_key_of_built(package, extension, version, sources))))
+        return os.path.exists(os.path.join(_folder(), _name(_key_of_built(package, files, version, sources))))
     except OSError:
         return False
 
 
-def _key_of_built(package: str, extension: str, version: str, sources: tuple[str, ...]) -> bytes:
-    return b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, extension, *sources)))
+def _key_of_built(package: str, files: tuple[str, ...], version: str, sources: tuple[str, ...]) -> bytes:
+    return b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, *files, sources=sources)))
 
 
-def fingerprint(package: str, *wanted: str) -> bytes:
+def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> bytes:
     """A digest of the names and the whole content of the files of `package` with these extensions or names.
 
+    `sources` are modules, perhaps of other packages, whose source counts too.
     Remembered for as long as size, times and place of every file are the same, as `git status` does it: asking for
     those of 350 files costs 1 ms, reading them 8.
     """
-    states = file_states(package, wanted)
+    of_sources = tuple(state for state in map(module_state, sources) if state is not None)
+    states = file_states(package, wanted) + of_sources
     # Plain tuples, because named ones take 2 ms to be written.
     key = b"\0".join((b"files", repr([tuple(state) for state in states]).encode(), *(each.encode() for each in wanted)))
     known = cached(key)
@@ -71,6 +80,11 @@ def fingerprint(package: str, *wanted: str) -> bytes:
             # With its length, no content can pass for the end of one file and the begin of the next.
             whole.update(b"%s\0%s\0%d\0" % (each.encode(), path.encode(), len(content)))
             whole.update(content)
+    for state in of_sources:
+        with open(state.path, "rb") as file:
+            content = file.read()
+        whole.update(b"%d\0" % len(content))
+        whole.update(content)
     found = whole.digest()
     # A file that was written just now may be written again without a trace in its times.
     if all(state.changed_ns < time.time_ns() - _SETTLED * 10**9 for state in states):

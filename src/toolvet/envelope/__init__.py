@@ -1,25 +1,23 @@
-"""One shape for every response of a tool: build it, check it, translate it.
+"""One shape for every response of a tool: build it, check it, shorten it, translate it.
 
-The contract is response-v2: `success`, `data`, `error`, `meta`, and nothing else. `contract.py` says what may stand
-where, `vocabulary.py` which codes, types and levels there are; the builders, the checks and the published JSON Schema
-are made from these two.
+The contract is response-v2: `success`, `data`, `error`, `meta`, and nothing else.
+
+    contract/      the table of the contract and its words; the rest of the room is made from it
+    builders/      arguments → envelopes: `success_response`, `error_response`, one function for each kind of failure
+    check/         envelopes → findings: `check_envelope`
+    fit/           a response and a budget → the response that fits: `fit_response`
+    archive/       what a response left out → hashes to ask with: `ContentArchive`, `retrieve_content`
+    formats/       failures to and from RFC 9457, JSON:API and google.rpc.Status
+    response.py    `Envelope`, and the exception that carries one
+    request.py     the request id and the contract for all responses to one request
+    json_copy.py   independent copies of values that JSON can hold, and their encoding
 """
 
-from toolvet.envelope.archive import Archive, ContentArchive, Eviction
-from toolvet.envelope.archive_retrieval import retrieve_content
-from toolvet.envelope.build import error_response, success_response
-from toolvet.envelope.check import check_envelope
-from toolvet.envelope.field_error import FieldError
-from toolvet.envelope.fit import fit_response
-from toolvet.envelope.formats import (
-    from_jsonapi,
-    from_problem_details,
-    from_rpc_status,
-    to_jsonapi,
-    to_problem_details,
-    to_rpc_status,
-)
-from toolvet.envelope.helpers import (
+from toolvet.envelope.archive.archive import Archive, Eviction
+from toolvet.envelope.archive.memory import ContentArchive
+from toolvet.envelope.archive.retrieval import retrieve_content
+from toolvet.envelope.builders.arguments import FieldError, WarningDetail
+from toolvet.envelope.builders.failures import (
     conflict_error,
     feature_disabled_error,
     forbidden_error,
@@ -31,12 +29,10 @@ from toolvet.envelope.helpers import (
     unavailable_error,
     validation_error,
 )
-from toolvet.envelope.metadata import WarningDetail
-from toolvet.envelope.published import envelope_schema, output_schema
-from toolvet.envelope.raised import ResponseError
-from toolvet.envelope.request import current_contract, current_request_id, request_id, response_contract
-from toolvet.envelope.response import Envelope
-from toolvet.envelope.vocabulary import (
+from toolvet.envelope.builders.responses import error_response, success_response
+from toolvet.envelope.check.check import check_envelope
+from toolvet.envelope.contract.table import envelope_schema, output_schema
+from toolvet.envelope.contract.vocabulary import (
     ContentFidelity,
     ErrorCode,
     ErrorType,
@@ -45,6 +41,17 @@ from toolvet.envelope.vocabulary import (
     WarningCode,
     WarningSeverity,
 )
+from toolvet.envelope.fit.fit import fit_response
+from toolvet.envelope.formats import (
+    from_jsonapi,
+    from_problem_details,
+    from_rpc_status,
+    to_jsonapi,
+    to_problem_details,
+    to_rpc_status,
+)
+from toolvet.envelope.request import current_contract, current_request_id, request_id, response_contract
+from toolvet.envelope.response import Envelope, ResponseError
 
 __all__ = [
     "Archive",

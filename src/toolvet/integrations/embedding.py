@@ -1,7 +1,7 @@
-"""A sentence-embedding model that runs here, without a network: for `toolvet.turn.consistency`.
+"""A sentence-embedding model that runs locally, without a network, for `toolvet.turn.consistency`.
 
 Needs the extra: `pip install "toolvet[semantics]"`. Its wheel holds the model (16 MB, MIT): static vectors of 256
-numbers, trained for English. Any other model does too, behind the one method of `toolvet.turn.consistency.Embedder`.
+numbers, trained for English. Any other model can be used behind the one method of `toolvet.turn.consistency.Embedder`.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,21 @@ __all__ = ["WordLlamaEmbedder"]
 
 
 class WordLlamaEmbedder:
-    """The model that WordLlama's wheel holds; loaded once per process, in about a second.
+    """The model in WordLlama's wheel; loaded once per process, in about a second.
 
-    Raises `UsageError` where the extra is not installed, or its wheel holds no model.
+    Raises UsageError where the extra is not installed, or its wheel holds no model.
+
+    Example:
+        >>> [vector] = WordLlamaEmbedder().embed(["The flight is booked."])
+        >>> len(vector)
+        256
     """
 
     def __init__(self) -> None:
-        self._model = _model()
+        self._model = _load_model()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """256 numbers for each text."""
+        """A vector of 256 numbers for each text; a lone surrogate in a text counts as a question mark."""
         if not texts:
             return []
         # The tokenizer refuses lone surrogates.
@@ -35,7 +40,7 @@ class WordLlamaEmbedder:
 
 
 @cache
-def _model() -> Any:
+def _load_model() -> Any:
     try:
         # Heavy (NumPy, requests, pydantic), and only there with the extra.
         wordllama: Any = import_module("wordllama")

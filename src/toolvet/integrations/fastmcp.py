@@ -2,8 +2,8 @@
 
     enable_validation(mcp, validation)        or       mcp.add_middleware(ToolValidationMiddleware(validation))
 
-Bad calls are answered before the framework looks at them, so that the model reads what is wrong in a form that it can
-act on. The schema is taken at its word: where FastMCP would turn "3" into 3, the call is refused, with the repair.
+Invalid calls are answered before the framework sees them, with a report from which the model can fix its call. The
+schema is applied strictly: where FastMCP would convert "3" to 3, the call is refused, and the report has the repair.
 """
 
 from collections.abc import Mapping
@@ -21,15 +21,27 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from toolvet.checks.capability import EXTENSION_ID
-from toolvet.integrations.answering import answered
-from toolvet.integrations.validation import ToolValidation
+from toolvet.integrations.validation.answer import answered
+from toolvet.integrations.validation.tool_validation import ToolValidation
 from toolvet.schema.json_value import members
 
 
 def enable_validation(mcp: FastMCP[Any], validation: ToolValidation | None = None) -> ToolValidation:
-    """Announce the capability, add the `validate` tool, and refuse bad calls with a report that says how to mend them.
+    """Announce `toolValidation`, add the `validate` tool, and refuse invalid calls with a report on how to fix them.
 
-    Returns the validation, for `@validation.validator(…)`. Call it once, before the server runs.
+    Call it once, before the server runs.
+
+    Args:
+        mcp: the server.
+        validation: what is validated; a new ToolValidation with its defaults without it.
+
+    Returns:
+        The validation, for `@validation.validator(…)`.
+
+    Example:
+        >>> validation = enable_validation(FastMCP("harbour"))
+        >>> validation.levels
+        ('syntax',)
     """
     found = validation if validation is not None else ToolValidation()
     mcp.add_middleware(ToolValidationMiddleware(found))
@@ -37,7 +49,10 @@ def enable_validation(mcp: FastMCP[Any], validation: ToolValidation | None = Non
 
 
 class ToolValidationMiddleware(ToolInjectionMiddleware):
-    """The `validate` tool is injected: listed and called like any other, and preferred to one of the same name."""
+    """Announces the capability, lists and answers the `validate` tool, and checks all other calls.
+
+    The `validate` tool hides a tool of the server that has its name.
+    """
 
     def __init__(self, validation: ToolValidation) -> None:
         super().__init__([_validate_tool(validation)])
@@ -48,11 +63,11 @@ class ToolValidationMiddleware(ToolInjectionMiddleware):
         context: MiddlewareContext[types.InitializeRequest],
         call_next: CallNext[types.InitializeRequest, types.InitializeResult | None],
     ) -> types.InitializeResult | None:
-        """The handshake of the legacy era."""
+        """Announce the capability in the handshake of the legacy era."""
         result = await call_next(context)
         if result is not None:
-            told = self._validation.announced_in(_dumped(result.capabilities), "legacy")
-            result.capabilities = types.ServerCapabilities.model_validate(told)
+            capabilities = self._validation.announced_in(_dump(result.capabilities), "legacy")
+            result.capabilities = types.ServerCapabilities.model_validate(capabilities)
         return result
 
     async def on_discover(
@@ -60,11 +75,11 @@ class ToolValidationMiddleware(ToolInjectionMiddleware):
         context: MiddlewareContext[types.DiscoverRequest],
         call_next: CallNext[types.DiscoverRequest, types.DiscoverResult | dict[str, Any]],
     ) -> types.DiscoverResult | dict[str, Any]:
-        """What a client of the modern era asks first."""
+        """Announce the capability in the first answer of the modern era."""
         result = await call_next(context)
         if isinstance(result, types.DiscoverResult):
-            told = self._validation.announced_in(_dumped(result.capabilities), "modern")
-            result.capabilities = types.ServerCapabilities.model_validate(told)
+            capabilities = self._validation.announced_in(_dump(result.capabilities), "modern")
+            result.capabilities = types.ServerCapabilities.model_validate(capabilities)
         return result
 
     async def on_call_tool(
@@ -72,29 +87,29 @@ class ToolValidationMiddleware(ToolInjectionMiddleware):
         context: MiddlewareContext[types.CallToolRequestParams],
         call_next: CallNext[types.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """A call: refused, or passed on."""
+        """Refuse a call, or pass it on."""
         name = context.message.name
-        tool = None if name == self._validation.method else await _tool(name, context)
+        tool = None if name == self._validation.method else await _find_tool(name, context)
         if tool is None:
             return await call_next(context)
         found = await self._validation.judge(_definition(tool), context.message.arguments or {}, purpose="call")
         if not found.valid:
             refusal = types.CallToolResult.model_validate(found.to_result("modern"))
-            return ToolResult(content=refusal.content, meta=_plain(refusal.meta), is_error=True)
+            return ToolResult(content=refusal.content, meta=dict(members(refusal.meta)), is_error=True)
         result = await call_next(context)
         if found.messages:
-            # What is only a warning goes with the result, where clients may find it.
+            # Warnings go into the `_meta` of the result.
             result.meta = {**(result.meta or {}), EXTENSION_ID: found.reply.to_dict()}
         return result
 
 
 class _ValidateTool(Tool):
-    """The tool that clients call."""
+    """The `validate` tool."""
 
     validation: Annotated[SkipJsonSchema[Any], Field(exclude=True)]
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """The reply, or an error that says how to ask."""
+        """The reply, or an error with a sentence about how to ask."""
         tools = await get_context().fastmcp.list_tools()
         definitions = {tool.name: _definition(tool) for tool in tools}
         answer = types.CallToolResult.model_validate(await answered(self.validation, arguments, definitions))
@@ -104,20 +119,20 @@ class _ValidateTool(Tool):
 
 
 def _validate_tool(validation: ToolValidation) -> Tool:
-    said = types.Tool.model_validate(validation.definition())
+    definition = types.Tool.model_validate(validation.definition())
     return _ValidateTool(
         validation=validation,
-        name=said.name,
-        title=said.title,
-        description=said.description,
-        parameters=said.input_schema,
-        output_schema=said.output_schema,
-        annotations=said.annotations,
+        name=definition.name,
+        title=definition.title,
+        description=definition.description,
+        parameters=definition.input_schema,
+        output_schema=definition.output_schema,
+        annotations=definition.annotations,
     )
 
 
-async def _tool(name: str, context: MiddlewareContext[types.CallToolRequestParams]) -> Tool | None:
-    """The tool that the call is for, in the version that it asks for; None for what the framework calls unknown."""
+async def _find_tool(name: str, context: MiddlewareContext[types.CallToolRequestParams]) -> Tool | None:
+    """The called tool, in the version that the call asks for; None for an unknown tool."""
     if context.fastmcp_context is None:
         return None
     version = members(members(context.message.meta).get("fastmcp")).get("version")
@@ -133,9 +148,5 @@ def _definition(tool: Tool) -> Mapping[str, object]:
     return {"name": tool.name, "description": tool.description or "", "inputSchema": tool.parameters}
 
 
-def _dumped(capabilities: types.ServerCapabilities) -> dict[str, object]:
+def _dump(capabilities: types.ServerCapabilities) -> dict[str, object]:
     return capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
-
-
-def _plain(meta: object) -> dict[str, Any]:
-    return dict(members(meta))

@@ -1,14 +1,14 @@
-"""Validation for servers of the official SDK, the low-level `Server` and `MCPServer` alike: `pip install toolvet[mcp]`.
+"""Validation for servers of the official SDK, `Server` and `MCPServer`: `pip install toolvet[mcp]`.
 
     enable_validation(server, validation)
 
-Everything happens in one middleware of the server, whose place the SDK calls provisional (mcp 2.x).
+All of it is one middleware of the server. The SDK calls its `middleware` attribute provisional (mcp 2.x).
 """
 
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from mcp import MCPError
 from mcp.server import MCPServer, Server
@@ -17,20 +17,33 @@ from mcp.types import SERVER_INFO_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolvet.checks.capability import EXTENSION_ID
-from toolvet.integrations.answering import answered
-from toolvet.integrations.validation import ToolValidation
+from toolvet.integrations.validation.answer import answered
+from toolvet.integrations.validation.tool_validation import ToolValidation
 from toolvet.schema.json_value import elements, is_object, members
 
-_LOG = logging.getLogger("toolvet.validation")
-# A listing that has more pages than this is a circle.
-_MOST_PAGES = 1000
+_LOG: Final = logging.getLogger("toolvet.validation")
+# A listing with more pages than this is taken for an endless one.
+_MOST_PAGES: Final = 1000
 _Context = ServerRequestContext[Any, Any]
 
 
 def enable_validation(server: Server[Any] | MCPServer[Any], validation: ToolValidation | None = None) -> ToolValidation:
-    """Announce the capability, add the `validate` tool, and refuse bad calls with a report that says how to mend them.
+    """Announce `toolValidation`, add the `validate` tool, and refuse invalid calls with a report on how to fix them.
 
-    Returns the validation, for `@validation.validator(…)`. Call it once, before the server runs.
+    Call it once, before the server runs.
+
+    Args:
+        server: a low-level `Server` or an `MCPServer`.
+        validation: what is validated; a new ToolValidation with its defaults without it.
+
+    Returns:
+        The validation, for `@validation.validator(…)`.
+
+    Example:
+        >>> from mcp.server import Server
+        >>> validation = enable_validation(Server("harbour"))
+        >>> validation.levels
+        ('syntax',)
     """
     found = validation if validation is not None else ToolValidation()
     server.middleware.append(ToolValidationMiddleware(found))
@@ -38,34 +51,34 @@ def enable_validation(server: Server[Any] | MCPServer[Any], validation: ToolVali
 
 
 class ToolValidationMiddleware:
-    """Sees wire messages: `initialize`, `server/discover`, `tools/list` and `tools/call`; everything else passes.
+    """Handles `initialize`, `server/discover`, `tools/list` and `tools/call`; other messages pass unchanged.
 
-    A tool's definition is looked up in the server's own `tools/list` for each call, so that it is the one that this
-    caller would see; that costs a little for every tool listed. A tool of the server that has the name of the
-    `validate` tool is hidden by it, and the log says so.
+    For each call the tool's definition is looked up in the server's own `tools/list`, because callers may see different
+    ones; the cost grows with the number of tools. The `validate` tool hides a tool of the server that has its name, and
+    the log reports that.
     """
 
     def __init__(self, validation: ToolValidation) -> None:
         self._validation = validation
 
     async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
-        """One message."""
+        """Handle one message."""
         if ctx.method == "tools/call":
-            return await self._called(ctx, call_next)
+            return await self._handle_call(ctx, call_next)
         result = await call_next(ctx)
         if not is_object(result):
             return result
         if ctx.method == "initialize":
-            return self._announced(result, "legacy")
+            return self._announce(result, "legacy")
         if ctx.method == "server/discover":
-            return self._announced(result, "modern")
-        return self._listed(result) if ctx.method == "tools/list" else dict(result)
+            return self._announce(result, "modern")
+        return self._extend_list(result) if ctx.method == "tools/list" else dict(result)
 
-    def _announced(self, result: Mapping[str, object], era: Literal["legacy", "modern"]) -> dict[str, Any]:
+    def _announce(self, result: Mapping[str, object], era: Literal["legacy", "modern"]) -> dict[str, Any]:
         capabilities = members(result.get("capabilities"))
         return {**result, "capabilities": self._validation.announced_in(capabilities, era)}
 
-    def _listed(self, result: Mapping[str, object]) -> dict[str, Any]:
+    def _extend_list(self, result: Mapping[str, object]) -> dict[str, Any]:
         tools = [tool for tool in elements(result.get("tools")) if not self._is_ours(tool)]
         if result.get("nextCursor") is None:
             tools.append(self._validation.definition())
@@ -80,32 +93,34 @@ class ToolValidationMiddleware:
             )
         return taken
 
-    async def _called(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+    async def _handle_call(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         params = members(ctx.params)
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or not is_object(arguments):
-            # Malformed requests are protocol errors (SEP-1303), and the SDK's own business.
+            # Malformed requests are protocol errors (SEP-1303), which the SDK answers.
             return await call_next(ctx)
-        tools, stamp = await tools_of(ctx, call_next)
+        tools, stamp = await list_tools(ctx, call_next)
         era = era_of(ctx)
         if name == self._validation.method:
             answer = await answered(self._validation, arguments, tools)
-            return dressed(answer, era, stamp)
+            return complete_result(answer, era, stamp)
         tool = tools.get(name)
         if tool is None:
             return await call_next(ctx)
         found = await self._validation.judge(tool, arguments, purpose="call")
         if not found.valid:
-            return dressed(found.to_result(era), era, stamp)
+            return complete_result(found.to_result(era), era, stamp)
         result = await call_next(ctx)
         if not found.messages or not is_object(result):
             return result
-        # What is only a warning goes with the result, where clients may find it.
+        # Warnings go into the `_meta` of the result.
         return {**result, "_meta": {**members(result.get("_meta")), EXTENSION_ID: found.reply.to_dict()}}
 
 
-async def tools_of(ctx: _Context, call_next: CallNext) -> tuple[dict[str, Mapping[str, object]], Mapping[str, object]]:
-    """All tools by name, and the identity of the server as it stands in every modern result."""
+async def list_tools(
+    ctx: _Context, call_next: CallNext
+) -> tuple[dict[str, Mapping[str, object]], Mapping[str, object]]:
+    """All tools by name, and the `_meta` members that identify the server in every modern result."""
     found: dict[str, Mapping[str, object]] = {}
     meta = {key: value for key, value in members(members(ctx.params).get("_meta")).items() if key != "progressToken"}
     params: dict[str, Any] = {"_meta": meta} if meta else {}
@@ -114,7 +129,7 @@ async def tools_of(ctx: _Context, call_next: CallNext) -> tuple[dict[str, Mappin
         try:
             page = members(await call_next(replace(ctx, method="tools/list", params=params)))
         except MCPError as problem:
-            # A server that lists no tools, or not to this caller: then nothing is known of them.
+            # A server without a list, or without one for this caller: its tools are unknown, and calls pass.
             _LOG.warning(
                 "tools/list failed, so the call of %r is not checked: %s", members(ctx.params).get("name"), problem
             )
@@ -132,14 +147,14 @@ async def tools_of(ctx: _Context, call_next: CallNext) -> tuple[dict[str, Mappin
 
 
 def era_of(ctx: _Context) -> Literal["legacy", "modern"]:
-    """Of the client that asks."""
+    """The era of the client that sent this message."""
     return "modern" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else "legacy"
 
 
-def dressed(
+def complete_result(
     result: Mapping[str, object], era: Literal["legacy", "modern"], stamp: Mapping[str, object]
 ) -> dict[str, Any]:
-    """What the SDK adds to results of handlers: this one does not pass through it."""
+    """The result with what the SDK adds to results of handlers: this one does not pass through the SDK."""
     if era == "legacy":
         return dict(result)
     meta = {**members(result.get("_meta")), **stamp}

@@ -1,8 +1,8 @@
-"""`anchor`: what every match of a pattern must contain, in a form that Hyperscan looks for cheaply.
+"""`anchor`: what every match of a pattern contains, in a form that Hyperscan finds cheaply.
 
 A phrase with gaps, options and letters of all scripts makes a large automaton, and a short word at its edge is looked
 at in every sentence. So Hyperscan is given less than the phrase: its longest words in their order, and between them any
-run of the characters that may stand there. Whether the phrase itself is there is decided around each place that is
+run of the characters that may be there. Whether the phrase itself is there is decided around each place that is
 found.
 """
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from toolvet.matching.edge import NOTHING, Edge, any_of, char_source, edge_of, edges, is_word, room_of, size_of
-from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
+from toolvet.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
 
 # In bytes: what is left of words whose short ends are cut off, what such an end has less than, what a further word must
 # have, and what is too short to be looked for at all. Measured on real answers (benchmarks/scan.py): less lets more
-# through that is no match, more makes larger automata.
+# through that does not match, more makes larger automata.
 _LONG_ENOUGH = 6
 _SHORT = 4
 _LONG = 4
@@ -30,7 +30,10 @@ _SPACE = "\\x20"
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Words, with the bytes that they have at least, or a gap, where `length` is 0; `room` is what may stand there."""
+    """Words, or a gap, whose `length` is 0.
+
+    `length` is the least number of bytes, and `room` has the characters that may be there.
+    """
 
     source: str
     length: int
@@ -38,7 +41,7 @@ class _Piece:
 
 
 def anchor(whole: Group) -> str | None:
-    """What Hyperscan looks for, or None where the pattern has no word that is worth it."""
+    """Return what Hyperscan looks for, or None where no word of the pattern is long enough."""
     found = _of_group(whole)
     return found.source if found is not None and found.length >= _TOO_SHORT else None
 
@@ -57,7 +60,7 @@ def _of_group(group: Group) -> _Piece | None:
 
 
 def _of_sequence(sequence: Sequence) -> _Piece | None:
-    runs = _kept(_runs(_pieces(sequence)))
+    runs = _choose_runs(_join_runs(_pieces(sequence)))
     if not runs:
         return None
     source = "".join(run.source if run.length else any_of(run.room) for run in runs)
@@ -128,13 +131,13 @@ def _exact(node: Node) -> _Piece | None:
 
 
 def _is_known(sequence: Parts[Node], number: int) -> bool:
-    """Whether an ASCII letter always stands on one side: only then is a border one to Hyperscan too."""
+    """Whether one side is always an ASCII letter: only then is a border one to Hyperscan, too."""
     before, may_begin = edges(sequence[:number], reverse=True)
     after, may_end = edges(sequence[number + 1 :])
     return (is_word(before) and not may_begin) or (is_word(after) and not may_end)
 
 
-def _runs(pieces: list[_Piece]) -> list[_Piece]:
+def _join_runs(pieces: list[_Piece]) -> list[_Piece]:
     """Words that follow each other as one, without what is short at their ends; gaps as one, too."""
     runs: list[_Piece] = []
     number = 0
@@ -145,7 +148,7 @@ def _runs(pieces: list[_Piece]) -> list[_Piece]:
         run = pieces[number:end]
         number = end
         if not run[0].length:
-            runs.append(_gap(run))
+            runs.append(_join_gap(run))
             continue
         first, last = 0, len(run)
         # A space at the end of "the " makes it no longer.
@@ -161,22 +164,22 @@ def _runs(pieces: list[_Piece]) -> list[_Piece]:
             last -= 1
             total -= run[last].length
         words = run[first:last]
-        whole = _Piece("".join(piece.source for piece in words), total, _gap(words).room)
-        runs += [*([_gap(run[:first])] if first else []), whole, *([_gap(run[last:])] if run[last:] else [])]
+        whole = _Piece("".join(piece.source for piece in words), total, _join_gap(words).room)
+        runs += [*([_join_gap(run[:first])] if first else []), whole, *([_join_gap(run[last:])] if run[last:] else [])]
     return runs
 
 
-def _gap(pieces: list[_Piece]) -> _Piece:
+def _join_gap(pieces: list[_Piece]) -> _Piece:
     room = NOTHING
     for piece in pieces:
         room = room.also(piece.room)
     return _Piece("", 0, room)
 
 
-def _kept(runs: list[_Piece]) -> list[_Piece]:
-    """The longest words, and what may stand between them; nothing before or after."""
+def _choose_runs(runs: list[_Piece]) -> list[_Piece]:
+    """The longest words, and the gaps between them; nothing before or after."""
     by_length = sorted((run.length, -number) for number, run in enumerate(runs) if run.length)
-    # A short word alone stands everywhere; any second one makes it rarer.
+    # A short word alone is in every text; a second one makes it rarer.
     least = _LONG if by_length and by_length[-1][0] >= _LONG_ENOUGH else _ANY
     longest = by_length[-1:] + [run for run in by_length[-_MOST_WORDS:-1] if run[0] >= least]
     chosen = sorted(-number for _length, number in longest)
@@ -185,6 +188,6 @@ def _kept(runs: list[_Piece]) -> list[_Piece]:
     kept = [runs[chosen[0]]]
     for before, after in pairwise(chosen):
         if after > before + 1:
-            kept.append(_gap(runs[before + 1 : after]))
+            kept.append(_join_gap(runs[before + 1 : after]))
         kept.append(runs[after])
     return kept

@@ -1,8 +1,8 @@
 """`CompiledSet`: the databases of a set of patterns, from the cache if the set is large.
 
-One database holds what may stand in any text, and a class for each family of scripts; the patterns that need a letter
-of a family have a database of their own, which is loaded when a text first has such a letter: who reads English never
-pays for Russian.
+One database has the patterns that any text may match, and a class for each family of scripts. The patterns that need a
+letter of a family have a database of their own, which is loaded when a text first has such a letter: a program that
+reads only English does not pay for Russian.
 """
 
 import platform
@@ -24,7 +24,7 @@ _WORTH_KEEPING = 50
 
 
 class _Index(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of a set without its databases: each pattern, and who is of a family."""
+    """A set without its databases: each pattern, and the patterns of each family."""
 
     expressions: tuple[msgspec.Raw, ...]
     families: dict[str, tuple[int, ...]]
@@ -44,7 +44,7 @@ class CompiledSet:
         self._is_large = len(patterns) >= _WORTH_KEEPING
         self._key = b""
         if self._is_large:
-            # What decides how a pattern is translated is this package, as it stands on the disk.
+            # The translation of a pattern depends on the files of this package.
             sources = fingerprint("toolvet.matching", ".py", "letters.toml")
             self._key = digest(msgspec.msgpack.encode((_engine_version(), sources, patterns)))
         self._known: dict[int, Translation] = {}
@@ -52,9 +52,9 @@ class CompiledSet:
         self._index = self._read_index()
         self.rare_id = len(patterns)
         self.families = {len(patterns) + 1 + number: name for number, name in enumerate(self._index.classes)}
-        """The number under which a scan tells that a text has letters of a family."""
+        """The numbers under which a scan reports that a text has letters of a family."""
         if not self._is_large:
-            self._databases[""] = self._compiled("")
+            self._databases[""] = self._compile_family("")
 
     def expression(self, number: int) -> Translation:
         """The pattern of that number."""
@@ -67,7 +67,7 @@ class CompiledSet:
         """The patterns that need a letter of `family`, or those that need none."""
         database = self._databases.get(family)
         if database is None:
-            database = self._databases[family] = self._loaded(family)
+            database = self._databases[family] = self._load(family)
         return database
 
     def _read_index(self) -> _Index:
@@ -78,7 +78,7 @@ class CompiledSet:
                 return msgspec.msgpack.decode(kept, type=_Index)
             except msgspec.MsgspecError:
                 pass  # Translate, and replace it.
-        expressions = _translated(self._patterns)
+        expressions = _translate_all(self._patterns)
         self._known = dict(enumerate(expressions))
         of_family: dict[str, list[int]] = {"": []}
         for number, expression in enumerate(expressions):
@@ -92,7 +92,7 @@ class CompiledSet:
             keep(key, msgspec.msgpack.encode(index))
         return index
 
-    def _loaded(self, family: str) -> hyperscan.Database:
+    def _load(self, family: str) -> hyperscan.Database:
         key = family.encode() + self._key
         kept = cached(key)
         if kept is not None:
@@ -100,11 +100,11 @@ class CompiledSet:
                 return hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
             except hyperscan.error:
                 pass  # Compile, and replace it.
-        database = self._compiled(family)
+        database = self._compile_family(family)
         keep(key, hyperscan.dumpb(database))
         return database
 
-    def _compiled(self, family: str) -> hyperscan.Database:
+    def _compile_family(self, family: str) -> hyperscan.Database:
         numbers = self._index.families[family]
         expressions = [self.expression(number) for number in numbers]
         if family:
@@ -135,14 +135,14 @@ def _compile_patterns(
 
 
 def _engine_version() -> str:
-    """A database fits one version of the engine on one kind of processor: both, as the engine itself tells them."""
+    """The version of the engine and the kind of processor, as the engine reports them: a database fits only these."""
     probe = hyperscan.Database()
     _compile(probe, [b"a"], [0], [0])
     return f"{probe.info()!r} {platform.machine()} {platform.system()}"
 
 
-def _translated(patterns: Iterable[tuple[str, int, bool]]) -> tuple[Translation, ...]:
-    # Who finds the set in the cache needs no translator.
+def _translate_all(patterns: Iterable[tuple[str, int, bool]]) -> tuple[Translation, ...]:
+    # A set that is in the cache needs no translator.
     from toolvet.matching.dialect import translate  # noqa: PLC0415
 
     expressions = tuple(translate(regex, re.RegexFlag(flags), spans=spans) for regex, flags, spans in patterns)

@@ -38,8 +38,9 @@ from toolvet.matching.edge import (
 from toolvet.matching.letters import Script, family_of, forms_of, letters, script_of
 from toolvet.matching.machine import PatternPart
 from toolvet.matching.normal import as_ascii, settle, settled_unit
-from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, parse
+from toolvet.matching.syntax import parse
 from toolvet.matching.translation import Translation
+from toolvet.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
 from toolvet.matching.unsafe import UnsafePattern
 
 _MEANT_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
@@ -65,7 +66,7 @@ _NUKTA = "\u093c"
 
 
 def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
-    """Write `regex` for both engines; raises `UnsafePattern`. `spans` is passed on: whether starts are wanted."""
+    """Return `regex` written for both engines; raises `UnsafePattern`. `spans` says whether starts are wanted."""
     if flags & ~_KNOWN_FLAGS:
         raise UnsafePattern(regex, f"the flags {flags & ~_KNOWN_FLAGS!r} are not known")
     prepared = as_ascii(regex)
@@ -76,8 +77,8 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
     except UnsafePattern as problem:
         raise UnsafePattern(regex, problem.problem) from None
     cjk = any(script_of(each) is Script.UNSPACED for each in prepared if not each.isascii())
-    tree = _settled_group(tree, {**letters().variants, **(letters().cjk_variants if cjk else {})})
-    whole = _DialectWriter().group(tree, NOTHING)
+    tree = _settle_group(tree, {**letters().variants, **(letters().cjk_variants if cjk else {})})
+    whole = _DialectWriter().write_group(tree, NOTHING)
     if not whole.least:
         raise UnsafePattern(regex, "it matches the empty text, so it is found everywhere")
     is_plain = len(whole.hyperscan) <= _SMALL and _is_plain(tree)
@@ -87,7 +88,7 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
         int(flags & _MEANT_FLAGS),
         spans,
         sought or whole.hyperscan,
-        _first(tree),
+        _first_character(tree),
         whole.python,
         whole.most,
         whole.exact and not sought,
@@ -96,15 +97,15 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
     )
 
 
-def _settled_group(group: Group, twins: Mapping[str, tuple[str, ...]]) -> Group:
-    branches = ((each for node in branch for each in _settled(node, twins)) for branch in group.branches)
+def _settle_group(group: Group, twins: Mapping[str, tuple[str, ...]]) -> Group:
+    branches = ((each for node in branch for each in _settle_node(node, twins)) for branch in group.branches)
     return Group(tuple(map(tuple, branches)), group.flags)
 
 
-def _settled(node: Node, twins: Mapping[str, tuple[str, ...]]) -> list[Node]:
-    """The node as `normal` and the writing of Hindi and Chinese settle it: gone, itself, or several.
+def _settle_node(node: Node, twins: Mapping[str, tuple[str, ...]]) -> list[Node]:
+    """The node as `normal` and the spellings of Hindi and Chinese settle it: nothing, itself, or several nodes.
 
-    `twins` are punctuation marks that stand for each other.
+    `twins` are punctuation marks that are written for each other.
     """
     if isinstance(node, Char):
         if node.character.isascii():
@@ -123,9 +124,9 @@ def _settled(node: Node, twins: Mapping[str, tuple[str, ...]]) -> list[Node]:
                 members += [(twin, twin) for twin in twins.get(low, ()) if len(twin) == 1]
         return [node._replace(ranges=tuple(members))]
     if isinstance(node, Group):
-        return [_settled_group(node, twins)]
+        return [_settle_group(node, twins)]
     if isinstance(node, Repeat):
-        parts = _settled(node.part, twins)
+        parts = _settle_node(node.part, twins)
         if not parts:
             return []
         single = len(parts) == 1 and not isinstance(parts[0], Repeat)
@@ -150,8 +151,8 @@ def _families(parts: Nodes[Node]) -> set[str]:
     return needed
 
 
-def _first(tree: Group) -> str:
-    """A look at the first character, so that not all branches need be tried at every place."""
+def _first_character(tree: Group) -> str:
+    """A look-ahead at the first character, so that `re` need not try all branches at every place."""
     first, _ = edges([tree])
     if first.beyond is None:
         return ""
@@ -168,13 +169,17 @@ def _is_plain(group: Group) -> bool:
             elif isinstance(node, Group):
                 if not _is_plain(node):
                     return False
-            elif not isinstance(node, Assertion) and edge_of(node).beyond != NO_LETTERS:
+            elif isinstance(node, Char | CharSet) and edge_of(node).beyond != NO_LETTERS:
                 return False
     return True
 
 
-class Written(NamedTuple):
-    """One part in the words of both engines. `ways`: in how many ways `re` may try it at one place."""
+class WrittenPart(NamedTuple):
+    """One part, written for both engines.
+
+    `least` and `most` are its length in characters, `exact` says that Hyperscan finds just what `re` finds, and `ways`
+    counts the ways in which `re` may try it at one place.
+    """
 
     hyperscan: str
     python: str
@@ -186,13 +191,15 @@ class Written(NamedTuple):
 
 
 class _DialectWriter:
-    def group(self, group: Group, after: Edge) -> Written:
-        """`after` is what can follow."""
-        branches = [self._sequence(branch, after) for branch in group.branches]
+    """Writes a tree for both engines, node by node."""
+
+    def write_group(self, group: Group, after: Edge) -> WrittenPart:
+        """Write a group; `after` has the characters that can follow it."""
+        branches = [self._write_sequence(branch, after) for branch in group.branches]
         flags = f"{group.flags}:" if group.flags else ":"
         most = None if any(each.most is None for each in branches) else max(each.most or 0 for each in branches)
         ways = [each.ways for each in branches]
-        return Written(
+        return WrittenPart(
             f"(?{flags}{'|'.join(each.hyperscan for each in branches)})",
             f"(?{flags}{'|'.join(each.python for each in branches)})",
             min(each.least for each in branches),
@@ -202,20 +209,22 @@ class _DialectWriter:
             PatternPart("any", parts=tuple(each.tree for each in branches)),
         )
 
-    def _sequence(self, sequence: Sequence, after: Edge) -> Written:
-        written: list[Written] = []
+    def _write_sequence(self, sequence: Sequence, after: Edge) -> WrittenPart:
+        written: list[WrittenPart] = []
         for number, part in enumerate(sequence):
             follows, may_end = edges(sequence[number + 1 :])
             if isinstance(part, Assertion):
                 before, may_begin = edges(sequence[:number], reverse=True)
-                written.append(_assertion(part, ANYTHING if may_begin else before, ANYTHING if may_end else follows))
+                written.append(
+                    _write_assertion(part, ANYTHING if may_begin else before, ANYTHING if may_end else follows)
+                )
             else:
-                written.append(self._node(part, follows.also(after) if may_end else follows))
+                written.append(self._write_node(part, follows.also(after) if may_end else follows))
         ways = 1.0
         for each in written:
             ways *= each.ways
         bounded = all(each.most is not None for each in written)
-        return Written(
+        return WrittenPart(
             "".join(each.hyperscan for each in written),
             "".join(each.python for each in written),
             sum(each.least for each in written),
@@ -225,20 +234,24 @@ class _DialectWriter:
             PatternPart("all", parts=tuple(each.tree for each in written)),
         )
 
-    def _node(self, node: Node, after: Edge) -> Written:
+    def _write_node(self, node: Node, after: Edge) -> WrittenPart:
         if isinstance(node, Char):
-            return _char(node)
+            return _write_char(node)
         if isinstance(node, CharSet):
-            return _char_set(node)
+            return _write_char_set(node)
         if isinstance(node, Group):
-            return self.group(node, after)
-        return self._repeat(node, after) if isinstance(node, Repeat) else _assertion(node, ANYTHING, ANYTHING)
+            return self.write_group(node, after)
+        if isinstance(node, Repeat):
+            return self._write_repeat(node, after)
+        if isinstance(node, Assertion):
+            return _write_assertion(node, ANYTHING, ANYTHING)
+        raise TypeError(f"{type(node).__name__}: `parse` refuses it")
 
-    def _repeat(self, node: Repeat, after: Edge) -> Written:
+    def _write_repeat(self, node: Repeat, after: Edge) -> WrittenPart:
         again, _ = edges([node.part])
         # What `re` may try in several ways: one more of these, or on with what follows.
         doubtful = again.meets(after)
-        body = self._node(node.part, after.also(again) if node.most is None or node.most > 1 else after)
+        body = self._write_node(node.part, after.also(again) if node.most is None or node.most > 1 else after)
         most = (
             None
             if body.most is None or (node.most is None and not _is_of_words(again))
@@ -246,7 +259,7 @@ class _DialectWriter:
         )
         room = (_ENDLESS if node.most is None else node.most) - node.least
         ways = (1.0 + room if doubtful else 1.0) * _ways_of_repeat(body.ways, node.most)
-        count = _count(node.least, node.most)
+        count = _write_count(node.least, node.most)
         python = f"(?:{body.python}){count}" if len(body.python) > 1 else body.python + count
         hyperscan, exact = f"(?:{body.hyperscan}){count}", body.exact
         if isinstance(node.part, CharSet) and again.beyond != NO_LETTERS and (node.most is None or room >= _WIDE_GAP):
@@ -254,11 +267,11 @@ class _DialectWriter:
             hyperscan = f"[{bytes_of(again.mask)}\\x80-\\xff]{'+' if node.least else '*'}"
             exact = node.most is None and node.least <= 1
         tree = PatternPart("times", parts=(body.tree,), least=node.least, most=node.most)
-        return Written(hyperscan, python, node.least * body.least, most, exact, ways, tree)
+        return WrittenPart(hyperscan, python, node.least * body.least, most, exact, ways, tree)
 
 
 def _is_of_words(edge: Edge) -> bool:
-    """Whether such characters make words, numbers or spaces, which have an end soon."""
+    """Whether such characters make words, numbers or spaces, which end soon."""
     return not edge.meets(_BETWEEN_WORDS) or not edge.meets(_IN_WORDS)
 
 
@@ -268,20 +281,20 @@ def _ways_of_repeat(ways: float, most: int | None) -> float:
     return _NEVER if most is None or most > _MOST_DOUBTFUL else ways**most
 
 
-def _count(least: int, most: int | None) -> str:
+def _write_count(least: int, most: int | None) -> str:
     if most is None:
         return {0: "*", 1: "+"}.get(least, f"{{{least},}}")
     return "?" if (least, most) == (0, 1) else f"{{{least},{most}}}"
 
 
-def _assertion(node: Assertion, before: Edge, after: Edge) -> Written:
+def _write_assertion(node: Assertion, before: Edge, after: Edge) -> WrittenPart:
     if node.name not in ("\\b", "\\B"):
         name = "\\Z" if node.name == "\\z" else node.name
-        return Written(node.name, name, 0, 0, exact=True, ways=1, tree=PatternPart("at", name))
+        return WrittenPart(node.name, name, 0, 0, exact=True, ways=1, tree=PatternPart("at", name))
     # ASCII borders are what Hyperscan knows; beside anything but an ASCII letter it must not be asked.
     known = is_word(before) or is_word(after)
     if node.name == "\\B":
-        return Written("", "\0B", 0, 0, exact=False, ways=1, tree=PatternPart("at", "\0B"))
+        return WrittenPart("", "\0B", 0, 0, exact=False, ways=1, tree=PatternPart("at", "\0B"))
     hyperscan = "\\b" if known else ""
     beyond_ascii = any(not edge.mask and edge.beyond != NO_LETTERS for edge in (before, after))
     python = "\0b"
@@ -289,41 +302,41 @@ def _assertion(node: Assertion, before: Edge, after: Edge) -> Written:
         python = "\0<"
     elif before.scripts == _SPACED:
         python = "\0>"
-    elif Script.UNSPACED in (*_only(after), *_only(before)):
+    elif Script.UNSPACED in (*_only_script(after), *_only_script(before)):
         python = ""
-    elif Script.HANGUL in _only(after):
+    elif Script.HANGUL in _only_script(after):
         python = "\0["
-    elif Script.HANGUL in _only(before):
+    elif Script.HANGUL in _only_script(before):
         python = "\0]"
     tree = PatternPart("at", python)
-    return Written(hyperscan, python, 0, 0, exact=known or beyond_ascii, ways=1, tree=tree)
+    return WrittenPart(hyperscan, python, 0, 0, exact=known or beyond_ascii, ways=1, tree=tree)
 
 
-def _only(edge: Edge) -> frozenset[Script]:
+def _only_script(edge: Edge) -> frozenset[Script]:
     """The script, if there is only one."""
     return edge.scripts if len(edge.scripts) == 1 else frozenset()
 
 
 @lru_cache(maxsize=4096)
-def _char(node: Char) -> Written:
+def _write_char(node: Char) -> WrittenPart:
     forms = forms_of(node.character) if node.fold and not node.character.isascii() else (node.character,)
     source = char_source(node)
     if len(forms) == 1:
         python = escaped(node.character)
-        return Written(source, python, 1, 1, exact=True, ways=1, tree=_one(python, fold=node.fold))
+        return WrittenPart(source, python, 1, 1, exact=True, ways=1, tree=_one_character(python, fold=node.fold))
     flags = source[: source.index(":") + 1]
     single = "|".join(escaped(form) for form in forms if len(form) == 1)
-    tree = _one(f"{flags}{single})", fold=node.fold and flags == "(?:")
+    tree = _one_character(f"{flags}{single})", fold=node.fold and flags == "(?:")
     long = [form for form in forms if len(form) > 1]
     if long:
-        spelled = (PatternPart("all", parts=tuple(_one(each, fold=True) for each in form)) for form in long)
+        spelled = (PatternPart("all", parts=tuple(_one_character(each, fold=True) for each in form)) for form in long)
         tree = PatternPart("any", parts=(tree, *spelled))
     python = f"{flags}{'|'.join(''.join(map(escaped, form)) for form in forms)})"
-    return Written(source, python, 1, max(map(len, forms)), exact=True, ways=1, tree=tree)
+    return WrittenPart(source, python, 1, max(map(len, forms)), exact=True, ways=1, tree=tree)
 
 
 @lru_cache(maxsize=4096)
-def _char_set(node: CharSet) -> Written:
+def _write_char_set(node: CharSet) -> WrittenPart:
     members = "".join(f"{_NAMED[name]}" if name != "w" else "\\w\0m" for name in node.named)
     for low, high in node.ranges:
         members += escaped(low) if low == high else f"{escaped(low)}-{escaped(high)}"
@@ -334,10 +347,10 @@ def _char_set(node: CharSet) -> Written:
     python = f"[{'^' if node.negated else ''}{members}]" if members else "(?s:.)"
     if "w" in node.named:
         python = f"(?u:{python})"
-    return Written(char_source(node), python, 1, 1, exact=True, ways=1, tree=_one(python, fold=node.fold))
+    return WrittenPart(char_source(node), python, 1, 1, exact=True, ways=1, tree=_one_character(python, fold=node.fold))
 
 
-def _one(source: str, *, fold: bool) -> PatternPart:
+def _one_character(source: str, *, fold: bool) -> PatternPart:
     """One character for the machine, which does not know the flags of the groups around it."""
     return PatternPart("one", f"(?{'' if fold else '-'}i:{source})")
 

@@ -1,11 +1,11 @@
-r"""Which characters can stand where: at either end of a part of a pattern, or anywhere in it."""
+r"""`Edge`: the characters that are possible at either end of a part of a pattern, or anywhere in it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from toolvet.matching.letters import EVERY_SCRIPT, Script, forms_of, script_of
-from toolvet.matching.syntax import Assertion, Char, CharSet, Group, Node, Repeat
+from toolvet.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat
 
 _ALL = (1 << 128) - 1
 WORD = sum(1 << code for code in range(128) if chr(code).isalnum() or chr(code) == "_")
@@ -15,19 +15,22 @@ _MOST_LISTED = 64
 
 
 class Edge(NamedTuple):
-    """What can stand at one end of a part: ASCII characters as bits, others by name (None: any), kinds of letters."""
+    """The characters that are possible at one end of a part.
+
+    `mask` has a bit for each ASCII character, `beyond` the others (None: any), and `scripts` the kinds of both.
+    """
 
     mask: int
     beyond: frozenset[str] | None
     scripts: frozenset[Script]
 
     def also(self, other: "Edge") -> "Edge":
-        """What can stand at either."""
+        """Return the characters that are possible at either edge."""
         beyond = None if self.beyond is None or other.beyond is None else self.beyond | other.beyond
         return Edge(self.mask | other.mask, beyond, self.scripts | other.scripts)
 
     def meets(self, other: "Edge") -> bool:
-        """Whether a character can stand at both."""
+        """Whether some character is possible at both edges."""
         if self.mask & other.mask:
             return True
         if self.beyond is None or other.beyond is None:
@@ -41,7 +44,7 @@ NOTHING = Edge(0, NO_LETTERS, frozenset())
 
 
 def edges(parts: Sequence[Node], *, reverse: bool = False) -> tuple[Edge, bool]:
-    """What the parts begin (or end) with, and whether they may be empty."""
+    """Return what the parts begin (with `reverse`: end) with, and whether they may be empty."""
     edge = NOTHING
     for part in reversed(parts) if reverse else parts:
         if isinstance(part, Assertion):
@@ -63,13 +66,13 @@ def edges(parts: Sequence[Node], *, reverse: bool = False) -> tuple[Edge, bool]:
 
 
 def is_word(edge: Edge) -> bool:
-    """Whether nothing but an ASCII letter, digit or `_` can stand there."""
+    """Whether only ASCII letters, digits and `_` are possible there."""
     return bool(edge.mask) and not edge.mask & ~WORD and edge.beyond == NO_LETTERS
 
 
 @lru_cache(maxsize=4096)
 def edge_of(node: Char | CharSet) -> Edge:
-    """What one character can be."""
+    """Return what one character can be."""
     if isinstance(node, CharSet):
         mask, beyond = ascii_mask(node), listed(node)
         scripts = EVERY_SCRIPT if beyond is None else frozenset(map(script_of, beyond))
@@ -87,7 +90,7 @@ def edge_of(node: Char | CharSet) -> Edge:
 
 
 def ascii_mask(node: CharSet) -> int:
-    """The ASCII characters of a class."""
+    """Return the ASCII characters of a class, as bits."""
     mask = 0
     for name in node.named:
         mask |= {"w": WORD, "d": sum(1 << ord(each) for each in "0123456789")}.get(name, 0)
@@ -103,7 +106,7 @@ def ascii_mask(node: CharSet) -> int:
 
 @lru_cache(maxsize=4096)
 def listed(node: CharSet) -> frozenset[str] | None:
-    """The characters beyond ASCII that the class holds, in every form, or None for too many to list."""
+    """Return the characters beyond ASCII in the class, in every form, or None for too many to list."""
     if node.negated or "w" in node.named:
         return None
     found: set[str] = set()
@@ -117,7 +120,7 @@ def listed(node: CharSet) -> frozenset[str] | None:
 
 
 def room_of(parts: Sequence[Node]) -> Edge:
-    """Every character that can stand anywhere in the parts."""
+    """Return every character that is possible anywhere in the parts."""
     leaves = set(_leaves(parts))
     if not leaves:
         return NOTHING
@@ -138,7 +141,7 @@ def _leaves(parts: Sequence[Node]) -> Iterator[Char | CharSet]:
         elif isinstance(part, Group):
             for branch in part.branches:
                 yield from _leaves(branch)
-        elif not isinstance(part, Assertion):
+        elif isinstance(part, Char | CharSet):
             yield part
 
 
@@ -153,7 +156,7 @@ def _room_of_leaf(leaf: Char | CharSet) -> Edge:
 
 @lru_cache(maxsize=4096)
 def char_source(node: Char | CharSet) -> str:
-    """The character or the class for Hyperscan, which reads bytes; of a class too large to list, any letter."""
+    """Return the character or the class for Hyperscan, which reads bytes; a class too large to list as any letter."""
     if isinstance(node, CharSet):
         ascii_part = f"[{bytes_of(mask)}]" if (mask := ascii_mask(node)) else ""
         beyond = listed(node)
@@ -175,7 +178,7 @@ def _flags_of(node: Char) -> str:
 
 @lru_cache(maxsize=4096)
 def size_of(node: Char | CharSet) -> int:
-    """The bytes that it has at least."""
+    """Return how many bytes the node has at least."""
     if isinstance(node, Char):
         forms = forms_of(node.character) if node.fold else (node.character,)
         return min(len(form.encode()) for form in forms)
@@ -184,7 +187,7 @@ def size_of(node: Char | CharSet) -> int:
 
 
 def any_of(room: Edge) -> str:
-    """Any run of these characters, for Hyperscan; beyond ASCII of any."""
+    """Return any run of these characters, for Hyperscan; one beyond ASCII means all of them."""
     if room == NOTHING:
         return ""
     beyond = "" if room.beyond == NO_LETTERS else "\\x80-\\xff"
@@ -192,7 +195,7 @@ def any_of(room: Edge) -> str:
 
 
 def byte_forms(forms: Iterable[str]) -> str:
-    """The characters as UTF-8 bytes, place by place: classes are cheaper than choices, and some more may match."""
+    """Return the characters as UTF-8 bytes, place by place: classes are cheaper than choices, and may match more."""
     of_length: dict[int, list[bytes]] = {}
     for form in forms:
         encoded = form.encode()
@@ -209,7 +212,7 @@ def _hex(data: bytes) -> str:
 
 
 def bytes_of(mask: int) -> str:
-    """The ASCII characters of the mask as members of a class."""
+    """Return the ASCII characters of the mask as members of a class."""
     members, code = "", 0
     while code < 128:
         if mask >> code & 1:
@@ -223,7 +226,7 @@ def bytes_of(mask: int) -> str:
 
 
 def escaped(character: str) -> str:
-    """The character itself for both engines, in or out of a class."""
+    """Return the character itself for both engines, in or out of a class."""
     if character.isalnum() or character == "_" or not character.isascii():
         return character
     return f"\\x{ord(character):02x}"

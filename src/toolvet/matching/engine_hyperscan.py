@@ -1,7 +1,7 @@
 """Hyperscan: all patterns in one pass, about 1 GB/s, in linear time whatever the pattern and the text.
 
-Hyperscan says which patterns may match and where the matches end. Whether they do, and where they start, is asked of
-`re`, in a window around each end: asking Hyperscan for starts (HS_FLAG_SOM_LEFTMOST) made the database three times as
+Hyperscan says which patterns may match and where the matches end. Whether they do, and where they start, `re`
+decides in a window around each end: asking Hyperscan for starts (HS_FLAG_SOM_LEFTMOST) made the database three times as
 large and the scan up to ten times as slow, and the engine of the 0.9.1 wheel dies of it: `a+b` over a thousand `a` is a
 segmentation fault.
 """
@@ -32,20 +32,20 @@ class HyperscanEngine:
         """Every match, in characters."""
         if text.isascii():
             ends = self._ends(text.encode("ascii"))
-            return self._placed(ends, text, only, ascii_text=True) if ends else []
+            return self._place(ends, text, only, ascii_text=True) if ends else []
         data = as_ascii(text).encode("utf-8", "replace")
         ends = self._ends(data)
         if not ends:
             return []
         if self._rare_id not in ends:
-            return self._placed(_in_characters(ends, data), data.decode("utf-8"), only, ascii_text=False)
+            return self._place(_to_characters(ends, data), data.decode("utf-8"), only, ascii_text=False)
         settled, places = settle(data.decode("utf-8"))
         data = settled.encode("utf-8")
         ends = self._ends(data)
         # A letter in several parts that has no whole form is still rare.
         ends.pop(self._rare_id, None)
-        found = self._placed(_in_characters(ends, data), settled, only, ascii_text=False)
-        return [_in_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
+        found = self._place(_to_characters(ends, data), settled, only, ascii_text=False)
+        return [_to_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
 
     def _ends(self, data: bytes) -> dict[int, list[int]]:
         """Per pattern, every place where a match may end, in bytes."""
@@ -67,7 +67,7 @@ class HyperscanEngine:
             self._of_thread.__dict__[family] = database, scratch
         database.scan(data, match_event_handler=_record, context=found, scratch=scratch)
 
-    def _placed(
+    def _place(
         self, ends: dict[int, list[int]], text: str, only: frozenset[int] | None, *, ascii_text: bool
     ) -> list[Match]:
         placed: list[Match] = []
@@ -111,7 +111,7 @@ def _record(index: int, _start: int, end: int, _flags: int, found: object) -> No
     found.setdefault(index, []).append(end)  # type: ignore[attr-defined]
 
 
-def _in_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[int]]:
+def _to_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[int]]:
     """Byte offsets to character offsets, walking the text once; an offset inside a character counts behind it."""
     place: dict[int, int] = {}
     byte = character = 0
@@ -122,7 +122,7 @@ def _in_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[in
     return {index: [place[end] for end in places] for index, places in ends.items()}
 
 
-def _in_original(match: Match, places: OffsetMap, *, spans: bool) -> Match:
+def _to_original(match: Match, places: OffsetMap, *, spans: bool) -> Match:
     index, start, end = match
     last = places.end(end)
     return index, places.start(start) if spans else last, last

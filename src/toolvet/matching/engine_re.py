@@ -1,4 +1,4 @@
-"""The slow twin: the standard library's `re`, one pattern after the other.
+"""`ReEngine`, the slow twin: the standard library's `re`, one pattern after the other.
 
 It says what is right, and serves where Hyperscan has no wheel.
 """
@@ -20,7 +20,7 @@ class ReEngine:
 
     def find(self, text: str, only: frozenset[int] | None = None) -> list[tuple[int, int, int]]:
         """Every match, in characters."""
-        # A lone surrogate is no character; the other engine reads it as a question mark too.
+        # A lone surrogate is not a character; the other engine reads it as a question mark, too.
         text = as_ascii(text.encode("utf-8", "replace").decode("utf-8"))
         places: OffsetMap | None = None
         if _RARE.search(text) is not None:

@@ -1,4 +1,4 @@
-"""Letters: which stand for each other, and where a word ends (`letters.toml`)."""
+"""Letters: their variants and scripts, and where a word ends; the data are in `letters.toml`."""
 
 import re
 from enum import StrEnum
@@ -6,11 +6,11 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 
 class Script(StrEnum):
-    r"""What a character is to `\b`: a border stands between two of different kinds, and beside every unspaced one."""
+    r"""What a character is to `\b`: a border is between two of different kinds, and beside every unspaced one."""
 
     SPACED = "spaced"
     """Letters, digits and `_` of scripts with spaces between words; marks too."""
@@ -41,15 +41,13 @@ class Letters(msgspec.Struct, frozen=True):
 
 @cache
 def letters() -> Letters:
-    """What `letters.toml` says."""
-    import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
-
-    return msgspec.convert(tomllib.loads(data_file("toolvet.matching", "letters.toml").decode()), Letters)
+    """Return the table."""
+    return read_toml("toolvet.matching", "letters.toml", Letters)
 
 
 @cache
 def script_of(character: str) -> Script:
-    r"""What `character` is to `\b`."""
+    r"""Return what `character` is to `\b`."""
     unspaced, hangul, marks = _classes()
     if character.isascii():
         return Script.SPACED if character.isalnum() or character == "_" else Script.NONE
@@ -62,7 +60,7 @@ def script_of(character: str) -> Script:
 
 @cache
 def family_of(character: str) -> str:
-    """The family of scripts that the character is of; empty for Latin and what all scripts share."""
+    """Return the family of scripts of the character; empty for Latin and for what all scripts share."""
     code = ord(character)
     for family, ranges in letters().families.items():
         if any(low <= code <= high for low, high in ranges):
@@ -72,7 +70,7 @@ def family_of(character: str) -> str:
 
 @cache
 def forms_of(character: str) -> tuple[str, ...]:
-    """The character in upper and lower case and its variants, itself first; a form may be longer than one letter."""
+    """Return the character in upper and lower case and its variants, itself first; a form may have several letters."""
     forms: list[str] = []
     for variant in (character, *letters().variants.get(character.lower(), ())):
         forms += [form for form in (variant, variant.lower(), variant.upper(), variant.title()) if len(form) == 1]
@@ -83,7 +81,7 @@ def forms_of(character: str) -> tuple[str, ...]:
 
 @cache
 def word_tokens() -> dict[str, str]:
-    r"""What the marks that `dialect` writes for words stand for in `re`, in a text that is not ASCII.
+    r"""Return what the tokens that `dialect` writes for words mean to `re`, in a text that is not ASCII.
 
     A border is: the two sides are not both of spaced scripts, not both Hangul, and not both nothing.
     """

@@ -1,9 +1,9 @@
-"""`Machine`: the slow matcher that cannot be made slower; all ways through a pattern walk the text side by side.
+"""`Machine`: the slow matcher that cannot be made slower; it follows all ways through a pattern side by side.
 
 `re` tries one way after the other, which some patterns turn into exponentially many. Where a pattern could (a repeat
 inside a repeat, several gaps in a row) this matcher decides instead: at most one step per state of the pattern and
 character of the text, after Thompson and Pike (https://swtch.com/~rsc/regexp/regexp2.html). Its answer is that of `re`:
-the leftmost match, and of those the one whose choices stand first in the pattern.
+the leftmost match, and of those the one whose choices come first in the pattern.
 """
 
 import re
@@ -48,7 +48,7 @@ class Machine:
         self._begins = compiled(first)
         self._compiled = compiled
         self._states: list[_MachineState] = [_MachineState(None, None, ())]
-        self._start = self._built(tree, 0)
+        self._start = self._build(tree, 0)
 
     def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
         """The first match that begins from `start` on, and by `limit`."""
@@ -109,7 +109,7 @@ class Machine:
         self._states.append(state)
         return len(self._states) - 1
 
-    def _built(self, part: PatternPart, then: int) -> int:
+    def _build(self, part: PatternPart, then: int) -> int:
         """The state that begins `part`, after which `then` follows."""
         if part.kind == "one":
             return self._add(_MachineState(_Reads(self._compiled(part.source)), None, (then,)))
@@ -117,20 +117,20 @@ class Machine:
             return self._add(_MachineState(None, self._compiled(part.source), (then,)))
         if part.kind == "all":
             for each in reversed(part.parts):
-                then = self._built(each, then)
+                then = self._build(each, then)
             return then
         if part.kind == "any":
-            return self._add(_MachineState(None, None, tuple(self._built(each, then) for each in part.parts)))
+            return self._add(_MachineState(None, None, tuple(self._build(each, then) for each in part.parts)))
         if part.most is None:
             loop = self._add(_MachineState(None, None, ()))
-            self._states[loop] = _MachineState(None, None, (self._built(part.parts[0], loop), then))
+            self._states[loop] = _MachineState(None, None, (self._build(part.parts[0], loop), then))
             then = loop
         else:
             after = then
             for _ in range(part.most - part.least):
-                then = self._add(_MachineState(None, None, (self._built(part.parts[0], then), after)))
+                then = self._add(_MachineState(None, None, (self._build(part.parts[0], then), after)))
         for _ in range(part.least):
-            then = self._built(part.parts[0], then)
+            then = self._build(part.parts[0], then)
         return then
 
 

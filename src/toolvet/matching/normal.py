@@ -1,11 +1,11 @@
-"""A text as patterns read it, and the way back to where it stood in the original.
+"""`settle`: a text as patterns read it, and the way back to places in the original.
 
 Three kinds of characters are settled here:
 
 - look-alikes that are common (curly apostrophes, no-break spaces): one for one, by `as_ascii`;
 - letters in two parts, which NFC puts together (e and U+0301, Hangul in jamo), and accents that no letter takes up
   (stress marks of Russian), Hebrew points and Arabic vowel marks, which are dropped;
-- what compatibility forms stand for (full-width letters, half-width katakana, ligatures, mathematical letters, Arabic
+- what compatibility forms mean (full-width letters, half-width katakana, ligatures, mathematical letters, Arabic
   presentation forms), and what cannot be seen (zero-width, soft hyphen, direction marks, tatweel), which is dropped.
 
 The last two are rare: `RARE` is one class for an engine to look for in the same pass, and `settle` runs where it hit.
@@ -70,13 +70,13 @@ class OffsetMap:
         self._stretches.append((original, unit_end))
 
     def start(self, place: int) -> int:
-        """Where in the original the character at `place` stands."""
+        """Return where the character at `place` begins in the original."""
         number = bisect_right(self._settled, place) - 1
         original, unit_end = self._stretches[number]
         return original if unit_end >= 0 else original + place - self._settled[number]
 
     def end(self, place: int) -> int:
-        """Where in the original the character before `place` ends."""
+        """Return where the character before `place` ends in the original."""
         if place == 0:
             return 0
         number = bisect_right(self._settled, place - 1) - 1
@@ -85,7 +85,7 @@ class OffsetMap:
 
 
 def as_ascii(text: str) -> str:
-    """The text with the common look-alikes replaced. A chain of searches costs a sixtieth of `str.translate`."""
+    """Return the text with the common look-alikes replaced. A chain of searches costs a sixtieth of `str.translate`."""
     if text.isascii():
         return text
     for lookalike, ascii_form in _LOOKALIKES.items():
@@ -95,7 +95,7 @@ def as_ascii(text: str) -> str:
 
 
 def settle(text: str) -> tuple[str, OffsetMap]:
-    """The text with all that is rare settled, and the way back. In linear time."""
+    """Return the text with all that is rare settled, and the way back. In linear time."""
     pieces: list[str] = []
     places = OffsetMap()
     reached = length = 0
@@ -114,7 +114,7 @@ def settle(text: str) -> tuple[str, OffsetMap]:
 
 
 def settled_unit(unit: str) -> str:
-    """What one unit stands for."""
+    """Return the settled form of one unit: a character, with the marks that follow it."""
     expressions = _expressions()
     composed = normalize("NFKC", unit) if expressions.compatible.search(unit) else normalize("NFC", unit)
     return expressions.soundless.sub("", composed.replace("\u0130", "I"))

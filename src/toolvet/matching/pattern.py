@@ -1,4 +1,4 @@
-"""`Pattern` and `Hit`: what is looked for, and what was found."""
+"""`Pattern`, a phrase to look for, and `Hit`, a place where it was found."""
 
 import re
 
@@ -29,7 +29,10 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
 
 
 def literal(identifier: str, phrase: str) -> Pattern:
-    """A pattern for these very words, at word boundaries, in upper or lower case."""
+    """Return a pattern for exactly these words, at borders of words, in upper or lower case.
+
+    Raises `UnsafePattern` for a phrase without a character that is not white space.
+    """
     words = phrase.strip()
     body = re.escape(words)
     if not body:

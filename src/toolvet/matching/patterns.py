@@ -1,4 +1,4 @@
-"""`PatternSet`: many phrases, one pass, the same answer from either engine."""
+"""`PatternSet`: finds many phrases in one pass, with the same answer from either engine."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ _BY_PLACE = itemgetter(1, 2, 0)
 
 
 class Engine(Protocol):
-    """What finds the expressions in a text: (index, start, end) per match, in characters."""
+    """Finds expressions in a text, as (index, start, end) per match, in characters."""
 
     def find(self, text: str, only: frozenset[int] | None = None) -> list[tuple[int, int, int]]:
         """Every match of every expression, or of those in `only`, in any order."""
@@ -20,10 +20,14 @@ class Engine(Protocol):
 
 
 class PatternSet:
-    """Many patterns that are looked for together; immutable, and safe to use from several threads.
+    r"""Many patterns that are looked for together; immutable, and safe to use from several threads.
 
     Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled once and kept
-    in the user's private cache for the next process; still, who builds one builds it at its first use.
+    in the user's private cache for the next process; still, build a set when it is first used, not at import.
+
+    Example:
+        >>> PatternSet([Pattern("wish", r"\bneeds? a café\b")]).scan("She NEEDS a CAFÉ.")
+        [Hit(id='wish', start=4, end=16)]
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
@@ -33,7 +37,7 @@ class PatternSet:
         self._only: frozenset[int] | None = None
 
     def only(self, ids: Iterable[str]) -> "PatternSet":
-        """The same set, finding only the patterns with these ids: it shares what is compiled, so it costs nothing.
+        """Return the same set, restricted to the patterns with these ids; it shares the compiled databases.
 
         Raises `KeyError` for an id that is not in the set.
         """
@@ -43,7 +47,7 @@ class PatternSet:
         return chosen
 
     def scan(self, text: str) -> list[Hit]:
-        """Every hit in `text`, sorted by start, then end; hits of one pattern do not overlap."""
+        """Return every hit in `text`, sorted by start, then end; hits of one pattern do not overlap."""
         found = self._engine.find(text, self._only)
         if not found:
             return []
@@ -64,11 +68,11 @@ class _NoEngine:
 
 def _engine(patterns: list[tuple[str, int, bool]]) -> Engine:
     try:
-        # Only who scans pays for the import (13 ms), and some platforms have no wheel.
+        # Imported by the first scan only (13 ms); and some platforms have no wheel.
         from toolvet.matching.compiled import CompiledSet  # noqa: PLC0415
         from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415
     except ImportError:
-        # Only who has no Hyperscan pays for the translation, which the cache keeps for the others.
+        # Without Hyperscan, every process translates; with it, the cache keeps the translations.
         from toolvet.matching.dialect import translate  # noqa: PLC0415
         from toolvet.matching.engine_re import ReEngine  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""`Translation`: one pattern in the words of both engines; and what decides where it matches."""
+"""`Translation`: one pattern, written for both engines; and `finder`, which decides where it matches."""
 
 import re
 from typing import Protocol
@@ -16,7 +16,7 @@ _TOKEN = re.compile("\0.")
 
 
 class Translation(msgspec.Struct, frozen=True, array_like=True):
-    """One pattern in the words of both engines, and as it was given.
+    """One pattern, written for both engines, and as it was given.
 
     `first` looks at the first character of a match, for `re`; it may be empty. `python` holds tokens for borders of
     words (`letters.word_tokens`). `width` is the length of the longest match in characters, None without limit.
@@ -38,15 +38,15 @@ class Translation(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Finder(Protocol):
-    """What decides where an expression matches."""
+    """Decides where an expression matches."""
 
     def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
-        """The first match that begins from `start` on; if it begins before `limit`, it is not missed."""
+        """Return the first match that begins from `start` on; if it begins before `limit`, it is not missed."""
         ...
 
 
 def finder(expression: Translation, *, ascii_text: bool = False) -> Finder:
-    """What finds the expression, in texts that are ASCII or in any; raises `UnsafePattern` where nothing can."""
+    """Return a finder of the expression, for ASCII texts or for all. Raises `UnsafePattern` where `re` fails."""
     flags = expression.flags | re.ASCII
     tokens = ASCII_TOKENS if ascii_text else word_tokens()
 
@@ -63,7 +63,7 @@ def finder(expression: Translation, *, ascii_text: bool = False) -> Finder:
 
 
 class _Backtracker:
-    """Asks `re`, which must not read on to the end of the text."""
+    """Searches with `re`, which must not read on to the end of the text."""
 
     def __init__(self, pattern: re.Pattern[str], width: int) -> None:
         self._search = pattern.search

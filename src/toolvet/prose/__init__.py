@@ -1,4 +1,4 @@
-"""A text in, its masks out: which parts are not their author's own words, and why.
+"""Masks: the parts of a text that are not its author's own words, and why.
 
     masks('He said "no".').kind_at(8, 12)    # MaskKind.QUOTATION: not the author's own words
 

@@ -1,8 +1,8 @@
-"""Passages that someone else speaks: drafts and poems after a lead-in, stories, dialogues (words: `frames/`).
+"""Passages that someone else speaks: drafts and poems after a lead-in, stories, dialogues.
 
-One file per language there; a `[[frame]]` has a `kind` (below), a `match` that is looked for in one line, and `hits`
-and `misses`, which the tests run. Its `[labels]` are what stands before a colon without naming a speaker (`none`), and
-the two sides of a chat (`chat`).
+Their words are in `languages/<language>/frames.toml`. A `[[phrase]]` there has a `kind` (below) and a `match`, which is
+looked for in one line. Its `[labels]` are what is written before a colon without naming a speaker (`none`), and the two
+sides of a chat (`chat`).
 """
 
 import re
@@ -10,16 +10,27 @@ from collections.abc import Iterable
 from copy import copy
 from enum import StrEnum
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from toolvet.discover.cache import compiled_from
 from toolvet.matching.pattern import Pattern
 from toolvet.matching.patterns import PatternSet
+from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 from toolvet.prose.mask import Mask, MaskKind
 
-_PACKAGE = "toolvet.prose"
-_FORMAT = "frames/1"
+if TYPE_CHECKING:
+    from toolvet.matching.phrasebook import PhraseSource
+
+_FILES = (WORDS_FILE, "frames.toml")
+_FORMAT = "frames/2"
+_SOURCES = (
+    __name__,
+    "toolvet.matching.phrase",
+    "toolvet.matching.phrasebook",
+    "toolvet.matching.plain",
+)
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,}|\u2014{3,})\s*\Z")
 _SPEAKER = re.compile(
     r"\s*(?:[*_]{1,2})?([^\W\d_][^\n:\uff1a*_]{0,30}?)(?:[*_]{1,2})?\s?[:\uff1a][*_]{0,2}(?=\s*\S)(?!//)"
@@ -45,27 +56,30 @@ class FrameKind(StrEnum):
     """The author speaks again."""
 
 
-class Frame(msgspec.Struct, frozen=True):
-    """One entry of `frames/*.toml`."""
+class Frame(Phrase, frozen=True, kw_only=True):
+    """One entry of `frames.toml`."""
 
     kind: FrameKind
-    match: str
-    hits: tuple[str, ...]
-    misses: tuple[str, ...]
 
 
-class Labels(msgspec.Struct, frozen=True):
+class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What stands before a colon: names of the two sides of a chat, and words that name no speaker."""
 
     chat: frozenset[str] = frozenset()
     none: frozenset[str] = frozenset()
 
 
-class Frames(msgspec.Struct, frozen=True):
-    """One file of `frames/`, or all of them."""
+class FrameFile(PhraseFile[Frame], frozen=True, kw_only=True):
+    """The frames of one language."""
 
-    frame: tuple[Frame, ...] = ()
     labels: Labels = Labels()
+
+
+class Frames(msgspec.Struct, frozen=True):
+    """The frames of all languages."""
+
+    frame: tuple[Frame, ...]
+    labels: Labels
 
 
 class FrameState:
@@ -167,24 +181,33 @@ class FrameState:
         self._dialogue, self._speakers = None, ()
 
 
-def read_frames(files: Iterable[tuple[str, bytes]]) -> Frames:
-    """All frames of the files; raises `msgspec.ValidationError` for a file that is not in the form above."""
-    import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
+def read_sources(language: str | None = None) -> list["PhraseSource[FrameFile]"]:
+    """The frame files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_languages  # noqa: PLC0415
 
-    read = [msgspec.convert(tomllib.loads(content.decode()), Frames) for _path, content in files]
-    return Frames(
-        tuple(frame for each in read for frame in each.frame),
-        Labels(
-            frozenset(name for each in read for name in each.labels.chat),
-            frozenset(name for each in read for name in each.labels.none),
-        ),
+    return read_languages(_FILES, FrameFile, language)
+
+
+def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_phrases  # noqa: PLC0415
+
+    read = [source.file for source in read_phrases(LANGUAGES, files, FrameFile)]
+    return msgspec.msgpack.encode(
+        Frames(
+            tuple(msgspec.structs.replace(frame, hits=[], misses=[]) for each in read for frame in each.phrase),
+            Labels(
+                frozenset(name for each in read for name in each.labels.chat),
+                frozenset(name for each in read for name in each.labels.none),
+            ),
+        )
     )
 
 
 @cache
 def _frames() -> Frames:
-    encoded = compiled_from(_PACKAGE, ".frames.toml", lambda files: msgspec.msgpack.encode(read_frames(files)), _FORMAT)
-    return msgspec.msgpack.decode(encoded, type=Frames)
+    return msgspec.msgpack.decode(compiled_from(LANGUAGES, _FILES, _built, _FORMAT, _SOURCES), type=Frames)
 
 
 @cache

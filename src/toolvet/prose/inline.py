@@ -1,4 +1,4 @@
-"""The masks inside one paragraph: inline code, quotations, and actions between asterisks."""
+"""`inline_masks`: the masks inside one paragraph: inline code, quotations, and actions between asterisks."""
 
 import re
 
@@ -13,7 +13,7 @@ _ACTION = re.compile(
 
 
 def inline_masks(paragraph: str) -> list[Mask]:
-    """Inline code, quotations and actions of one paragraph; the outer ones only, in order."""
+    """Return inline code, quotations and actions of one paragraph; the outer ones only, in order."""
     found = _code_spans(paragraph)
     if found:
         # Marks inside code are code: blanked out, so that every place stays.

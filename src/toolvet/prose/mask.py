@@ -1,4 +1,4 @@
-"""`Masks`: which parts of a text are not its author's own words, and why."""
+"""`Masks`: the parts of a text that are not its author's own words, and why."""
 
 from bisect import bisect_right
 from enum import StrEnum
@@ -38,9 +38,9 @@ class Masks:
         self._layers = layers
 
     def kind_at(self, start: int, end: int) -> MaskKind | None:
-        """Why the words from `start` up to `end` are not the author's own, or None where they are.
+        """Return why the words from `start` up to `end` are not the author's own, or None where they are.
 
-        A phrase belongs to whom its first character belongs to: in `I cannot say "yes"` it is the author's. An empty
+        The first character decides for the phrase: in `I cannot say "yes"` it is the author's. An empty
         span is judged by the character at `start`, or before it where a mask ends there.
         """
         at = start - 1 if start == end and start else start

@@ -1,10 +1,23 @@
-"""A text in, its masks out: code, quotations, logs, drafts, fiction; whole, or chunk by chunk as it is written.
+"""`masks`: the parts of a text that are not its author's own words: code, quotations, logs, drafts, fiction.
 
     masks('He said "I cannot help".').kind_at(9, 22)     # MaskKind.QUOTATION
     masks('"I cannot help."').kind_at(1, 14)             # None: these quotation marks are packaging
 
-What is masked: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, where one closes
-within its paragraph or is none; Markdown block quotes; lines of logs, stack traces and consoles; drafts, poems and
+One text, line by line:
+
+    He wrote: "I cannot help".      1. An ordinary line: it begins a paragraph.
+    ```                             2. A fence: the paragraph ends. `inline_masks` looks for pairs of marks in it and
+    print("no")                        finds characters 10 to 25, a QUOTATION. Lines up to the closing fence are its
+    ```                                own, whatever they contain: characters 27 to 47 are CODE.
+    > Sorry.                        3. A block quote: lines that follow each other are one mask, BLOCK_QUOTE.
+    I can.                          4. An ordinary line again. The text ends: its paragraph has no marks.
+
+The blocks, the quotations and the passages of `frame` (drafts, stories) are three layers, because a quotation may be in
+a draft. So "I cannot" is a QUOTATION, and "I can" is the author's. At the end, a layer that covers all words is taken
+off: then it is only the packaging of the answer.
+
+What is masked: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, if they close
+within their paragraph; Markdown block quotes; lines of logs, stack traces and consoles; drafts, poems and
 stories from their lead-in to where the author speaks again; dialogues and `*actions*` (`frames/`). Indented text is
 not masked: it is as often a list's paragraph as it is code. Tables are not: their cells are the author's.
 
@@ -29,7 +42,7 @@ _PACKAGING = frozenset({MaskKind.CODE, MaskKind.QUOTATION, MaskKind.BLOCK_QUOTE,
 
 
 def masks(text: str) -> Masks:
-    """The masked parts of `text`, in time that grows linearly with it."""
+    """Return the masked parts of `text`, in time that grows linearly with it."""
     state = MaskState()
     state.feed(text)
     return state.masks()
@@ -48,7 +61,7 @@ class MaskState:
         self._reading = _MaskReader()
 
     def feed(self, chunk: str) -> None:
-        """Read on."""
+        """Read the next chunk."""
         text = self._unread + chunk
         at = 0
         while True:
@@ -61,12 +74,12 @@ class MaskState:
         self._unread = text[at:]
 
     def masks(self) -> Masks:
-        """The masks so far, with all that is open closed here."""
+        """Return the masks so far, as if the text ended here."""
         return self._reading.ended(self._unread)
 
 
 class _MaskReader:
-    """Reads line after line; what is settled stays settled."""
+    """Reads line after line; a mask that is settled does not change any more."""
 
     def __init__(self) -> None:
         self._at = 0
@@ -86,14 +99,14 @@ class _MaskReader:
         self._first_paragraph_at = 0
 
     def ended(self, unread: str) -> Masks:
-        """The masks if `unread` is all that is left."""
+        """Return the masks as if the text ended after `unread`; the reader itself is not changed."""
         rest = copy(self)
-        # What is settled stays here: only what is open is read to its end.
+        # The settled masks stay in this reader: a copy reads only what is open to its end.
         settled = [self._blocks, self._inline, self._frames.settled]
         return Masks(*rest.layers_at_end(unread, settled))
 
     def layers_at_end(self, unread: str, settled: list[list[Mask]]) -> list[list[Mask]]:
-        """Reads a copy to its end: what was settled before, and what is settled by the end."""
+        """Read this copy to its end; return the layers, those that were settled before included."""
         self._blocks, self._inline, self._frames = [], [], self._frames.continued()
         if unread:
             self.read(unread)
@@ -103,23 +116,23 @@ class _MaskReader:
             self._blocks.append(Mask(self._fence[1], self._at, MaskKind.CODE))
         frames = self._frames.ended(self._at)
         blocks, inline, framed = settled
-        return self._unpacked([blocks, self._blocks, inline, self._inline, framed, frames])
+        return self._without_packaging([blocks, self._blocks, inline, self._inline, framed, frames])
 
     def read(self, piece: str) -> None:
-        """One line with its end, or a piece of a long one."""
+        """Read one line with its end, or a piece of a long one."""
         start, continues = self._at, self._mid_line
         self._at += len(piece)
         self._mid_line = not piece.endswith("\n")
         self._note_words(piece, start)
         if self._fence is not None:
             if not continues:
-                self._maybe_close_fence(piece, *self._fence)
+                self._close_fence_if_marked(piece, *self._fence)
         elif continues:
             self._add(piece, start)
         else:
             self._begin_line(piece, start)
 
-    def _maybe_close_fence(self, line: str, marker: str, start: int) -> None:
+    def _close_fence_if_marked(self, line: str, marker: str, start: int) -> None:
         closing = line.strip()
         if closing.startswith(marker) and not closing.strip(marker[0]):
             self._blocks.append(Mask(start, self._at, MaskKind.CODE))
@@ -183,7 +196,7 @@ class _MaskReader:
                 self._last_word = start + place
                 return
 
-    def _unpacked(self, layers: list[list[Mask]]) -> list[list[Mask]]:
+    def _without_packaging(self, layers: list[list[Mask]]) -> list[list[Mask]]:
         """The layers without the one mask that covers every word, if there is one."""
         for number, layer in enumerate(layers):
             if not layer or layer[0].kind not in _PACKAGING:

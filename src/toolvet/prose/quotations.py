@@ -1,13 +1,15 @@
-"""Quotations of one paragraph: every pair of marks, in the styles of `quotations.toml`.
+"""`quotations`: every pair of quotation marks in a paragraph, in the styles of `quotations.toml`.
 
-A mark that opens in one language closes in another („…“ and “…”, «…» and »…«): what is open decides. A mark that finds
-no partner in its paragraph is no quotation mark, and an apostrophe never is one.
+A mark that opens in one language closes in another („…“ and “…”, «…» and »…«): the marks that are open decide. A mark
+without a partner in its paragraph is not a quotation mark, and an apostrophe never is.
 """
 
 import re
 from functools import cache
 
-from toolvet.discover import data_file
+import msgspec
+
+from toolvet.discover.toml import read_toml
 
 # Read by their neighbours, because the same character opens and closes.
 _STRAIGHT = frozenset("\"'\u05f4")
@@ -15,7 +17,7 @@ _SINGLE = frozenset("'\u2019")
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
-    """(start, end) of every quotation of `text`, marks included, nested ones too, by start. In linear time."""
+    """Return (start, end) of every quotation of `text`, with its marks, nested ones too, by start. In linear time."""
     marks = _marks()
     open_at: list[tuple[str, int]] = []
     # How many of the open marks each closing mark could close: a mark that could close none is not looked for.
@@ -40,22 +42,30 @@ def quotations(text: str) -> list[tuple[int, int]]:
     return found
 
 
+class _MarkTable(msgspec.Struct, frozen=True):
+    """The content of `quotations.toml`."""
+
+    pairs: tuple[tuple[str, str, str], ...]
+    """An opening mark, a closing one, and where the pair is usual."""
+    elided: tuple[str, ...]
+    """What follows an apostrophe at the start of a word, as in 'tis."""
+
+
 class _Marks:
-    def __init__(self, pairs: list[list[str]], elided: list[str]) -> None:
+    """The table as the scan needs it."""
+
+    def __init__(self, table: _MarkTable) -> None:
         self.closers: dict[str, tuple[str, ...]] = {}
-        for opening, closing, _where in pairs:
+        for opening, closing, _where in table.pairs:
             self.closers[opening] = (*self.closers.get(opening, ()), closing)
-        every = {mark for opening, closing, _where in pairs for mark in (opening, closing)}
+        every = {mark for opening, closing, _where in table.pairs for mark in (opening, closing)}
         self.token = re.compile(f"[{re.escape(''.join(sorted(every)))}]")
-        self.elided = re.compile(rf"['\u2018\u2019](?:{'|'.join(elided)}|\d\ds)\b", re.IGNORECASE)
+        self.elided = re.compile(rf"['\u2018\u2019](?:{'|'.join(table.elided)}|\d\ds)\b", re.IGNORECASE)
 
 
 @cache
 def _marks() -> _Marks:
-    import tomllib  # noqa: PLC0415 - 5 ms, and only who reads the words again needs it.
-
-    data = tomllib.loads(data_file("toolvet.prose", "quotations.toml").decode())
-    return _Marks(data["pairs"], data["elided"])
+    return _Marks(read_toml("toolvet.prose", "quotations.toml", _MarkTable))
 
 
 def _may_close(text: str, at: int, character: str) -> bool:
@@ -63,7 +73,7 @@ def _may_close(text: str, at: int, character: str) -> bool:
     if character in _SINGLE and _is_letter(after):
         return False  # don't
     if character in "\u00ab\u2039\u201c":
-        # It closes in one language and opens in another, where a space stands before it.
+        # It closes in one language and opens in another, where a space is before it.
         return bool(before) and not before.isspace()
     if character in _STRAIGHT:
         # A space before and a letter after: it opens another one.

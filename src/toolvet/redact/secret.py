@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.redact.name import word_segments
 
 REDACTED = "[redacted]"
@@ -159,7 +159,7 @@ class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def secret_data() -> SecretData:
     """What a secret looks like, as data."""
-    return msgspec.toml.decode(data_file("toolvet.redact", "secrets.toml"), type=SecretData)
+    return read_toml("toolvet.redact", "secrets.toml", SecretData)
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from toolvet.envelope import check_envelope
-from toolvet.envelope.sighting import Sighting, sightings
+from toolvet.envelope.check.sightings import Sighting, find_sightings
 from toolvet.findings import Card, Finding
 from toolvet.rules.subject import ObservedCall
 
@@ -14,7 +14,7 @@ def envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Sig
     A tool answers with envelopes when one of its results says so by `meta.version`. From then on every result with
     the keys of an envelope is held to the contract; before, `success` and `data` may be any other format.
     """
-    found = [(call, sighting) for call in calls for sighting in sightings(call.result)]
+    found = [(call, sighting) for call in calls for sighting in find_sightings(call.result)]
     if any(sighting.claims for _, sighting in found):
         yield from found
 

@@ -26,7 +26,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
 from toolvet.rules.subject import ObservedCall
@@ -153,7 +153,7 @@ def _find_field(text: str, field: str) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=512)
 def field_patterns(name: str) -> tuple[re.Pattern[str], ...]:
-    """What may name the argument `name` in a text; an everyday word counts in fewer places than a made-up one."""
+    """Patterns for places that name the argument `name`; an everyday word counts in fewer places than a made-up one."""
     source = read_message_source().field
     escaped = re.escape(name[:100])
     # A name of several words ("repo_path") is not written by chance.
@@ -235,7 +235,7 @@ def _find_allowed(text: str, fault: Fault) -> tuple[Span, ...]:
 
 
 class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What each part is worth; 100 together."""
+    """The points of each part; 100 together."""
 
     field: int
     received: int
@@ -284,7 +284,7 @@ class _Patterns(msgspec.Struct, frozen=True):
 @cache
 def read_message_source() -> MessageSource:
     """The patterns as they are written in the file."""
-    return msgspec.toml.decode(data_file("toolvet.rules", "message.toml"), type=MessageSource)
+    return read_toml("toolvet.rules", "message.toml", MessageSource)
 
 
 @cache

@@ -1,4 +1,9 @@
-"""JSON Schema to violations and examples: what a value breaks, and values that break nothing or exactly one thing.
+"""From a JSON Schema to violations, examples and repairs.
+
+    compiled(schema).violations(value)       # the keywords that a value breaks
+    valid_example(schema)                    # a value that breaks none
+    invalid_examples(schema)                 # values that break exactly one
+    repair(schema, value)                    # the nearest value that breaks none
 
 Pure and total: any value that claims to be a schema is one, or has a `problem`. No reference is ever fetched.
 """
@@ -35,7 +40,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Who only looks into JSON (`json_value`) loads no engine.
+    # Importing `json_value` must not load the engine (start-up time).
     __getattr__ = named(
         __name__,
         {

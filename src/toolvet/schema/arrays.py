@@ -1,4 +1,4 @@
-"""Arrays that meet sizes, item schemas, distinctness and `contains` at once."""
+"""`write_array`: an array that meets sizes, item schemas, distinctness and `contains` at once."""
 
 from toolvet.schema.json_value import count, members, same
 from toolvet.schema.judge import Judge
@@ -7,8 +7,8 @@ from toolvet.schema.reference import Subschema
 from toolvet.schema.search import FIRST, ITEMS, Spot, ValueWriter, Variation, limits
 
 
-def array(writer: ValueWriter, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
-    """An array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
+def write_array(writer: ValueWriter, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
+    """Return an array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
     schemas = demands.plain()
     least, highest = limits(demands, "minItems", "maxItems")
     most = ITEMS if highest is None else highest
@@ -21,22 +21,21 @@ def array(writer: ValueWriter, demands: Demands, spot: Spot, variation: Variatio
     while len(items) < target:
         within = writer.within(spot, len(items), target)
         try:
-            items.append(_item(writer, demands.item(len(items)), within, variation, items if distinct else []))
+            items.append(_write_item(writer, demands.item(len(items)), within, variation, items if distinct else []))
         except Unmeetable:
             if len(items) < least:
                 raise
             break
-    for schema in demands.schemas:
-        if "contains" in schema.schema and schema.scope.dialect.number > 4:
-            _contain(
-                writer, demands, Subschema(schema.schema["contains"], schema.scope), schema.schema, items, most, spot
-            )
-            _thin_out(writer, demands, Subschema(schema.schema["contains"], schema.scope), schema.schema, items, spot)
+    for schema, scope in ((located.schema, located.scope) for located in demands.schemas):
+        if "contains" in schema and scope.dialect.number > 4:
+            part = Subschema(schema["contains"], scope)
+            _add_contained(writer, demands, part, schema=schema, items=items, most=most, spot=spot)
+            _remove_surplus(writer, demands, part, schema=schema, items=items, spot=spot)
     return items
 
 
-def _thin_out(  # noqa: PLR0917 - the state of one array.
-    writer: ValueWriter, demands: Demands, part: Subschema, schema: object, items: list[object], spot: Spot
+def _remove_surplus(
+    writer: ValueWriter, demands: Demands, part: Subschema, *, schema: object, items: list[object], spot: Spot
 ) -> None:
     """Replace items that `contains` would count beyond `maxContains`."""
     highest = count(members(schema).get("maxContains"))
@@ -56,8 +55,10 @@ def _thin_out(  # noqa: PLR0917 - the state of one array.
             raise Unmeetable
 
 
-def _item(writer: ValueWriter, parts: list[Subschema], spot: Spot, variation: Variation, taken: list[object]) -> object:
-    """An item that is none of `taken`."""
+def _write_item(
+    writer: ValueWriter, parts: list[Subschema], spot: Spot, variation: Variation, taken: list[object]
+) -> object:
+    """Return an item that is not among `taken`. Raises `Unmeetable`."""
     for turn in range(12):
         for other in (
             Variation(variation.branch, variation.content + len(taken) + turn, variation.extent),
@@ -69,8 +70,15 @@ def _item(writer: ValueWriter, parts: list[Subschema], spot: Spot, variation: Va
     raise Unmeetable
 
 
-def _contain(  # noqa: PLR0917 - the state of one array.
-    writer: ValueWriter, demands: Demands, part: Subschema, schema: object, items: list[object], most: int, spot: Spot
+def _add_contained(
+    writer: ValueWriter,
+    demands: Demands,
+    part: Subschema,
+    *,
+    schema: object,
+    items: list[object],
+    most: int,
+    spot: Spot,
 ) -> None:
     """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
     judge = writer.judge or Judge()
@@ -86,7 +94,7 @@ def _contain(  # noqa: PLR0917 - the state of one array.
             raise Unmeetable
         others = [*items[:index], *items[index + 1 :]]
         try:
-            value = _item(
+            value = _write_item(
                 writer,
                 [*demands.item(index, contained=True), part],
                 writer.within(spot, index, len(items) + 1),

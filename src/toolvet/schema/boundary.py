@@ -1,4 +1,4 @@
-"""Valid instances that meet a declared bound exactly, or just inside."""
+"""`boundary_examples`: valid instances that meet a declared bound exactly, or just inside."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -7,10 +7,10 @@ import msgspec
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema.compilation import compiled
-from toolvet.schema.detail import named, quoted, sized
-from toolvet.schema.example import sketched
+from toolvet.schema.detail import count_noun, dotted_path, quote_value
+from toolvet.schema.example import build_sketch
 from toolvet.schema.generator import Generator
-from toolvet.schema.invalid import placed
+from toolvet.schema.invalid import places_of
 from toolvet.schema.json_value import Path, at, count, elements, is_array, is_object, number, pointer, replaced, unique
 from toolvet.schema.numbers import exact, interval, plain
 from toolvet.schema.place import Demands, Unmeetable
@@ -34,22 +34,27 @@ MOST_ITEMS = 1_000
 
 
 def boundary_examples(schema: object) -> tuple[BoundaryExample, ...]:
-    """Valid instances that meet each declared bound exactly and just inside, and each value of an `enum`.
+    """Return valid instances that meet each declared bound exactly and just inside, and each value of an `enum`.
 
-    Each is the schema's `valid_example` with one place and validated. In a fixed order, nearest to the root
-    first, at most 60. Bounds beyond 20,000 characters, 1,000 items or 1,000 members are left out.
+    Each is the schema's `valid_example` with another value at one place, and is validated. In a fixed order, nearest to
+    the root first, at most 60. Bounds beyond 20,000 characters, 1,000 items or 1,000 members are left out. Empty where
+    there is no valid example to start from.
+
+    Example:
+        >>> [found.detail for found in boundary_examples({"type": "integer", "minimum": 1})]
+        ['the value is 1, the minimum', 'the value is 2, just inside the minimum of 1']
     """
     ready = compiled(schema)
     try:
-        sketch = sketched(ready, "all")
+        sketch = build_sketch(ready, "all")
     except Unsatisfiable:
         return ()
     found: list[BoundaryExample] = []
     writer = _BoundWriter()
-    for path, demands in placed(sketch):
+    for path, demands in places_of(sketch):
         value = at(sketch.value, path)
         for keyword, detail, narrowed in _bounds(value, demands, path):
-            for wanted in writer.written(demands, narrowed, path):
+            for wanted in writer.write(demands, narrowed, path):
                 instance = replaced(sketch.value, path, wanted)
                 if ready.is_valid(instance):
                     found.append(
@@ -64,23 +69,25 @@ Bound = tuple[str, str, Mapping[str, object]]
 
 
 def _bounds(value: object, demands: Demands, path: Path) -> Iterator[Bound]:
-    """Each bound at a place: its keyword, what to say, and a schema that only a value at the bound satisfies."""
+    """Each bound at a place: its keyword, its description, and a schema that only a value at the bound satisfies."""
     listed = unique(item for schema in demands.plain() for item in elements(schema.get("enum"))[:MOST])
     if listed:
         if len(listed) > 1:
-            yield from (("enum", f"{named(path)} is {quoted(item)}", {"enum": [item]}) for item in listed[:MOST])
+            yield from (
+                ("enum", f"{dotted_path(path)} is {quote_value(item)}", {"enum": [item]}) for item in listed[:MOST]
+            )
         return
     if isinstance(value, str):
-        yield from _sizes(demands, path, ("minLength", "maxLength"), "character", LONGEST_TEXT)
+        yield from _size_bounds(demands, path, ("minLength", "maxLength"), "character", LONGEST_TEXT)
     elif is_array(value):
-        yield from _sizes(demands, path, ("minItems", "maxItems"), "item", MOST_ITEMS)
+        yield from _size_bounds(demands, path, ("minItems", "maxItems"), "item", MOST_ITEMS)
     elif is_object(value):
-        yield from _sizes(demands, path, ("minProperties", "maxProperties"), "member", MOST_ITEMS)
+        yield from _size_bounds(demands, path, ("minProperties", "maxProperties"), "member", MOST_ITEMS)
     elif number(value) is not None:
-        yield from _numbers(demands, path, whole="number" not in demands.types())
+        yield from _number_bounds(demands, path, whole="number" not in demands.types())
 
 
-def _sizes(demands: Demands, path: Path, keywords: tuple[str, str], noun: str, largest: int) -> Iterator[Bound]:
+def _size_bounds(demands: Demands, path: Path, keywords: tuple[str, str], noun: str, largest: int) -> Iterator[Bound]:
     low_name, high_name = keywords
     schemas = demands.plain()
     low = max((size for schema in schemas if (size := count(schema.get(low_name))) is not None), default=None)
@@ -88,14 +95,18 @@ def _sizes(demands: Demands, path: Path, keywords: tuple[str, str], noun: str, l
     for keyword, size, inward, word in ((low_name, low, 1, "minimum"), (high_name, high, -1, "maximum")):
         if size is None or size > largest:
             continue
-        yield keyword, f"{named(path)} has {sized(size, noun)}, the {word}", {low_name: size, high_name: size}
+        yield (
+            keyword,
+            f"{dotted_path(path)} has {count_noun(size, noun)}, the {word}",
+            {low_name: size, high_name: size},
+        )
         inside = size + inward
         if inside >= (low or 0) and (high is None or inside <= high):
-            detail = f"{named(path)} has {sized(inside, noun)}, just inside the {word} of {size}"
+            detail = f"{dotted_path(path)} has {count_noun(inside, noun)}, just inside the {word} of {size}"
             yield keyword, detail, {low_name: inside, high_name: inside}
 
 
-def _numbers(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bound]:
+def _number_bounds(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bound]:
     wanted = interval(demands.plain())
     if whole:
         wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
@@ -107,18 +118,18 @@ def _numbers(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bound]:
             continue
         said = f"exclusive{keyword.title()}" if is_open else keyword
         if not is_open and wanted.holds(bound):
-            yield said, f"{named(path)} is {plain(bound)}, the {keyword}", {"enum": [plain(bound)]}
+            yield said, f"{dotted_path(path)} is {plain(bound)}, the {keyword}", {"enum": [plain(bound)]}
         step = wanted.step or _smallest_step(wanted.low, wanted.high)
         inside = next((near for near in wanted.nearest(bound + inward * step) if near != bound), None)
         if inside is not None:
-            detail = f"{named(path)} is {plain(inside)}, just inside the {keyword} of {plain(bound)}"
+            detail = f"{dotted_path(path)} is {plain(inside)}, just inside the {keyword} of {plain(bound)}"
             yield said, detail, {"enum": [plain(inside)]}
     divisors = [divisor for schema in demands.plain() if (divisor := exact(schema.get("multipleOf")))]
     if divisors and wanted.step is not None:
         for near in wanted.nearest((wanted.low or Fraction(0)) + 3 * wanted.step):
             yield (
                 "multipleOf",
-                f"{named(path)} is {plain(near)}, a multiple of {plain(divisors[0])}",
+                f"{dotted_path(path)} is {plain(near)}, a multiple of {plain(divisors[0])}",
                 {"enum": [plain(near)]},
             )
             break
@@ -137,7 +148,7 @@ class _BoundWriter:
     def __init__(self) -> None:
         self.left = 12_000
 
-    def written(self, demands: Demands, narrowed: Mapping[str, object], path: Path) -> tuple[object, ...]:
+    def write(self, demands: Demands, narrowed: Mapping[str, object], path: Path) -> tuple[object, ...]:
         """A value that meets the demands and the narrowed schema, if one is found."""
         if "enum" in narrowed:
             return tuple(elements(narrowed["enum"]))

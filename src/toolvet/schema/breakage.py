@@ -1,4 +1,4 @@
-"""Ways to break a value: for every keyword that applies to it, changes that might break that one alone."""
+"""`breakages`: for every keyword that applies to a value, changes that might break that keyword alone."""
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ from toolvet.schema.json_value import (
     pointer,
     same,
     type_name,
+    without,
 )
 from toolvet.schema.numbers import exact, plain
 from toolvet.schema.place import Demands, Unmeetable, fixed_items
@@ -27,7 +28,7 @@ from toolvet.schema.search import Exhausted, Spot, Variation
 
 
 class Breakage(msgspec.Struct, frozen=True):
-    """What to put at a place, which keyword that is meant to break, and the member that is missing or too much."""
+    """A value to put at a place, the keyword that it is meant to break, and the member that is missing or too much."""
 
     keyword: str
     value: object
@@ -43,41 +44,46 @@ Change = tuple[str, object, str | None]
 
 
 def breakages(value: object, demands: Demands, path: Path) -> Iterator[Breakage]:
-    """Changes to `value` that might break one keyword, the most telling first. Each must be checked."""
+    """Yield changes to `value` that might break one keyword, the plainest first. The caller checks each."""
     place = pointer(path)
     if is_object(value):
-        found = _object(members(value), demands)
+        found = _break_object(members(value), demands)
     elif is_array(value):
-        found = _array(list(elements(value)), demands)
+        found = _break_array(list(elements(value)), demands)
     elif isinstance(value, str):
-        found = _string(value, demands)
+        found = _break_string(value, demands)
     elif (here := exact(value)) is not None:
-        found = _number(here, demands)
+        found = _break_number(here, demands)
     else:
         found = iter(())
-    for keyword, changed, name in (*found, *_listed(value, demands), *_logic(demands), *_type(value, demands)):
+    for keyword, changed, name in (
+        *found,
+        *_break_list_of_values(value, demands),
+        *_break_logic(demands),
+        *_break_type(value, demands),
+    ):
         yield Breakage(keyword, changed, place, name)
 
 
 _JUNK: tuple[object, ...] = ("unexpected", 12345, {})
 _ODD: tuple[object, ...] = ("unexpected", 12345, 1.5, True, None, {}, [])
-# A longer text is no better example of one that is too long.
+# A longer text is not a better example of one that is too long.
 _LONGEST = 20_000
 _MOST_ITEMS = 1_000
 _MOST_DISTINCT = 50
 
 
-def _object(value: Mapping[str, object], demands: Demands) -> Iterator[Change]:
+def _break_object(value: Mapping[str, object], demands: Demands) -> Iterator[Change]:
     for name in demands.required():
         if name in value:
-            yield "required", _without(value, name), name
+            yield "required", without(value, name), name
     schemas = demands.plain()
     for keyword in ("dependentRequired", "dependencies"):
         for schema in schemas:
             for trigger, needed in members(schema.get(keyword)).items():
                 for name in names(needed):
                     if trigger in value and name in value and name not in demands.required():
-                        yield keyword, _without(value, name), name
+                        yield keyword, without(value, name), name
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if any(keyword in schema for schema in schemas):
             for unexpected in _JUNK:
@@ -92,36 +98,36 @@ def _object(value: Mapping[str, object], demands: Demands) -> Iterator[Change]:
             kept = sorted(value, key=lambda name: name not in demands.required())[: least - 1]
             yield "minProperties", {name: value[name] for name in value if name in kept}, None
         if most is not None and most < _MOST_ITEMS:
-            yield from (("maxProperties", grown, None) for grown in _grown(value, demands, most + 1))
+            yield from (("maxProperties", grown, None) for grown in _grow(value, demands, most + 1))
 
 
-def _grown(value: Mapping[str, object], demands: Demands, size: int) -> Iterator[object]:
+def _grow(value: Mapping[str, object], demands: Demands, size: int) -> Iterator[object]:
     """`value` with more members: declared ones that were left out, else any."""
     scope = demands.schemas[0].scope if demands.schemas else None
     grown = dict(value)
     for name in (*demands.declared(), *(f"extra{index}" for index in range(size))):
         if len(grown) < size and name not in grown and scope is not None:
-            written = _written(demands.member(name))
+            written = _try_to_write(demands.member(name))
             if written:
                 grown[name] = written[0]
     if len(grown) >= size:
         yield grown
 
 
-def _array(value: list[object], demands: Demands) -> Iterator[Change]:
+def _break_array(value: list[object], demands: Demands) -> Iterator[Change]:
     schemas = demands.plain()
     for schema in schemas:
         least, most = count(schema.get("minItems")), count(schema.get("maxItems"))
         if least:
             yield "minItems", value[: least - 1], None
         if most is not None and most < _MOST_ITEMS:
-            yield from (("maxItems", longer, None) for longer in _lengthened(value, demands, most + 1))
+            yield from (("maxItems", longer, None) for longer in _lengthen(value, demands, most + 1))
         if schema.get("uniqueItems") is True:
             yield from (("uniqueItems", [*value, item], None) for item in value[:1])
             if len(value) > 1:
                 yield "uniqueItems", [value[0], *value[:1], *value[2:]], None
         if "contains" in schema:
-            yield from _contains(value, schema)
+            yield from _break_contains(value, schema)
         for keyword in ("items", "additionalItems", "unevaluatedItems"):
             if keyword in schema:
                 yield from ((keyword, [*value, extra], None) for extra in _JUNK)
@@ -129,14 +135,14 @@ def _array(value: list[object], demands: Demands) -> Iterator[Change]:
                 yield keyword, [*front, "unexpected"], None
 
 
-def _lengthened(value: list[object], demands: Demands, size: int) -> Iterator[list[object]]:
+def _lengthen(value: list[object], demands: Demands, size: int) -> Iterator[list[object]]:
     if value and not any(schema.get("uniqueItems") is True for schema in demands.plain()):
         yield [*value, *([value[-1]] * (size - len(value)))]
         return
     longer = list(value)
     while len(longer) < min(size, _MOST_DISTINCT):
         for content in range(len(longer) + 3):
-            written = _written(demands.item(len(longer)), Variation(content=content, branch=content))
+            written = _try_to_write(demands.item(len(longer)), Variation(content=content, branch=content))
             if written and not any(same(written[0], item) for item in longer):
                 longer.append(written[0])
                 break
@@ -146,7 +152,7 @@ def _lengthened(value: list[object], demands: Demands, size: int) -> Iterator[li
         yield longer
 
 
-def _contains(value: list[object], schema: Mapping[str, object]) -> Iterator[Change]:
+def _break_contains(value: list[object], schema: Mapping[str, object]) -> Iterator[Change]:
     yield "contains", [], None
     for other in (*_JUNK, None):
         yield "contains", [other for _ in value], None
@@ -159,7 +165,7 @@ def _contains(value: list[object], schema: Mapping[str, object]) -> Iterator[Cha
             yield "maxContains", [*value, *([item] * limit)], None
 
 
-def _string(value: str, demands: Demands) -> Iterator[Change]:
+def _break_string(value: str, demands: Demands) -> Iterator[Change]:
     least = most = None
     for schema in demands.plain():
         low, high = count(schema.get("minLength")), count(schema.get("maxLength"))
@@ -192,7 +198,7 @@ def _wrong_texts(value: str, least: int, most: int | None) -> Iterator[str]:
         yield f"{value[:index]}!{value[index + 1 :]}"
 
 
-def _number(value: Fraction, demands: Demands) -> Iterator[Change]:
+def _break_number(value: Fraction, demands: Demands) -> Iterator[Change]:
     for schema in demands.plain():
         step = exact(schema.get("multipleOf")) or Fraction(1)
         for keyword, direction in _BOUNDS:
@@ -220,15 +226,15 @@ def _number(value: Fraction, demands: Demands) -> Iterator[Change]:
 _BOUNDS = (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", -1), ("exclusiveMaximum", 1))
 
 
-def _listed(value: object, demands: Demands) -> Iterator[Change]:
+def _break_list_of_values(value: object, demands: Demands) -> Iterator[Change]:
     for schema in demands.plain():
         for keyword in ("enum", "const"):
             if keyword in schema:
                 listed = elements(schema["enum"]) if keyword == "enum" else (schema["const"],)
-                yield from ((keyword, wrong, None) for wrong in _unlisted(value, listed))
+                yield from ((keyword, wrong, None) for wrong in _values_outside(value, listed))
 
 
-def _unlisted(value: object, listed: Sequence[object]) -> Iterator[object]:
+def _values_outside(value: object, listed: Sequence[object]) -> Iterator[object]:
     """Values of the same type that the list does not hold."""
     if isinstance(value, bool):
         wrong: tuple[object, ...] = (not value,)
@@ -244,30 +250,33 @@ def _unlisted(value: object, listed: Sequence[object]) -> Iterator[object]:
     yield from (other for other in wrong if not any(same(other, item) for item in listed))
 
 
-def _logic(demands: Demands) -> Iterator[Change]:
+def _break_logic(demands: Demands) -> Iterator[Change]:
     """Values that are what `not` forbids, or two things of a `oneOf` at once."""
     for located in demands.schemas:
         here, scope = located.schema, located.scope
         if "not" in here:
-            rest = Subschema(_plainly(here, "not"), scope)
-            for written in (_written([rest, Subschema(here["not"], scope)]), _written([Subschema(here["not"], scope)])):
+            rest = Subschema(_without_keyword(here, "not"), scope)
+            for written in (
+                _try_to_write([rest, Subschema(here["not"], scope)]),
+                _try_to_write([Subschema(here["not"], scope)]),
+            ):
                 yield from (("not", value, None) for value in written)
         options = elements(here.get("oneOf"))
         for index, first in enumerate(options[:6]):
             for second in options[index + 1 : 6]:
-                rest = Subschema(_plainly(here, "oneOf"), scope)
-                both = _written([rest, Subschema(first, scope), Subschema(second, scope)])
+                rest = Subschema(_without_keyword(here, "oneOf"), scope)
+                both = _try_to_write([rest, Subschema(first, scope), Subschema(second, scope)])
                 yield from (("oneOf", value, None) for value in both)
         for keyword in ("anyOf", "oneOf"):
             if keyword in here:
                 yield from ((keyword, value, None) for value in _ODD)
 
 
-def _plainly(schema: Mapping[str, object], keyword: str) -> dict[str, object]:
+def _without_keyword(schema: Mapping[str, object], keyword: str) -> dict[str, object]:
     return {key: value for key, value in schema.items() if key not in (keyword, "$id", "id", "examples", "default")}
 
 
-def _type(value: object, demands: Demands) -> Iterator[Change]:
+def _break_type(value: object, demands: Demands) -> Iterator[Change]:
     if any("type" in schema for schema in demands.plain()) or demands.choices:
         said = f"not-{'an' if type_name(value)[0] in 'aeiou' else 'a'}-{type_name(value)}"
         for wrong in (said, 12345, True, None, 1.5, [], {}, ["unexpected"], {"unexpected": True}):
@@ -275,11 +284,7 @@ def _type(value: object, demands: Demands) -> Iterator[Change]:
                 yield "type", wrong, None
 
 
-def _without(value: Mapping[str, object], name: str) -> dict[str, object]:
-    return {key: item for key, item in value.items() if key != name}
-
-
-def _written(parts: list[Subschema], variation: Variation | None = None) -> tuple[object, ...]:
+def _try_to_write(parts: list[Subschema], variation: Variation | None = None) -> tuple[object, ...]:
     """A value for these schemas, if one is found quickly."""
     try:
         return (Generator("all", steps=300).value(parts, Spot(("",)), variation or Variation()),)

@@ -1,4 +1,4 @@
-"""A JSON Schema made ready to judge instances, once per content and process."""
+"""`compiled`: a JSON Schema made ready to judge instances, once per content and process."""
 
 import json
 from collections import OrderedDict
@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
-from toolvet.schema.json_value import changed, is_object, members, pointer
+from toolvet.schema.json_value import changed, is_object, members, pointer, without
 from toolvet.schema.reference import Scope
 from toolvet.schema.violation import Violation, unexplained, violations_of
 from toolvet.schema.walk import subschemas
@@ -31,10 +31,11 @@ class SchemaProblem(msgspec.Struct, frozen=True):
 class Schema:
     """A compiled JSON Schema. Build one with `compiled`.
 
-    With a `problem` it judges nothing: every instance is valid (a broken schema is a finding about the schema, and must
+    With a `problem` it checks nothing: every instance is valid (a broken schema is a finding about the schema, and must
     not fail the values). `notes` names parts that were left out, such as a regular expression that no engine accepts.
-    `document` is the schema itself, a private copy: do not change it; `usable` is what of it is in force. `reading`
-    says why the schema was read as an older draft than the one that holds without `$schema`; None if it was not.
+    `document` is the schema itself, a private copy: do not change it; `usable` is the part of it that is in force.
+    `reading` says why the schema was read as an older draft than the one that holds without `$schema`; None if it was
+    not.
     """
 
     __slots__ = (
@@ -75,7 +76,7 @@ class Schema:
         self._parts: jsonschema_rs.ValidatorMap | None = None
 
     def is_valid(self, instance: object) -> bool:
-        """Whether `instance` satisfies the schema, formats included. Total: what is no JSON value is not valid.
+        """Whether `instance` satisfies the schema, formats included. Total: what is not a JSON value is not valid.
 
         A recursive schema whose alternatives multiply with the depth of the value beyond any budget judges nothing.
         """
@@ -124,7 +125,7 @@ class Schema:
 
 
 def compiled(schema: object) -> Schema:
-    """The compiled form of any value that claims to be a schema. Total, and cached by content.
+    """Return the compiled form of any value that claims to be a schema. Total, and cached by content.
 
     Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the
     key is the document's JSON text (0.2 µs for a typical tool schema), never its identity.
@@ -161,7 +162,7 @@ _BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_lim
 
 
 def _compile(key: bytes) -> Schema:
-    parsed = _parsed(key)
+    parsed = _parse_document(key)
     document = parsed if isinstance(parsed, bool) else dict(parsed) if is_object(parsed) else None
     if document is None:
         shown = key[:40].decode(errors="replace")
@@ -169,13 +170,13 @@ def _compile(key: bytes) -> Schema:
     dialect = dialect_of(document)
     if isinstance(dialect, str):
         return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
-    ready = _read(key, document, dialect)
+    ready = _compile_as(key, document, dialect)
     if ready.problem is None or "$schema" in members(document):
         return ready
     # Servers ship schemas of older drafts without saying so. They mean what they meant there: `items` as an array
-    # (and draft 4's boolean bounds) says exactly which values are legal, and letting all pass would help nobody.
+    # (and draft 4's boolean bounds) says exactly which values are legal, and letting all pass would help no caller.
     for older in older_dialects(document, ready.problem.pointer):
-        found = _read(key, document, older)
+        found = _compile_as(key, document, older)
         if found.problem is None:
             place = ready.problem.pointer
             found.reading = (
@@ -186,7 +187,7 @@ def _compile(key: bytes) -> Schema:
     return ready
 
 
-def _read(
+def _compile_as(
     key: bytes,
     document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
     dialect: Dialect,
@@ -203,17 +204,19 @@ def _read(
             ),
         )
     try:
-        return Schema(document, dialect=dialect, validator=_validator(dialect, document, _LINEAR), weigher=weigher)
+        return Schema(
+            document, dialect=dialect, validator=_build_validator(dialect, document, _LINEAR), weigher=weigher
+        )
     except jsonschema_rs.ValidationError as error:
         if not _is_pattern_refusal(error):
-            return Schema(document, dialect=dialect, problem=_problem(error))
+            return Schema(document, dialect=dialect, problem=_problem_of(error))
     except ValueError as error:
         return Schema(document, dialect=dialect, problem=SchemaProblem("invalid", str(error)))
-    usable, notes = _without_bad_patterns(document)
+    usable, notes = _drop_bad_patterns(document)
     try:
-        validator = _validator(dialect, usable, _BACKTRACKING)
+        validator = _build_validator(dialect, usable, _BACKTRACKING)
     except jsonschema_rs.ValidationError as error:
-        return Schema(document, dialect=dialect, problem=_problem(error))
+        return Schema(document, dialect=dialect, problem=_problem_of(error))
     return Schema(
         document,
         dialect=dialect,
@@ -230,14 +233,14 @@ def _may_multiply(key: bytes) -> bool:
     return b'ef":' in key and any(word in key for word in (b'"anyOf"', b'"oneOf"', b'"allOf"', b'"not"', b'"if"'))
 
 
-def _parsed(key: bytes) -> object:
+def _parse_document(key: bytes) -> object:
     try:
         return cast("object", orjson.loads(key))
     except ValueError:
         return cast("object", json.loads(key))
 
 
-def _validator(
+def _build_validator(
     dialect: Dialect,
     document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
     patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
@@ -251,7 +254,7 @@ def _is_pattern_refusal(error: jsonschema_rs.ValidationError) -> bool:
     return isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) and kind.format == "regex"
 
 
-def _problem(error: jsonschema_rs.ValidationError) -> SchemaProblem:
+def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
     message = error.message.splitlines()[0] if error.message else "the schema is invalid"
     place = pointer(error.instance_path)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
@@ -267,24 +270,24 @@ def _problem(error: jsonschema_rs.ValidationError) -> SchemaProblem:
     return SchemaProblem("invalid", message, place)
 
 
-def _without_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, object] | bool, tuple[str, ...]]:  # noqa: FBT001
+def _drop_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, object] | bool, tuple[str, ...]]:  # noqa: FBT001
     """The document without the patterns that no engine accepts: each fails open by itself, and is named."""
     usable: object = document
     notes: list[str] = []
     for path, here in subschemas(document):
         pattern = here.get("pattern")
-        if isinstance(pattern, str) and not _accepted(pattern):
+        if isinstance(pattern, str) and not _is_usable_pattern(pattern):
             notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
-            usable = changed(usable, path, partial(_dropped, name="pattern"))
+            usable = changed(usable, path, partial(without, name="pattern"))
         for name in members(here.get("patternProperties")):
-            if not _accepted(name):
+            if not _is_usable_pattern(name):
                 notes.append(f"{pointer((*path, 'patternProperties', name))}: not a usable regular expression")
                 # Any name might have matched, so every name counts as declared.
-                usable = changed(usable, (*path, "patternProperties"), partial(_opened, name=name))
+                usable = changed(usable, (*path, "patternProperties"), partial(_allow_any_name, name=name))
     return cast("dict[str, object] | bool", usable), tuple(notes)
 
 
-def _accepted(pattern: str) -> bool:
+def _is_usable_pattern(pattern: str) -> bool:
     try:
         jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=_BACKTRACKING)
     except jsonschema_rs.ValidationError:
@@ -292,9 +295,5 @@ def _accepted(pattern: str) -> bool:
     return True
 
 
-def _dropped(found: object, name: str) -> dict[str, object]:
-    return {key: value for key, value in members(found).items() if key != name}
-
-
-def _opened(found: object, name: str) -> Mapping[str, object]:
-    return {**_dropped(found, name), "": members(found).get("", True)}
+def _allow_any_name(found: object, name: str) -> Mapping[str, object]:
+    return {**without(found, name), "": members(found).get("", True)}

@@ -1,4 +1,4 @@
-"""Which draft of JSON Schema a document speaks."""
+"""`Dialect`: the draft of JSON Schema that a document is written in."""
 
 import jsonschema_rs
 import msgspec
@@ -7,7 +7,7 @@ from toolvet.schema.json_value import elements, is_array, members
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """A supported draft: its `$schema`, the validator that speaks it, and the number by which the library knows it."""
+    """A supported draft: its `$schema`, the validator for it, and the number by which the library knows it."""
 
     name: str
     uri: str
@@ -42,7 +42,9 @@ _BY_URI = {dialect.uri: dialect for dialect in DIALECTS}
 
 
 def dialect_of(document: object) -> Dialect | str:
-    """The dialect of a document, or why there is none; without `$schema` it is 2020-12 (MCP 2026-07-28, basic).
+    """Return the dialect of a document, or a sentence that says why there is none.
+
+    Without `$schema` it is 2020-12 (MCP 2026-07-28, basic).
 
     `http` or `https` and a trailing `#` do not make another dialect: people write all four forms.
     """
@@ -56,7 +58,7 @@ def dialect_of(document: object) -> Dialect | str:
 
 
 def older_dialects(document: object, pointer: str) -> tuple[Dialect, ...]:
-    """The older drafts in which what stands at `pointer` may be legal: none if it is a mistake in all of them."""
+    """Return the older drafts in which the value at `pointer` may be legal; none if all of them forbid it."""
     here, last = document, ""
     for step in pointer.split("/")[1:]:
         last = step.replace("~1", "/").replace("~0", "~")

@@ -1,4 +1,4 @@
-"""A value that satisfies a schema."""
+"""`valid_example`: a value that satisfies a schema."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import jsonschema_rs
 from toolvet.errors import Unsatisfiable
 from toolvet.schema.compilation import Schema, compiled
 from toolvet.schema.generator import Generator
-from toolvet.schema.json_value import Path, at, is_array, members, names
+from toolvet.schema.json_value import Path, at, members, names, path_of
 from toolvet.schema.judge import Judge
 from toolvet.schema.place import Demands, Unmeetable
 from toolvet.schema.reference import Scope, Subschema
@@ -22,17 +22,21 @@ class NoExampleFound(Unsatisfiable):
 
 
 def valid_example(schema: object, *, required_only: bool = False) -> object:
-    """A value that satisfies `schema`: always the same, realistic, and checked (formats included) beforehand.
+    """Return a value that satisfies `schema`: always the same, realistic, and checked (formats included) beforehand.
 
-    It holds every declared property that the schema allows; with `required_only`, what is needed and no more. The
+    It has every declared property that the schema allows; with `required_only`, only those that are required. The
     schema's own `examples`, `default`, `const` and `enum` come first. Raises `Unsatisfiable` when nothing satisfies the
     schema, and its subclass `NoExampleFound` when nothing was found, or the schema is broken and judges nothing.
+
+    Example:
+        >>> valid_example({"type": "object", "properties": {"email": {"type": "string", "format": "email"}}})
+        {'email': 'alice@example.com'}
     """
-    return sketched(compiled(schema), "required" if required_only else "all").value
+    return build_sketch(compiled(schema), "required" if required_only else "all").value
 
 
 class Sketch:
-    """A valid value, and what was demanded at each of its places."""
+    """A valid value, and the demands at each of its places."""
 
     __slots__ = ("places", "value")
 
@@ -41,17 +45,17 @@ class Sketch:
         self.places = places
 
 
-def sketched(ready: Schema, extent: Extent) -> Sketch:
-    """A valid value with its places. Raises like `valid_example`."""
+def build_sketch(ready: Schema, extent: Extent) -> Sketch:
+    """Return a valid value with its places. Raises as `valid_example`."""
     if ready.problem is not None:
         raise NoExampleFound(f"no example: the schema itself is broken ({ready.problem.message})")
     search = _Search(ready)
-    quick = search.written(extent, None)
+    quick = search.attempt(extent, None)
     if quick is not None and ready.is_valid(quick.value):
         return quick
     # What follows is for the few schemas whose parts work against each other: 2 of 100 on SchemaStore.
     judge = Judge(ready)
-    found = [search.repaired(quick, extent, None), search.repaired(search.written(extent, judge), extent, judge)]
+    found = [search.repair(quick, extent, None), search.repair(search.attempt(extent, judge), extent, judge)]
     valid = [sketch for sketch in found if sketch is not None]
     if valid:
         return (max if extent == "all" else min)(valid, key=lambda sketch: len(json.dumps(sketch.value)))
@@ -71,7 +75,7 @@ class _Search:
         self.start = Subschema(ready.usable, Scope(ready.usable, ready.dialect))
         self.left = 16_000
 
-    def written(
+    def attempt(
         self,
         extent: Extent,
         judge: Judge | None,
@@ -90,8 +94,8 @@ class _Search:
             self.left -= allowed - max(generator.steps, 0)
         return Sketch(value, generator.places)
 
-    def repaired(self, sketch: Sketch | None, extent: Extent, judge: Judge | None) -> Sketch | None:
-        """`sketch` written anew without the optional members that take part in its violations, until it is valid."""
+    def repair(self, sketch: Sketch | None, extent: Extent, judge: Judge | None) -> Sketch | None:
+        """Write `sketch` anew without the optional members that take part in its violations, until it is valid."""
         barred: frozenset[Path] = frozenset()
         for _ in range(_REPAIRS):
             if sketch is None or self.ready.is_valid(sketch.value):
@@ -100,12 +104,12 @@ class _Search:
             if more == barred:
                 return None
             barred = more
-            sketch = self.written(extent, judge, barred=barred)
+            sketch = self.attempt(extent, judge, barred=barred)
         return None
 
     def last_resorts(self, extent: Extent, judge: Judge) -> Iterator[Sketch]:
         """Fewer members, then the canonical form, in which contradictions are worked out, then plain guesses."""
-        found = [self.written("required", checked) for checked in (None, judge)] if extent == "all" else []
+        found = [self.attempt("required", checked) for checked in (None, judge)] if extent == "all" else []
         yield from (sketch for sketch in found if sketch is not None)
         plain = canonical(self.ready)
         if plain is not None:
@@ -114,7 +118,7 @@ class _Search:
             extents: tuple[Extent, ...] = ("all", "required") if extent == "all" else ("required",)
             for wanted in extents:
                 for checked in (None, Judge(compiled(document))):
-                    sketch = self.written(wanted, checked, start=start)
+                    sketch = self.attempt(wanted, checked, start=start)
                     if sketch is not None:
                         yield sketch
         for value in _TRIVIAL:
@@ -129,7 +133,7 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
     """The optional members that take part in the violations: the innermost one around each."""
     found: set[Path] = set()
     for violation in violations:
-        path = _path(sketch.value, violation.pointer)
+        path = path_of(sketch.value, violation.pointer)
         forbidden = names(members(violation.params.get("schema")).get("required"))
         if violation.keyword == "not" and forbidden:
             # Without one of the members that it requires, what is forbidden is not there.
@@ -145,22 +149,11 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
                 found.add(path[:length])
                 break
         else:
-            # Everything on the way is needed: what the object itself holds beyond its needs may be the cause.
+            # Everything above is needed: the members that the object itself does not need may be the cause.
             demands = sketch.places.get(path)
             needed = demands.required() if demands is not None else []
             found.update((*path, member) for member in members(at(sketch.value, path)) if member not in needed)
     return frozenset(found)
-
-
-def _path(value: object, pointer: str) -> Path:
-    """The path of a JSON Pointer into `value`: digits are an index only where an array stands."""
-    path: list[str | int] = []
-    for raw in pointer.split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        step = int(part) if is_array(value) else part
-        path.append(step)
-        value = at(value, (step,))
-    return tuple(path)
 
 
 def _proven_empty(ready: Schema) -> bool:

@@ -1,10 +1,31 @@
-"""Values written from a schema, place by place: the preferred ones first, others where the preferred contradict."""
+"""`Generator`: writes a value for a schema, place by place; where a preferred value contradicts, another one.
+
+One schema, step by step:
+
+    {"type": "object", "required": ["code"],
+     "properties": {"code": {"anyOf": [{"type": "string", "pattern": "^[A-Z]{3}$"}, {"type": "null"}]},
+                    "seats": {"type": "integer", "minimum": 1, "multipleOf": 2}}}
+
+1. `value` is asked for a value at the root (`Spot(path=())`). It collects the `Demands` of the schema: references are
+   followed, `allOf` is joined, and alternatives are kept as choices. Here there are none, and the type is object.
+2. `_write_object` lists the members: the declared ones, of which `code` is needed (with the extent "required" only
+   those). It asks `value` for each in turn, one step further in.
+3. At `/code` there is one choice. `_decide` takes the options in the author's order, null last: the string. For a field
+   named "code", `hints` suggests "print(1)", which does not match the pattern, so `texts` writes "ABC".
+4. At `/seats` the name suggests 2, which is in the interval from 1 on and a multiple of 2.
+5. The result is {"code": "ABC", "seats": 2}, and `places` has the demands at its three places: `invalid` and `boundary`
+   change the value at one of them.
+
+If a part cannot be met, `Unmeetable` leads back to the last choice, which takes its next option; with a `judge`, a
+place whose parts may contradict each other is checked at once, and written again in other variations (`_OTHERS`). Every
+value costs a step, and the steps are limited, so a hostile schema ends in `Exhausted`.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, islice
 
-from toolvet.schema.arrays import array
+from toolvet.schema.arrays import write_array
 from toolvet.schema.json_value import Path, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
 from toolvet.schema.naming import ValueType, hints
@@ -37,7 +58,8 @@ _OTHERS = (
 class Generator:
     """Writes one value for a schema. With a `judge`, every intricate place is checked as soon as it is written.
 
-    `places` remembers what was demanded at each path of the value.
+    `extent` decides whether optional members are written, and `barred` has the paths of those that are left out in any
+    case. `steps` is the number of values that may be written. `places` has the demands at each path of the value.
     """
 
     def __init__(
@@ -55,7 +77,7 @@ class Generator:
         self.steps = steps
 
     def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
-        """A value that satisfies all `parts`, as far as this search sees. Raises `Unmeetable` or `Exhausted`."""
+        """Return a value that satisfies all `parts`, as far as this search sees. Raises `Unmeetable` or `Exhausted`."""
         self.steps -= 1
         if self.steps < 0:
             raise Exhausted
@@ -69,9 +91,9 @@ class Generator:
                 raise Unmeetable
         if self.judge is None or not demands.intricate:
             return self._decide(demands, 0, spot, variation)
-        return self._judged(parts, demands, spot, variation)
+        return self._write_checked(parts, demands, spot, variation)
 
-    def _judged(self, parts: list[Subschema], demands: Demands, spot: Spot, variation: Variation) -> object:
+    def _write_checked(self, parts: list[Subschema], demands: Demands, spot: Spot, variation: Variation) -> object:
         for other in (variation, *_OTHERS):
             try:
                 value = self._decide(demands.copy(), 0, spot, other)
@@ -85,7 +107,7 @@ class Generator:
         """Make the choices that are left, one after the other, and write the value."""
         if made == len(demands.choices):
             return self._write(demands, spot, variation)
-        options = self._ordered(demands.choices[made], spot, variation)
+        options = self._order_options(demands.choices[made], spot, variation)
         start = variation.branch % len(options)
         for option in (*options[start:], *options[:start]):
             branch = demands.copy()
@@ -98,8 +120,8 @@ class Generator:
                 continue
         raise Unmeetable
 
-    def _ordered(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
-        """Null and what leads back to where we come from last; for the rest, the author's order."""
+    def _order_options(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
+        """The author's order, but null and references that lead back to an outer schema last."""
         if len(options) == 2 and options[1].excluded and (variation.extent or self.extent) == "required":
             return [options[1], options[0]]
         return sorted(options, key=lambda option: _reluctance(option, spot))
@@ -117,38 +139,38 @@ class Generator:
             preferred = [value for value in demands.suggested() if any(same(value, other) for other in fitting)]
             fitting = [*preferred, *(value for value in fitting if not any(same(value, p) for p in preferred))]
             return fitting[variation.content % len(fitting)]
-        kind = _chosen_type(demands, types, spot)
-        suggested = [value for value in demands.suggested() if self._welcome(demands, types, kind, value)]
+        kind = _choose_type(demands, types, spot)
+        suggested = [value for value in demands.suggested() if self._is_welcome(demands, types, kind, value)]
         if len(suggested) > variation.content:
             return suggested[variation.content]
         match kind:
             case "object":
-                return self._object(demands, spot, variation)
+                return self._write_object(demands, spot, variation)
             case "array":
-                return array(self, demands, spot, variation)
+                return write_array(self, demands, spot, variation)
             case "string":
-                return self._string(demands, spot, variation)
+                return self._write_string(demands, spot, variation)
             case "integer" | "number":
-                return self._number(demands, kind, spot, variation)
+                return self._write_number(demands, kind, spot, variation)
             case "boolean":
-                return self._allowed(demands, (True, False), variation)
+                return self._choose_allowed(demands, (True, False), variation)
             case _:
-                return self._allowed(demands, (None,), variation)
+                return self._choose_allowed(demands, (None,), variation)
 
-    def _welcome(self, demands: Demands, types: set[str], kind: str, value: object) -> bool:
-        """Whether a suggestion may stand for the whole value: it fits, and says at least as much as we would."""
+    def _is_welcome(self, demands: Demands, types: set[str], kind: str, value: object) -> bool:
+        """Whether a suggestion may be the value: it fits, and has at least the members that we would write."""
         if not self._fits(demands, types, value):
             return False
         if is_object(value):
             if kind != "object" or not value or self.extent == "required":
                 return False
             declared = [name for name in demands.declared() if members(value).get(name) is None]
-            return not declared and self._whole(demands, value)
+            return not declared and self._satisfies_all(demands, value)
         if is_array(value):
-            return kind == "array" and bool(value) and self._whole(demands, value)
+            return kind == "array" and bool(value) and self._satisfies_all(demands, value)
         return value is not None or kind == "null"
 
-    def _whole(self, demands: Demands, value: object) -> bool:
+    def _satisfies_all(self, demands: Demands, value: object) -> bool:
         judge = self.judge or Judge()
         return all(judge.accepts(Subschema(located.schema, located.scope), value) for located in demands.schemas)
 
@@ -157,29 +179,29 @@ class Generator:
         if kind not in types or any(same(value, other) for other in demands.excluded_values):
             return False
         if isinstance(value, str):
-            return text_rules(demands.plain()).hold(value)
+            return text_rules(demands.plain()).accepts(value)
         found = exact(value)
         return found is None or interval(demands.plain()).holds(found)
 
-    def _allowed(self, demands: Demands, values: tuple[object, ...], variation: Variation) -> object:
+    def _choose_allowed(self, demands: Demands, values: tuple[object, ...], variation: Variation) -> object:
         left = [value for value in values if not any(same(value, other) for other in demands.excluded_values)]
         if not left:
             raise Unmeetable
         return left[variation.content % len(left)]
 
-    def _string(self, demands: Demands, spot: Spot, variation: Variation) -> str:
+    def _write_string(self, demands: Demands, spot: Spot, variation: Variation) -> str:
         rules = text_rules(demands.plain())
         wishes = () if rules.formats and not rules.patterns else hints(spot.name, demands.description(), "string")
-        found = rules.meeting(wishes, variation.content)
+        found = rules.matching_texts(wishes, variation.content)
         for text in islice(found, variation.content, variation.content + 20):
             if text not in demands.excluded_values:
                 return text
-        for text in rules.meeting((), variation.content):
+        for text in rules.matching_texts((), variation.content):
             if text not in demands.excluded_values:
                 return text
         raise Unmeetable
 
-    def _number(self, demands: Demands, kind: ValueType, spot: Spot, variation: Variation) -> int | float:
+    def _write_number(self, demands: Demands, kind: ValueType, spot: Spot, variation: Variation) -> int | float:
         wanted = interval(demands.plain())
         if kind == "integer":
             wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
@@ -200,7 +222,7 @@ class Generator:
             raise Unmeetable
         return distinct[variation.content % len(distinct)]
 
-    def _object(self, demands: Demands, spot: Spot, variation: Variation) -> dict[str, object]:
+    def _write_object(self, demands: Demands, spot: Spot, variation: Variation) -> dict[str, object]:
         extent = variation.extent or self.extent
         required = _with_dependents(demands, demands.required())
         needed = set(required)
@@ -214,7 +236,7 @@ class Generator:
             wanted = [name for name in wanted if name in needed]
         wanted.extend(name for name in required if name not in wanted)
         wanted = [name for name in _with_dependents(demands, wanted) if name in needed or name not in demands.avoid]
-        waiting = self._triggered(demands, wanted)
+        waiting = self._dependent_schemas(demands, wanted)
         if waiting:
             # Members ask for further schemas, which may bring choices of their own.
             made = len(demands.choices)
@@ -222,35 +244,44 @@ class Generator:
             try:
                 for part in waiting:
                     branch.add(part)
-                return _as_object(self._decide(branch, made, spot, variation))
+                return _require_object(self._decide(branch, made, spot, variation))
             except Unmeetable:
                 wanted = [name for name in wanted if name in needed]
-                if self._triggered(demands, wanted):
+                if self._dependent_schemas(demands, wanted):
                     raise
         found: dict[str, object] = {}
         for name in wanted:
             if name not in needed and name in found:
                 continue
-            self._put(demands, found, name, spot, len(wanted), variation, is_needed=name in needed)
-        self._fill(demands, found, spot, extent)
-        return self._bounded(demands, found, needed)
+            self._put_member(
+                demands,
+                found,
+                name,
+                spot=spot,
+                siblings=len(wanted),
+                variation=variation,
+                is_needed=name in needed,
+            )
+        self._add_missing(demands, found, spot, extent)
+        return self._remove_surplus(demands, found, needed)
 
-    def _put(  # noqa: PLR0917 - the state of one object.
+    def _put_member(
         self,
         demands: Demands,
         found: dict[str, object],
         name: str,
+        *,
         spot: Spot,
         siblings: int,
         variation: Variation,
-        *,
         is_needed: bool,
     ) -> None:
+        """Write the member `name` into `found`. Raises `Unmeetable` if it is needed and cannot be written."""
         parts = demands.member(name)
         within = self.within(spot, name, siblings)
         if not is_needed and _leads_back(parts, within):
             return
-        if not self._named_well(demands, name):
+        if not self._is_allowed_name(demands, name):
             if is_needed:
                 raise Unmeetable
             return
@@ -260,7 +291,7 @@ class Generator:
             if is_needed:
                 raise
 
-    def _named_well(self, demands: Demands, name: str) -> bool:
+    def _is_allowed_name(self, demands: Demands, name: str) -> bool:
         judge = self.judge or Judge()
         return all(
             judge.accepts(Subschema(located.schema["propertyNames"], located.scope), name)
@@ -268,7 +299,7 @@ class Generator:
             if "propertyNames" in located.schema
         )
 
-    def _fill(self, demands: Demands, found: dict[str, object], spot: Spot, extent: Extent) -> None:
+    def _add_missing(self, demands: Demands, found: dict[str, object], spot: Spot, extent: Extent) -> None:
         """Add members up to `minProperties`, and one to an object that only says what its members look like."""
         schemas = demands.plain()
         least, _ = limits(demands, "minProperties", "maxProperties")
@@ -292,7 +323,8 @@ class Generator:
             if name in found or name in demands.avoid:
                 continue
             try:
-                self._put(demands, found, name, spot, size, Variation(content=len(found)), is_needed=True)
+                other = Variation(content=len(found))
+                self._put_member(demands, found, name, spot=spot, siblings=size, variation=other, is_needed=True)
             except Unmeetable:
                 continue
 
@@ -318,7 +350,7 @@ class Generator:
         yield from (f"example{number}" for number in range(2, size + 8))
         yield from (chr(97 + number % 26) * (number // 26 + 1) for number in range(min(size + 26, 52)))
 
-    def _bounded(self, demands: Demands, found: dict[str, object], needed: set[str]) -> dict[str, object]:
+    def _remove_surplus(self, demands: Demands, found: dict[str, object], needed: set[str]) -> dict[str, object]:
         """At most `maxProperties` members: the last optional ones go first."""
         _, highest = limits(demands, "minProperties", "maxProperties")
         most = len(found) if highest is None else highest
@@ -331,7 +363,7 @@ class Generator:
             raise Unmeetable
         return found
 
-    def _triggered(self, demands: Demands, wanted: list[str]) -> list[Subschema]:
+    def _dependent_schemas(self, demands: Demands, wanted: list[str]) -> list[Subschema]:
         """The schemas that the presence of these members calls for and that are not demanded yet."""
         found: list[Subschema] = []
         for located in demands.schemas:
@@ -350,7 +382,7 @@ class Generator:
         return Spot((*spot.path, step), name, (spot.room - siblings) / max(siblings, 1), trail)
 
 
-def _as_object(value: object) -> dict[str, object]:
+def _require_object(value: object) -> dict[str, object]:
     if not is_object(value):
         raise Unmeetable
     return dict(members(value))
@@ -398,7 +430,7 @@ def _reluctance(option: Option, spot: Spot) -> tuple[int, int]:
     return (rounds, int(schema.get("type") == "null" or option.parts[0].schema is False))
 
 
-def _chosen_type(demands: Demands, types: set[str], spot: Spot) -> str:
+def _choose_type(demands: Demands, types: set[str], spot: Spot) -> str:
     """The type to write: what the other keywords speak of, the first that is listed, or what the name suggests."""
     if len(types) == 1:
         return next(iter(types))

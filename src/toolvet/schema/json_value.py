@@ -1,4 +1,4 @@
-"""A JSON value as Python holds it: looked at without trusting it, addressed by JSON Pointer, changed in a copy."""
+"""JSON values as Python holds them: read without trusting their shape, addressed by path, changed in a copy."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ def names(value: object) -> tuple[str, ...]:
 
 
 def number(value: object) -> int | float | None:
-    """The finite number that `value` is, or None; a boolean is no number in JSON."""
+    """The finite number that `value` is, or None; a boolean is not a number in JSON."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if isinstance(value, int) or math.isfinite(value) else None
@@ -99,8 +99,25 @@ def pointer(path: Iterable[str | int]) -> str:
     return written
 
 
+def path_of(value: object, pointer: str) -> Path:
+    """The path of a JSON Pointer into `value`: digits are an index only in an array."""
+    path: list[str | int] = []
+    for raw in pointer.split("/")[1:]:
+        part = raw.replace("~1", "/").replace("~0", "~")
+        step = int(part) if is_array(value) else part
+        path.append(step)
+        value = at(value, (step,))
+    return tuple(path)
+
+
+def pointer_steps(text: str) -> tuple[str, ...]:
+    """The steps of a JSON Pointer, unescaped: `/a~1b/0` is `("a/b", "0")`, and "" is `()`."""
+    steps = text.split("/")[1:]
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps) if "~" in text else tuple(steps)
+
+
 def at(value: object, path: Iterable[str | int]) -> object:
-    """What stands at `path`, or None."""
+    """The value at `path`, or None."""
     for part in path:
         if isinstance(part, int):
             items = elements(value)
@@ -110,13 +127,18 @@ def at(value: object, path: Iterable[str | int]) -> object:
     return value
 
 
+def without(value: object, name: str) -> dict[str, object]:
+    """A copy of the object that `value` is without the member `name`."""
+    return {key: item for key, item in members(value).items() if key != name}
+
+
 def replaced(value: object, path: Sequence[str | int], other: object) -> object:
     """A copy of `value` with `other` at `path`."""
     return changed(value, path, lambda _: other)
 
 
 def changed(value: object, path: Sequence[str | int], change: Callable[[object], object]) -> object:
-    """A copy of `value` with `change` applied to what stands at `path`; only the containers on the way are copied."""
+    """A copy of `value` with `change` applied to the value at `path`; only the containers on the way are copied."""
     if not path:
         return change(value)
     first, rest = path[0], path[1:]

@@ -1,4 +1,4 @@
-"""Whether a value satisfies one part of a document, references and all."""
+"""`Judge`: checks a value against one part of a document, references included."""
 
 import jsonschema_rs
 import orjson
@@ -10,9 +10,9 @@ from toolvet.schema.walk import subschemas
 
 
 class Judge:
-    """Judges parts of one document. Without a document it knows no references, and lets what holds one pass.
+    """Checks values against parts of one document. Without a document, a part with a reference accepts every value.
 
-    It may let something pass (the whole value is validated in the end), but never refuses what is valid.
+    It may accept too much, because the whole value is validated in the end, but never refuses what is valid.
     """
 
     def __init__(self, document: Schema | None = None) -> None:
@@ -34,9 +34,9 @@ class Judge:
                     return validator.is_valid(value)
                 except (ValueError, RecursionError):
                     return False
-        return self._alone(part, value)
+        return self._accepts_alone(part, value)
 
-    def _alone(self, part: Subschema, value: object) -> bool:
+    def _accepts_alone(self, part: Subschema, value: object) -> bool:
         schema = members(part.schema)
         try:
             if b'ef":' in orjson.dumps(schema):

@@ -1,14 +1,13 @@
-"""What a field's name and description say about its values: realistic ones, as data in the TOML files beside this."""
+"""Realistic values for a field, from its name and its description; the tables are the TOML files beside this."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 ValueType = Literal["string", "integer", "number"]
 
@@ -32,20 +31,20 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hints(name: str, description: str, kind: ValueType) -> Iterator[object]:
-    """Values for a field, the most telling first: quoted in its description, meant by it, then told by the name."""
+    """Yield values for a field: those that its description quotes, lists or suggests, then those of its name."""
     if description:
-        yield from quoted(description, kind)
-        yield from listed(description, kind)
-        for phrase, entry in _phrases():
+        yield from quoted_values(description, kind)
+        yield from listed_values(description, kind)
+        for phrase, entry in _phrase_expressions():
             if entry.values(kind) and phrase.search(description, 0, _READ):
                 yield from entry.values(kind)
                 break
-    yield from named(name, kind)
+    yield from values_for_name(name, kind)
 
 
 @lru_cache(maxsize=4096)
-def named(name: str, kind: ValueType) -> tuple[object, ...]:
-    """The values for a name: of the longest known phrase at its end, else at its start, else anywhere inside."""
+def values_for_name(name: str, kind: ValueType) -> tuple[object, ...]:
+    """Return the values for a name: of the longest known phrase at its end, else at its start, else anywhere in it."""
     for entry in entries_for(name):
         if found := entry.values(kind):
             return found
@@ -53,9 +52,9 @@ def named(name: str, kind: ValueType) -> tuple[object, ...]:
 
 
 def entries_for(name: str) -> Iterator[Entry]:
-    """The entries whose words stand in `name`, the most telling first."""
+    """Yield the entries whose words are in `name`, those at its end first."""
     words = words_of(name)
-    known = _names()
+    known = _entries_by_words()
     total = len(words)
     spans = sorted(
         ((start, end) for start in range(total) for end in range(start + 1, total + 1)),
@@ -69,7 +68,7 @@ def entries_for(name: str) -> Iterator[Entry]:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The lower-case words of a snake, kebab or camel case name, the plural as singular; eight at most."""
+    """Return the lower-case words of a snake, kebab or camel case name, the plural as singular; eight at most."""
     found = [word.lower() for word in _WORD.findall(_ACRONYMS.sub(lambda match: match[0].lower(), name[:120]))]
     return tuple(map(_singular, found[:8]))
 
@@ -116,8 +115,8 @@ _BARE = re.compile(r"[^\s,;()\[\]'\"`]{1,80}")
 _BETWEEN = re.compile(r"\s*(?:,|/|;|\bor\b|\band\b|, or|, and)\s*")
 
 
-def quoted(description: str, kind: ValueType) -> Iterator[object]:
-    """The values that a description gives as examples: `e.g. 'x', 'y'`, `for example "x"`, `(e.g. x)`."""
+def quoted_values(description: str, kind: ValueType) -> Iterator[object]:
+    """Yield the values that a description gives as examples: `e.g. 'x', 'y'`, `for example "x"`, `(e.g. x)`."""
     text = description[:_READ]
     for opening in _EXAMPLE.finditer(text):
         at = opening.end()
@@ -129,23 +128,23 @@ def quoted(description: str, kind: ValueType) -> Iterator[object]:
             if found is None:
                 break
             value = next(group for group in (*found.groups(), found[0]) if group is not None)
-            yield from _as(value.rstrip(".:") if bare else value, kind)
+            yield from _convert(value.rstrip(".:") if bare else value, kind)
             between = _BETWEEN.match(text, found.end())
             if between is None:
                 break
             at = between.end()
 
 
-def listed(description: str, kind: ValueType) -> Iterator[object]:
-    """The first of the values that a description lists: `'asc' or 'desc'`, `one of: day, week`, `(json or text)`."""
+def listed_values(description: str, kind: ValueType) -> Iterator[object]:
+    """Yield the first value of each list in a description: `'asc' or 'desc'`, `one of: day, week`, `(json or text)`."""
     text = description[:_READ]
-    for form in _choices():
+    for form in _choice_expressions():
         found = form.search(text)
         if found:
-            yield from _as(next(group for group in found.groups() if group is not None), kind)
+            yield from _convert(next(group for group in found.groups() if group is not None), kind)
 
 
-def _as(value: str, kind: ValueType) -> Iterator[object]:
+def _convert(value: str, kind: ValueType) -> Iterator[object]:
     if not value or "..." in value or "…" in value:
         return
     if kind == "string":
@@ -158,23 +157,18 @@ def _as(value: str, kind: ValueType) -> Iterator[object]:
 
 @lru_cache(maxsize=2)
 def entries(table: Literal["name", "phrase"]) -> tuple[Entry, ...]:
-    """Every entry of one table, in the order of the file."""
-    rows = _table(f"{table}s.toml")[table]
-    return msgspec.convert(rows, tuple[Entry, ...])
-
-
-def formats() -> Mapping[str, tuple[str, ...]]:
-    """The value templates of each `format`."""
-    return msgspec.convert(_table("formats.toml")["format"], dict[str, tuple[str, ...]])
+    """Return the entries of one table, in the order of the file."""
+    return read_toml("toolvet.schema", f"{table}s.toml", dict[str, tuple[Entry, ...]])[table]
 
 
 @cache
-def _table(name: str) -> Mapping[str, object]:
-    return tomllib.loads(data_file("toolvet.schema", name).decode())
+def formats() -> Mapping[str, tuple[str, ...]]:
+    """Return the value templates of each `format`."""
+    return read_toml("toolvet.schema", "formats.toml", dict[str, dict[str, tuple[str, ...]]])["format"]
 
 
 @lru_cache(maxsize=1)
-def _names() -> Mapping[tuple[str, ...], Entry]:
+def _entries_by_words() -> Mapping[tuple[str, ...], Entry]:
     known: dict[tuple[str, ...], Entry] = {}
     for entry in entries("name"):
         for phrase in entry.words:
@@ -183,7 +177,7 @@ def _names() -> Mapping[tuple[str, ...], Entry]:
 
 
 class ListNotation(msgspec.Struct, frozen=True):
-    """One way to list values. Its proof: hits are `description => value`, misses descriptions that list nothing."""
+    """One notation of a list of values. Its proof: `hits` are `description => value`, `misses` list nothing."""
 
     match: str
     hits: tuple[str, ...]
@@ -192,15 +186,15 @@ class ListNotation(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def choices() -> tuple[ListNotation, ...]:
-    """Every form, in the order of the file."""
-    return msgspec.convert(_table("choices.toml")["choice"], tuple[ListNotation, ...])
+    """Return the notations of lists, in the order of the file."""
+    return read_toml("toolvet.schema", "choices.toml", dict[str, tuple[ListNotation, ...]])["choice"]
 
 
 @lru_cache(maxsize=1)
-def _choices() -> tuple[re.Pattern[str], ...]:
+def _choice_expressions() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(choice.match, re.IGNORECASE) for choice in choices())
 
 
 @lru_cache(maxsize=1)
-def _phrases() -> tuple[tuple[re.Pattern[str], Entry], ...]:
+def _phrase_expressions() -> tuple[tuple[re.Pattern[str], Entry], ...]:
     return tuple((re.compile(entry.match, re.IGNORECASE), entry) for entry in entries("phrase"))

@@ -10,7 +10,7 @@ from toolvet.schema.json_value import number
 
 
 class Interval(msgspec.Struct):
-    """What is demanded of a number; an open end excludes the bound itself.
+    """The demands on a number; an open end excludes the bound itself.
 
     `step` is the least common multiple of all divisors.
     """
@@ -30,7 +30,7 @@ class Interval(msgspec.Struct):
         return self.step is None or (value / self.step).denominator == 1
 
     def nearest(self, wish: Fraction) -> Iterator[Fraction]:
-        """Values that are held, the one nearest to `wish` first, then others; at most a few dozen."""
+        """Yield values inside, the one nearest to `wish` first, then others; at most a few dozen."""
         inside = self._lattice(wish) if self.step is not None else self._reals(wish)
         seen: set[Fraction] = set()
         for value in inside:
@@ -40,8 +40,12 @@ class Interval(msgspec.Struct):
 
     def _lattice(self, wish: Fraction) -> Iterator[Fraction]:
         step = self.step or Fraction(1)
-        first = None if self.low is None else math.ceil(self.low / step) + _one(self.low_open, self.low, step)
-        last = None if self.high is None else math.floor(self.high / step) - _one(self.high_open, self.high, step)
+        first = None if self.low is None else math.ceil(self.low / step) + _steps_to_skip(self.low_open, self.low, step)
+        last = (
+            None
+            if self.high is None
+            else math.floor(self.high / step) - _steps_to_skip(self.high_open, self.high, step)
+        )
         if first is not None and last is not None and first > last:
             return
         start = round(wish / step)
@@ -106,7 +110,8 @@ def common_multiple(left: Fraction | None, right: Fraction) -> Fraction:
     return Fraction(math.lcm(left.numerator * right.denominator, right.numerator * left.denominator), scale)
 
 
-def _one(is_open: bool, bound: Fraction, step: Fraction) -> int:  # noqa: FBT001
+def _steps_to_skip(is_open: bool, bound: Fraction, step: Fraction) -> int:  # noqa: FBT001
+    """1 where the bound is excluded and a multiple of the step, else 0."""
     return int(is_open and (bound / step).denominator == 1)
 
 

@@ -1,4 +1,4 @@
-"""Everything that one place of an instance has to satisfy: references followed, `allOf` joined, choices left open."""
+"""`Demands`: all that one place of an instance has to satisfy; references are followed, and `allOf` is joined."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "o
 
 
 class Unmeetable(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
-    """What is demanded here cannot be met in this way."""
+    """The demands at a place cannot be met with the choices made so far."""
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -23,7 +23,10 @@ class Located(msgspec.Struct, frozen=True):
 
 
 class Option(msgspec.Struct, frozen=True):
-    """One way to go at a choice: schemas to add, and optional members that would make another way true as well."""
+    """One option of a choice: schemas to add, and optional members that would satisfy another option as well.
+
+    `excluded` are schemas that the value must not satisfy.
+    """
 
     parts: tuple[Subschema, ...]
     avoid: frozenset[str] = frozenset()
@@ -31,7 +34,12 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Demands:
-    """What all schemas that apply at one place demand together; branches are `choices`, made one after the other."""
+    """The demands of all schemas that apply at one place; alternatives are `choices`, made one after the other.
+
+    `schemas` are those that apply in any case, `avoid` the optional members to leave out, `entered` the ids of the
+    schemas that references led to. `intricate` says that parts may contradict each other in ways that only validating
+    shows.
+    """
 
     __slots__ = ("_seen", "avoid", "choices", "entered", "excluded_types", "excluded_values", "intricate", "schemas")
 
@@ -46,7 +54,7 @@ class Demands:
         self._seen: set[int] = set()
 
     def copy(self) -> "Demands":
-        """One to try something with."""
+        """Return a copy, on which choices can be tried."""
         other = Demands()
         other.schemas = [*self.schemas]
         other.choices = [*self.choices]
@@ -59,7 +67,7 @@ class Demands:
         return other
 
     def take(self, option: Option) -> None:
-        """Go one way at a choice."""
+        """Take one option of a choice. Raises `Unmeetable`."""
         for part in option.parts:
             self.add(part)
         self.avoid |= option.avoid
@@ -67,7 +75,7 @@ class Demands:
             self._exclude(part)
 
     def add(self, part: Subschema) -> None:
-        """Demand this schema, too. Raises `Unmeetable` for `false`."""
+        """Add the demands of this schema. Raises `Unmeetable` for `false`."""
         if part.schema is False:
             raise Unmeetable
         schema = members(part.schema)
@@ -112,7 +120,7 @@ class Demands:
         self.intricate = self.intricate or not _INTRICATE.isdisjoint(schema)
 
     def _exclude(self, part: Subschema) -> None:
-        """What a negated schema says in its simplest forms; the rest is found out by validating."""
+        """Add what a negated schema excludes in its simplest forms; validating finds the rest."""
         if part.schema is True:
             raise Unmeetable
         schema = members(part.schema)
@@ -134,10 +142,10 @@ class Demands:
             for sub in elements(schema["anyOf"]):
                 self._exclude(Subschema(sub, part.scope))
 
-    # What follows reads the demands once the choices are made.
+    # The methods below read the demands, once the choices are made.
 
     def types(self) -> set[str]:
-        """The JSON types that are left; `number` stands for numbers with a fraction."""
+        """The JSON types that are left; `number` means numbers with a fraction."""
         left = set(TYPES)
         for located in self.schemas:
             if "type" in located.schema:
@@ -247,7 +255,7 @@ class Demands:
 
 
 def references(schema: Mapping[str, object], scope: Scope) -> Iterator[Subschema]:
-    """Where the references of `schema` itself lead. A dynamic one is followed as if it were static."""
+    """Yield the targets of the references of `schema` itself. A dynamic one is followed as if it were static."""
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         reference = schema.get(keyword)
         if isinstance(reference, str):
@@ -263,7 +271,7 @@ def fixed_items(schema: Mapping[str, object]) -> tuple[object, ...]:
 
 
 def type_names(value: object) -> set[str]:
-    """What the keyword `type` names; a number may be an integer."""
+    """Return the types that the keyword `type` names; a number may be an integer."""
     found = {value} if isinstance(value, str) else set(names(value))
     return found | {"integer"} if "number" in found else found
 
@@ -282,7 +290,7 @@ _SILENT = frozenset({"$comment", "description", "title"})
 
 
 def _exclusive(options: list[Subschema]) -> Iterator[Option]:
-    """The ways of a `oneOf`: members that only another way requires would make that one true as well."""
+    """The options of a `oneOf`, each without the members that only another one requires: they would satisfy both."""
     required = [set(names(members(option.schema).get("required"))) for option in options]
     for index, option in enumerate(options):
         others: set[str] = set()

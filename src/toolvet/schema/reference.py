@@ -1,4 +1,4 @@
-"""Where a `$ref` leads, inside the document only."""
+"""`Scope`: resolves a `$ref`, inside the document only."""
 
 from collections.abc import Mapping
 from typing import NoReturn, cast
@@ -20,7 +20,7 @@ class Subschema(msgspec.Struct, frozen=True):
 
 
 class Scope:
-    """The schema resource that references are relative to: the document, or a part of it with an `$id` of its own."""
+    """The resource that references are relative to: the document, or a part of it with an `$id` of its own."""
 
     __slots__ = ("_known", "_resolver", "_root", "_scopes", "dialect")
 
@@ -48,7 +48,7 @@ class Scope:
         own = schema.get("id" if self.dialect.number == 4 else "$id")
         if schema is self._root or not isinstance(own, str) or own.startswith("#"):
             return self
-        found = self._looked_up(own)
+        found = self._resolve(own)
         return self if found is None else found.scope
 
     def _find(self, reference: str) -> Subschema | None:
@@ -67,11 +67,11 @@ class Scope:
                 if is_object(here):
                     scope = scope.inside(members(here))
             return None if here is None else Subschema(here, scope)
-        return self._looked_up(reference)
+        return self._resolve(reference)
 
-    def _looked_up(self, reference: str) -> Subschema | None:
+    def _resolve(self, reference: str) -> Subschema | None:
         try:
-            found = self._lookup().lookup(reference)
+            found = self._build_resolver().lookup(reference)
         except (jsonschema_rs.ReferencingError, ValueError):
             return None
         base = found.resolver.base_uri
@@ -81,7 +81,7 @@ class Scope:
             scope = self._scopes[base] = Scope(root, self.dialect, found.resolver, self._scopes)
         return Subschema(found.contents, scope)
 
-    def _lookup(self) -> jsonschema_rs.Resolver:
+    def _build_resolver(self) -> jsonschema_rs.Resolver:
         if self._resolver is None:
             document = cast("dict[str, object]", self._root)
             own = members(document).get("id" if self.dialect.number == 4 else "$id")

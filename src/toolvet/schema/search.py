@@ -1,4 +1,4 @@
-"""The state of a search for a value: where it is, which variation it writes, and who writes."""
+"""The state of a search for a value: its place, the variation that it writes, and what writes the parts."""
 
 from typing import Literal, Protocol
 
@@ -17,7 +17,10 @@ class Exhausted(Exception):  # noqa: N818 - a state of the search, never an erro
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """Where we are: the path, the name that stands for it, how much may be written, and which references led here."""
+    """A place in the value: its path, the last name on it, how much may be written there, and the references followed.
+
+    `room` counts values; siblings share it. `trail` holds the ids of the schemas that references led to.
+    """
 
     path: Path = ()
     name: str = ""
@@ -34,17 +37,17 @@ class Variation(msgspec.Struct, frozen=True):
 
 
 FIRST = Variation()
-# More than this many items or members are no example any more.
+# More items or members than this make no example.
 ITEMS = 5_000
 
 
 class ValueWriter(Protocol):
-    """What writes values: the parts of a container are written by whoever writes the container."""
+    """Writes values: the writer of a container also writes its parts (`Generator`)."""
 
     judge: Judge | None
 
     def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
-        """A value that satisfies all `parts`. Raises `Dead` or `Exhausted`."""
+        """Return a value that satisfies all `parts`. Raises `Unmeetable` or `Exhausted`."""
         ...
 
     def within(self, spot: Spot, step: str | int, siblings: int) -> Spot:

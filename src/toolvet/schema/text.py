@@ -1,4 +1,4 @@
-"""Strings that meet lengths, patterns and formats at once."""
+"""`TextRules`: strings that meet lengths, patterns and formats at once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -11,33 +11,33 @@ from toolvet.schema.json_value import count
 from toolvet.schema.naming import formats
 from toolvet.schema.pattern import texts
 
-# A longer minLength is left alone: nobody reads such an example, and it would only cost memory.
+# A longer minLength is left alone: no reader wants such an example, and it would only cost memory.
 LONGEST = 1_000_000
 
 
 class TextRules(msgspec.Struct):
-    """What is demanded of a string. Lengths are in code points."""
+    """The demands on a string. Lengths are in code points."""
 
     least: int = 0
     most: int | None = None
     patterns: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
 
-    def hold(self, text: str) -> bool:
-        """Whether `text` meets all of them, by the judgement of the real engine."""
+    def accepts(self, text: str) -> bool:
+        """Whether `text` meets all rules, by the judgement of the real engine."""
         if len(text) < self.least or (self.most is not None and len(text) > self.most):
             return False
         return all(matches(pattern, text) for pattern in self.patterns) and all(
             has_format(text, name) for name in self.formats
         )
 
-    def meeting(self, wishes: Iterable[object], variation: int = 0) -> Iterator[str]:
-        """Strings that meet the rules, the wished-for first; bounded, and maybe none."""
+    def matching_texts(self, wishes: Iterable[object], variation: int = 0) -> Iterator[str]:
+        """Yield strings that meet the rules, those of `wishes` first; a bounded number, maybe none."""
         if self.least > LONGEST or (self.most is not None and self.most < self.least):
             return
         seen: set[str] = set()
         for text in self._candidates(wishes, variation):
-            if text not in seen and self.hold(text):
+            if text not in seen and self.accepts(text):
                 seen.add(text)
                 yield text
 
@@ -46,17 +46,17 @@ class TextRules(msgspec.Struct):
         yield from wished
         fill = max(self.least, 3)
         for name in self.formats:
-            yield from _of_format(name, variation, fill)
+            yield from _texts_of_format(name, variation, fill)
         for pattern in self.patterns:
             yield from texts(pattern, self.least, self.most)
-        yield from self._joined(variation)
-        if self.patterns or any(name in _templates() for name in self.formats):
+        yield from self._joined_pieces(variation)
+        if self.patterns or any(name in formats() for name in self.formats):
             for wish in wished:
                 yield from (wish.lower(), wish.upper(), wish.replace(" ", "-").lower(), wish.replace(" ", "_"))
             yield from _LAST
-        yield from self._free(wished[0] if wished else "example", variation)
+        yield from self._free_texts(wished[0] if wished else "example", variation)
 
-    def _joined(self, variation: int) -> Iterator[str]:
+    def _joined_pieces(self, variation: int) -> Iterator[str]:
         """Pieces of all patterns in one text, with a filler: most patterns ask for a beginning, an end, or a part."""
         pieces = [list(islice(texts(pattern), 3)) for pattern in self.patterns[:4]]
         for order in islice(permutations(pieces), 24) if pieces and all(pieces) else ():
@@ -64,11 +64,11 @@ class TextRules(msgspec.Struct):
                 chosen = [found[choice % len(found)] for found in order]
                 gap = max(0, self.least - sum(map(len, chosen)))
                 filler = ("example" * (gap // 7 + 1))[:gap]
-                for fill in (filler, "a" * gap, "1" * gap, f"{filler}{variation + 1}", _letters(variation, 2)):
+                for fill in (filler, "a" * gap, "1" * gap, f"{filler}{variation + 1}", _spell_number(variation, 2)):
                     yield "".join((chosen[0], fill, *chosen[1:]))
                     yield "".join((fill, *chosen))
 
-    def _free(self, base: str, variation: int) -> Iterator[str]:
+    def _free_texts(self, base: str, variation: int) -> Iterator[str]:
         """A text of any wording in the demanded length; another one for another variation."""
         most = LONGEST if self.most is None else self.most
         for text in (base, *base.split(), "example", "text", "ab", "a", ""):
@@ -76,7 +76,9 @@ class TextRules(msgspec.Struct):
             if self.least <= len(varied) <= most:
                 yield varied
         if most < 8 and variation:
-            yield from (_letters(number, max(self.least, min(most, 2))) for number in range(variation, variation + 5))
+            yield from (
+                _spell_number(number, max(self.least, min(most, 2))) for number in range(variation, variation + 5)
+            )
         mark = "" if variation == 0 else f"{variation + 1} "
         long = (mark + (base + " ") * (self.least // (len(base) + 1) + 1))[: max(self.least, min(most, len(base)))]
         yield long[:-1] + "e" if long.endswith(" ") else long
@@ -132,13 +134,8 @@ def text_rules(schemas: Iterable[Mapping[str, object]]) -> TextRules:
     return rules
 
 
-@lru_cache(maxsize=1)
-def _templates() -> Mapping[str, tuple[str, ...]]:
-    return formats()
-
-
-def _of_format(name: str, variation: int, fill: int) -> Iterator[str]:
-    templates = _templates().get(name, ())
+def _texts_of_format(name: str, variation: int, fill: int) -> Iterator[str]:
+    templates = formats().get(name, ())
     start = 0 if variation == 0 else 1
     filler = ("example" * (fill // 7 + 1))[: max(1, min(fill, 60))]
     for template in (*templates[start:], *templates[:start]):
@@ -150,7 +147,7 @@ def _of_format(name: str, variation: int, fill: int) -> Iterator[str]:
                 yield template.format(n=1, fill=labels(["example"] * (fill // 8 + 1)))
 
 
-def _letters(number: int, length: int) -> str:
+def _spell_number(number: int, length: int) -> str:
     """The number written with letters: for texts too short for words."""
     written = ""
     for _ in range(length):

@@ -11,13 +11,13 @@ from toolvet.schema.walk import subschemas
 
 
 def unsatisfiable_parts(schema: object) -> tuple[str, ...]:
-    """JSON Pointers of the subschemas that provably admit no value, in the order of the document.
+    """Return JSON Pointers of the subschemas that provably admit no value, in the order of the document.
 
     A literal `false` is meant so and not listed, except at the root. Total. A schema that does not compile, or that is
-    larger than the budget allows, reports nothing: silence is no proof that every part can be satisfied.
+    larger than the budget allows, reports nothing: silence does not prove that every part can be satisfied.
     """
     ready = compiled(schema)
-    if ready.problem is not None or not _affordable(ready.usable):
+    if ready.problem is not None or not _is_affordable(ready.usable):
         return ()
     try:
         found = jsonschema_rs.canonical.find_unsatisfiable(
@@ -33,8 +33,8 @@ def unsatisfiable_parts(schema: object) -> tuple[str, ...]:
 
 
 def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
-    """The canonical form of a schema, or None where there is none or it might take too long."""
-    if ready.problem is not None or not _affordable(ready.usable):
+    """Return the canonical form of a schema, or None where there is none or it might take too long."""
+    if ready.problem is not None or not _is_affordable(ready.usable):
         return None
     try:
         return jsonschema_rs.canonicalize(
@@ -47,7 +47,7 @@ def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
         return None
 
 
-def _affordable(document: object) -> bool:
+def _is_affordable(document: object) -> bool:
     """Canonicalising cannot be interrupted, so size decides beforehand: schemas, branches, and how they multiply."""
     schemas = branches = 0
     for _, found in subschemas(document):
@@ -55,15 +55,15 @@ def _affordable(document: object) -> bool:
         branches += sum(len(elements(found.get(keyword))) for keyword in ("anyOf", "oneOf"))
         branches += "not" in found or "if" in found
         # Joined alternatives are multiplied out.
-        product = _ways(found)
+        product = _count_ways(found)
         for part in elements(found.get("allOf")):
-            product *= _ways(members(part))
+            product *= _count_ways(members(part))
         if product > _PRODUCT:
             return False
     return schemas <= _SCHEMAS and branches <= _BRANCHES
 
 
-def _ways(schema: Mapping[str, object]) -> int:
+def _count_ways(schema: Mapping[str, object]) -> int:
     ways = 2 if "if" in schema else 1
     for keyword in ("anyOf", "oneOf"):
         ways *= max(1, len(elements(schema.get(keyword))))

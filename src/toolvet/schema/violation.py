@@ -1,4 +1,4 @@
-"""One way in which an instance breaks a schema, in words of JSON Schema and plain data."""
+"""`Violation`: one keyword that an instance breaks, in words of JSON Schema and plain data."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -35,7 +35,7 @@ ENGINE_FAILURES = (
 
 
 def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: object) -> tuple[Violation, ...]:
-    """The errors as violations, in the order in which the instance names the places (parents before children).
+    """Return the errors as violations, in the order in which the instance names the places (parents before children).
 
     A regular expression that gave up proves nothing about the value: such an error is left out.
     """
@@ -43,17 +43,17 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
     if len(found) > 1:
         ranks: dict[int, dict[str, int]] = {}
         found.sort(key=lambda error: _position(error.instance_path, instance, ranks))
-    return tuple(map(_violation, found))
+    return tuple(map(_violation_of, found))
 
 
 def unexplained(instance: object, message: str) -> Violation:
-    """The violation of a value that JSON cannot say, is nested too deeply, or fails in too many ways to tell."""
+    """Return the violation of a value that JSON cannot express, or that is too deep or too broken to report on."""
     return Violation(
         keyword="unexplained", pointer="", schema_pointer="", message=message, params={}, instance=instance
     )
 
 
-def _violation(error: jsonschema_rs.ValidationError) -> Violation:
+def _violation_of(error: jsonschema_rs.ValidationError) -> Violation:
     kind = error.kind
     path = error.schema_path
     instance = error.instance
@@ -65,10 +65,10 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
     elif isinstance(kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
         # The path leads into the schema of the names; what is broken is the object that holds the name.
         inner = kind.error
-        params = {"property": inner.instance, "keyword": inner.kind.name, **_plain(inner.kind.as_dict())}
+        params = {"property": inner.instance, "keyword": inner.kind.name, **_plain_params(inner.kind.as_dict())}
         path = path[: len(path) - path[::-1].index("propertyNames")] if "propertyNames" in path else path
     else:
-        params = _plain(kind.as_dict())
+        params = _plain_params(kind.as_dict())
         if path and path[-1] in _OWN_NAMES:
             keyword = str(path[-1])
     return Violation(
@@ -104,25 +104,25 @@ _OWN_NAMES = frozenset(
 )
 
 
-def _plain(params: Mapping[str, object]) -> dict[str, object]:
+def _plain_params(params: Mapping[str, object]) -> dict[str, object]:
     """The parameters as JSON: without nested error objects, numbers as int or float."""
-    return {key: _json(value) for key, value in params.items() if key not in ("context", "error")}
+    return {key: _plain_value(value) for key, value in params.items() if key not in ("context", "error")}
 
 
-def _json(value: object) -> object:
+def _plain_value(value: object) -> object:
     if isinstance(value, int | str):
         return value
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if is_array(value):
-        return [_json(item) for item in elements(value)]
+        return [_plain_value(item) for item in elements(value)]
     if is_object(value):
-        return {key: _json(item) for key, item in members(value).items()}
+        return {key: _plain_value(item) for key, item in members(value).items()}
     return value
 
 
 def _position(path: Iterable[str | int], instance: object, ranks: dict[int, dict[str, int]]) -> tuple[int, ...]:
-    """Where a path stands in the instance, as numbers that sort in the order of the document."""
+    """The place of a path in the instance, as numbers that sort in the order of the document."""
     position: list[int] = []
     for part in path:
         if isinstance(part, int):

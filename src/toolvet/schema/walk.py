@@ -1,4 +1,4 @@
-"""Every schema inside a schema: which members hold schemas, and which only look like them."""
+"""`subschemas`: every schema inside a schema. Which members hold schemas, and which only look like them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -27,7 +27,7 @@ NAMED = frozenset(
 
 
 def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
-    """The schemas directly inside `schema`, with the path to each; the value of `const` is no schema."""
+    """The schemas directly inside `schema`, with the path to each; the value of `const` is not a schema."""
     for keyword, value in schema.items():
         if keyword in ONE:
             yield (keyword,), value

@@ -1,4 +1,4 @@
-"""How much work a validation may become: schemas whose alternatives multiply are recognised before they run."""
+"""`Weigher`: the work of a validation, estimated beforehand, because a validation cannot be interrupted."""
 
 from collections.abc import Iterator, Mapping
 
@@ -40,7 +40,7 @@ class Weigher:
     def grows(self) -> bool:
         """Whether the work may grow faster than the value: the document is recursive, or unfolds to many schemas."""
         try:
-            return _unfolded(self._start, {}) > _SMALL
+            return _unfolded_size(self._start, {}) > _SMALL
         except RecursionError:
             return True
 
@@ -65,8 +65,8 @@ def depth(value: object, limit: int) -> int:
     return 1 + deepest
 
 
-def _unfolded(part: Subschema, memo: dict[int, int]) -> int:
-    """How many schemas a document is with its references written out; recursion counts as beyond all bounds."""
+def _unfolded_size(part: Subschema, memo: dict[int, int]) -> int:
+    """How many schemas a document contains with its references written out; recursion counts as `MOST_STEPS`."""
     schema = members(part.schema)
     key = id(schema)
     if not schema or key in memo:
@@ -78,10 +78,10 @@ def _unfolded(part: Subschema, memo: dict[int, int]) -> int:
         reference = schema.get(keyword)
         target = scope.target(reference) if isinstance(reference, str) else None
         if target is not None:
-            total += _unfolded(target, memo)
+            total += _unfolded_size(target, memo)
     for path, child in children(schema):
         if path[0] not in _SHELVES:
-            total += _unfolded(Subschema(child, scope), memo)
+            total += _unfolded_size(Subschema(child, scope), memo)
     memo[key] = total
     return total
 
@@ -96,7 +96,7 @@ def _weight(part: Subschema, value: object, memo: dict[tuple[int, int], int]) ->
         return known
     memo[key] = 1
     total = 1
-    for inner, below in _next(schema, part.scope.inside(schema), value):
+    for inner, below in _evaluations(schema, part.scope.inside(schema), value):
         total += _weight(inner, below, memo)
         if total > MOST_STEPS:
             break
@@ -104,8 +104,8 @@ def _weight(part: Subschema, value: object, memo: dict[tuple[int, int], int]) ->
     return total
 
 
-def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
-    """What is evaluated next: in place first, then for the members or items of the value."""
+def _evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
+    """The schemas that are evaluated next, each with its value: the same value first, then its members or items."""
     for keyword in _REFERENCES:
         reference = schema.get(keyword)
         target = scope.target(reference) if isinstance(reference, str) else None
@@ -120,12 +120,12 @@ def _next(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator
     for sub in members(schema.get("dependentSchemas")).values():
         yield Subschema(sub, scope), value
     if is_object(value):
-        yield from _members(schema, scope, members(value))
+        yield from _member_evaluations(schema, scope, members(value))
     elif is_array(value):
-        yield from _items(schema, scope, value)
+        yield from _item_evaluations(schema, scope, value)
 
 
-def _members(
+def _member_evaluations(
     schema: Mapping[str, object], scope: Scope, value: Mapping[str, object]
 ) -> Iterator[tuple[Subschema, object]]:
     properties = members(schema.get("properties"))
@@ -138,7 +138,7 @@ def _members(
             yield Subschema(sub, scope), item
 
 
-def _items(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
+def _item_evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
     subs = [schema[keyword] for keyword in ("contains", "additionalItems", "unevaluatedItems") if keyword in schema]
     own = schema.get("items")
     front = elements(schema.get("prefixItems")) or elements(own)

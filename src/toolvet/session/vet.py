@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple, cast
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
-from toolvet.checks.arguments.correction import shown_repair
+from toolvet.checks.arguments.correction import render_repair
 from toolvet.schema import Repair
 from toolvet.schema.json_value import members
 from toolvet.schema.weight import depth
@@ -40,7 +40,7 @@ def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> Cal
             return refused
     if call.is_unread:
         return None
-    failures = breaker.blocks(call.tool, call.arguments, policy.break_after)
+    failures = breaker.check(call.tool, call.arguments, policy.break_after)
     if failures:
         why = f"the same call failed {failures} times"
         return _unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures)))
@@ -61,7 +61,7 @@ def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallR
     elif policy.repair == "apply" and policy.arguments == "enforce" and _is_sure(report.repair, call, tool):
         _apply(call, report.repair)
         return None
-    failures = breaker.failed(call.tool, call.arguments) if policy.break_after else 0
+    failures = breaker.count_failure(call.tool, call.arguments) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
     return _unless_audit(call, CallRefusal("arguments", report.summary, bad_arguments(report, repeated)))
 
@@ -84,7 +84,7 @@ def _apply(call: PendingCall, repair: Repair | None) -> None:
     params["arguments"] = raw(repair.arguments)
     message["params"] = raw(params)
     call.data = encode_members(message)
-    call.repaired = shown_repair(repair)
+    call.repaired = render_repair(repair)
     call.arguments = members(repair.arguments)
 
 

@@ -1,4 +1,4 @@
-"""What is kept on disk: content that responses left out."""
+"""Data on disk: content that responses left out (`SQLiteArchive`), and records of calls (`toolvet.store.verdicts`)."""
 
 from toolvet.store.archive import SQLiteArchive
 

@@ -1,4 +1,4 @@
-"""Content by its SHA-256 in a SQLite file, shared by the threads and processes of a server."""
+"""`SQLiteArchive`: an archive in a SQLite file, shared by the threads and processes of a server."""
 
 import logging
 import os
@@ -8,17 +8,24 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from toolvet.envelope import Eviction
-from toolvet.envelope.archive import check_limits, encoded_content, hash_of, named_hash, too_large, verified
+from toolvet.envelope.archive.archive import (
+    check_hash,
+    check_limits,
+    decode_content,
+    encode_content,
+    hash_of,
+    size_error,
+)
 from toolvet.errors import ArchiveError, ContentMissingError
 
-_LOG = logging.getLogger("toolvet.store")
-# "tvar" in ASCII: says that a SQLite file is one of ours.
-_APPLICATION = 0x74766172
-_VERSION = 1
-_TABLE = """
+_LOG: Final = logging.getLogger("toolvet.store")
+# "tvar" in ASCII: marks a SQLite file as an archive of toolvet.
+_APPLICATION: Final = 0x74766172
+_VERSION: Final = 1
+_TABLE: Final = """
 CREATE TABLE content (
     hash TEXT PRIMARY KEY,
     body BLOB NOT NULL,
@@ -28,19 +35,35 @@ CREATE TABLE content (
 CREATE INDEX content_by_age ON content (kept_at);
 """
 # Seconds to wait for another process that is writing.
-_PATIENCE = 10.0
+_PATIENCE: Final = 10.0
 
 
 class SQLiteArchive:
     """A `ContentArchive` that outlives the process, for `fit_response(..., archive=...)` and the retrieval tool.
 
-    The file is made if it is not there, readable by its owner alone (0600), with a write-ahead log; several threads and
-    processes may use it at once. With `ttl` (seconds) content is forgotten when it is that old by `clock`, which all
-    processes have to share, so by default the wall clock; putting it again makes it young. Beyond `max_bytes` of
-    content the oldest goes first. What goes is logged, and told to `on_evict`.
+    Several threads and processes may use one file at once. Damaged content raises ContentDamagedError and stays in the
+    file for inspection; putting it again repairs it.
 
-    A file that is damaged, that some other program wrote or that a newer toolvet wrote raises ArchiveError and is left
-    as it is; damaged content raises ContentDamagedError, stays for a look at it, and is mended by putting it again.
+    Args:
+        path: the file. A missing one is created, readable by its owner alone (0600), with a write-ahead log.
+        name: the key of this archive in `meta.content_archive_hashes`.
+        max_bytes: beyond this size of content the oldest is deleted; None for no limit.
+        ttl: the age in seconds at which content is deleted; None keeps it. Putting content again renews it.
+        clock: the seconds that `ttl` counts. All processes have to share it, so it is the wall clock by default.
+        on_evict: called with an Eviction for everything that was deleted; deletions are logged, too.
+
+    Raises:
+        ArchiveError: for a file that is damaged, or that another program or a newer toolvet wrote; it is not changed.
+        EnvelopeError: for limits that make no sense; it names the argument.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     archive = SQLiteArchive(f"{folder}/left-out.sqlite")
+        ...     content_hash = archive.put({"ships": ["Aurora"]})
+        ...     print(archive.get(content_hash))
+        ...     archive.close()
+        {'ships': ['Aurora']}
     """
 
     def __init__(
@@ -62,54 +85,55 @@ class SQLiteArchive:
         self._on_evict = on_evict
         self._link = _Link()
         self._inherited: list[_Link] = []
-        with self._opened("open"):
+        with self._open("open"):
             pass
 
     def put(self, content: object) -> str:
-        """Keep JSON content; its hash. The same content in the same order has the same hash, and is kept once.
+        """Keep JSON content, and return its hash: `sha256:` and 64 digits.
 
-        Raises EnvelopeError for what JSON cannot hold, ArchiveError for what is larger than the whole archive may be,
-        and when the file cannot be written.
+        The same content with its members in the same order has the same hash, and is kept once. Raises EnvelopeError
+        for content that JSON cannot hold, ArchiveError for content that is larger than the whole archive may be, and
+        where the file cannot be written.
         """
-        encoded = encoded_content(content)
+        encoded = encode_content(content)
         content_hash = hash_of(encoded)
         if self._max_bytes is not None and len(encoded) > self._max_bytes:
-            raise too_large(len(encoded), self._max_bytes)
-        with self._opened("write to") as connection, _transaction(connection):
+            raise size_error(len(encoded), self._max_bytes)
+        with self._open("write to") as connection, _transaction(connection):
             now = self._clock()
-            gone = self._expired(connection, now)
+            evictions = self._delete_expired(connection, now)
             connection.execute(
                 "INSERT INTO content VALUES (?, ?, ?, ?) ON CONFLICT (hash) "
                 "DO UPDATE SET body = excluded.body, size = excluded.size, kept_at = excluded.kept_at",
                 (content_hash, encoded, len(encoded), now),
             )
-            gone += self._made_room(connection, content_hash)
-        self._tell(gone)
+            evictions += self._make_room(connection, content_hash)
+        self._report(evictions)
         return content_hash
 
     def get(self, content_hash: str) -> Any:
-        """The content, after its hash was verified.
+        """The content with that hash, after the hash was verified.
 
-        Raises ContentMissingError for what was never there or has gone, ContentDamagedError for what is not what it
-        was, EnvelopeError for what is no hash, ArchiveError when the file cannot be read.
+        Raises ContentMissingError for content that is not there or no longer, ContentDamagedError for content that was
+        changed, EnvelopeError for a `content_hash` that is not a hash, ArchiveError where the file cannot be read.
         """
-        wanted = named_hash(content_hash)
-        with self._opened("read") as connection:
+        wanted = check_hash(content_hash)
+        with self._open("read") as connection:
             row = connection.execute("SELECT body, kept_at FROM content WHERE hash = ?", (wanted,)).fetchone()
         if row is None or self._is_old(row[1]):
             raise ContentMissingError(wanted)
-        return verified(_body(row[0]), wanted)
+        return decode_content(_body(row[0]), wanted)
 
     def sweep(self) -> tuple[Eviction, ...]:
-        """Let go of what is too old, and say what that was; happens by itself with each `put`."""
-        with self._opened("write to") as connection, _transaction(connection):
-            gone = self._expired(connection, self._clock())
-        self._tell(gone)
-        return tuple(gone)
+        """Delete what is too old, and return what was deleted. Every `put` does so, too."""
+        with self._open("write to") as connection, _transaction(connection):
+            evictions = self._delete_expired(connection, self._clock())
+        self._report(evictions)
+        return tuple(evictions)
 
     def verify(self) -> tuple[str, ...]:
-        """The hashes whose content is no longer what it was. Raises ArchiveError when the file itself is damaged."""
-        with self._opened("read") as connection:
+        """The hashes whose content has changed. Raises ArchiveError where the file itself is damaged."""
+        with self._open("read") as connection:
             for (problem,) in connection.execute("PRAGMA quick_check(1)"):
                 if problem != "ok":
                     raise ArchiveError(f"cannot read the archive {self.path}: {problem}")
@@ -118,18 +142,18 @@ class SQLiteArchive:
 
     @property
     def size(self) -> int:
-        """The bytes of content that it holds; the file is somewhat larger."""
-        with self._opened("read") as connection:
+        """The bytes of content that the archive holds; the file is somewhat larger."""
+        with self._open("read") as connection:
             return int(connection.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0])
 
     def __len__(self) -> int:
-        with self._opened("read") as connection:
+        with self._open("read") as connection:
             return int(connection.execute("SELECT count(*) FROM content").fetchone()[0])
 
     def __contains__(self, content_hash: object) -> bool:
         if not isinstance(content_hash, str):
             return False
-        with self._opened("read") as connection:
+        with self._open("read") as connection:
             row = connection.execute("SELECT kept_at FROM content WHERE hash = ?", (content_hash,)).fetchone()
         return row is not None and not self._is_old(row[0])
 
@@ -137,59 +161,59 @@ class SQLiteArchive:
         return self._ttl is not None and self._clock() - since >= self._ttl
 
     def close(self) -> None:
-        """Let go of the file. It is opened again when it is needed."""
+        """Close the file. The next use opens it again."""
         with self._link.lock:
             if self._link.connection is not None and self._link.process == os.getpid():
                 self._link.connection.close()
                 self._link.connection = None
 
     @contextmanager
-    def _opened(self, purpose: str) -> Generator[sqlite3.Connection]:
-        """The connection, for one thread at a time. After a fork the child makes its own, and leaves this one alone."""
+    def _open(self, purpose: str) -> Generator[sqlite3.Connection]:
+        """The connection, for one thread at a time. After a fork, the child process opens its own."""
         if self._link.process != os.getpid():
-            # Closing what came through a fork would release the locks of the parent: it is kept, and left alone.
+            # Closing a connection of the parent process would release the parent's locks: it stays open, unused.
             self._inherited.append(self._link)
             self._link = _Link()
         with self._link.lock:
             try:
                 if self._link.connection is None:
-                    self._link.connection = self._connected()
+                    self._link.connection = self._connect()
                 yield self._link.connection
             except (OSError, sqlite3.Error, sqlite3.Warning) as problem:
                 raise ArchiveError(f"cannot {purpose} the archive {self.path}: {problem}") from problem
 
-    def _connected(self) -> sqlite3.Connection:
-        # SQLite gives the log and the index of it the rights of the file.
+    def _connect(self) -> sqlite3.Connection:
+        # SQLite gives the log and its index the permissions of the file.
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         try:
-            self._prepared(connection)
+            self._prepare(connection)
         except BaseException:
             connection.close()
             raise
-        # With a write-ahead log this loses at most the last moments when the power goes, and never damages the file.
+        # With a write-ahead log, a power failure loses at most the last moments, and never damages the file.
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
-    def _prepared(self, connection: sqlite3.Connection) -> None:
-        """The table, made if the file is new. Two processes may do this at once: the second waits, and looks again."""
-        # One transaction, so that what another process is just making is not seen by halves.
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Create the table in a new file. Two processes may do this at once: the second waits, and looks again."""
+        # One transaction, so that the half-made table of another process is not seen.
         connection.execute("BEGIN")
         try:
-            found = self._found(connection)
+            found = self._read_version(connection)
         finally:
             connection.rollback()
         if found == _VERSION:
             return
-        _log_ahead(connection)
+        _switch_to_log(connection)
         with _transaction(connection):
-            if self._found(connection) is None:
+            if self._read_version(connection) is None:
                 for statement in _TABLE.strip().split(";\n"):
                     connection.execute(statement.rstrip(";"))
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def _found(self, connection: sqlite3.Connection) -> int | None:
+    def _read_version(self, connection: sqlite3.Connection) -> int | None:
         """The version of the archive in the file, None for a new file. Raises ArchiveError for anything else."""
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -201,36 +225,36 @@ class SQLiteArchive:
             raise ArchiveError(f"{self.path} is a database of some other program, and is left alone")
         return None
 
-    def _expired(self, connection: sqlite3.Connection, now: float) -> list[Eviction]:
+    def _delete_expired(self, connection: sqlite3.Connection, now: float) -> list[Eviction]:
         if self._ttl is None:
             return []
         rows = connection.execute("DELETE FROM content WHERE kept_at <= ? RETURNING hash, size", (now - self._ttl,))
         return [Eviction(content_hash, size, "expired") for content_hash, size in rows.fetchall()]
 
-    def _made_room(self, connection: sqlite3.Connection, newest: str) -> list[Eviction]:
+    def _make_room(self, connection: sqlite3.Connection, newest: str) -> list[Eviction]:
         if self._max_bytes is None:
             return []
         excess = connection.execute("SELECT sum(size) FROM content").fetchone()[0] - self._max_bytes
-        gone: list[Eviction] = []
+        evictions: list[Eviction] = []
         if excess > 0:
             rows = connection.execute("SELECT hash, size FROM content WHERE hash != ? ORDER BY kept_at", (newest,))
             for content_hash, size in rows:
-                gone.append(Eviction(content_hash, size, "full"))
+                evictions.append(Eviction(content_hash, size, "full"))
                 excess -= size
                 if excess <= 0:
                     break
-            connection.executemany("DELETE FROM content WHERE hash = ?", [(each.content_hash,) for each in gone])
-        return gone
+            connection.executemany("DELETE FROM content WHERE hash = ?", [(each.content_hash,) for each in evictions])
+        return evictions
 
-    def _tell(self, gone: list[Eviction]) -> None:
-        for eviction in gone:
+    def _report(self, evictions: list[Eviction]) -> None:
+        for eviction in evictions:
             _LOG.info("%s was evicted (%s, %d bytes)", eviction.content_hash, eviction.reason, eviction.size)
             if self._on_evict is not None:
                 self._on_evict(eviction)
 
 
 class _Link:
-    """A connection of one process."""
+    """The connection of one process, with its lock."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -239,12 +263,12 @@ class _Link:
 
 
 def _body(stored: object) -> bytes:
-    # A damaged row may hold text or a number where bytes stood.
+    # A damaged row may hold text or a number instead of bytes.
     return stored if isinstance(stored, bytes) else repr(stored).encode()
 
 
-def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to a write-ahead log. Where another process does too, SQLite does not wait: it is asked again."""
+def _switch_to_log(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log. SQLite does not wait for another process that does the same, so retry."""
     for _ in range(100):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -257,7 +281,7 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All or nothing, and nobody else writes meanwhile."""
+    """All or nothing; other connections cannot write meanwhile."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -1,7 +1,7 @@
-"""The record of calls: what was called, how long it took, what became of it, and why.
+"""Records of calls: what was called, how long it took, its outcome, and why.
 
-`VerdictStore` keeps it in SQLite, which several processes may share; `VerdictLog` writes lines of JSON. Both take what
-is already redacted: nothing here looks for secrets.
+`VerdictStore` keeps them in SQLite, which several processes may share; `VerdictLog` writes lines of JSON. Records must
+be redacted already: nothing here looks for secrets.
 """
 
 import json
@@ -10,17 +10,34 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 import msgspec
 
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS calls (
+    at REAL NOT NULL, server TEXT NOT NULL, connection TEXT NOT NULL, id TEXT NOT NULL, tool TEXT NOT NULL,
+    era TEXT NOT NULL, outcome TEXT NOT NULL, duration REAL, classification TEXT, state TEXT, blocked TEXT, trace TEXT,
+    size INTEGER NOT NULL, detail TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS calls_by_time ON calls (at);
+CREATE INDEX IF NOT EXISTS calls_by_tool ON calls (server, tool, at);
+CREATE TABLE IF NOT EXISTS events (
+    at REAL NOT NULL, server TEXT NOT NULL, connection TEXT NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL,
+    tool TEXT
+);
+CREATE INDEX IF NOT EXISTS events_by_time ON events (at);
+"""
+# Other proxies write into the same file; each of their transactions takes milliseconds.
+_BUSY_SECONDS: Final = 10.0
+
 
 class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One call. `at` is when it began, in seconds since the epoch; `duration` is in seconds, None when unknown.
+    """One call. `at` is when it began, in seconds since the epoch; `duration` is in seconds, None where unknown.
 
-    `server` and `connection` say who was asked, `id` is that of the JSON-RPC request, `trace` the trace id that the
-    client sent along. `outcome`, `state`, `classification` and `blocked` are as in the verdict of the session that saw
-    the call; `detail` holds all the rest of it, without secrets.
+    `server` and `connection` name what was asked, `id` is that of the JSON-RPC request, `trace` the trace id that the
+    client sent. `outcome`, `state`, `classification` and `blocked` are those of the session's verdict; `detail` holds
+    the rest of the verdict, without secrets.
     """
 
     at: float
@@ -40,7 +57,7 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Anything else worth keeping: a schema that does not compile, a list that could not be read. `at` as in a call."""
+    """Another event: a schema that does not compile, a list that could not be read. `at` is as in CallRecord."""
 
     at: float
     server: str
@@ -51,45 +68,29 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerdictBook(Protocol):
-    """Where records go."""
+    """A place for records: `VerdictStore` or `VerdictLog`."""
 
     def add(self, records: Sequence[CallRecord | EventRecord]) -> None:
-        """Keep all of these or, when it raises (OSError, sqlite3.Error), none."""
+        """Keep all of these records, or none where it raises OSError or sqlite3.Error."""
         ...
 
     def close(self) -> None:
-        """No more will come."""
+        """Close the file: no more records will be added."""
         ...
 
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS calls (
-    at REAL NOT NULL, server TEXT NOT NULL, connection TEXT NOT NULL, id TEXT NOT NULL, tool TEXT NOT NULL,
-    era TEXT NOT NULL, outcome TEXT NOT NULL, duration REAL, classification TEXT, state TEXT, blocked TEXT, trace TEXT,
-    size INTEGER NOT NULL, detail TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS calls_by_time ON calls (at);
-CREATE INDEX IF NOT EXISTS calls_by_tool ON calls (server, tool, at);
-CREATE TABLE IF NOT EXISTS events (
-    at REAL NOT NULL, server TEXT NOT NULL, connection TEXT NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL,
-    tool TEXT
-);
-CREATE INDEX IF NOT EXISTS events_by_time ON events (at);
-"""
-# Other proxies write into the same file; a transaction of theirs takes milliseconds.
-_BUSY_SECONDS = 10.0
-_CALL = CallRecord.__struct_fields__
-_EVENT = EventRecord.__struct_fields__
+_CALL: Final = CallRecord.__struct_fields__
+_EVENT: Final = EventRecord.__struct_fields__
 
 
 class VerdictStore:
-    """Records in an SQLite file, in the thread that opened it. Raises sqlite3.Error for a file that is none of ours."""
+    """Records in a SQLite file, for use in the thread that opened it. Raises sqlite3.Error for a foreign file."""
 
     def __init__(self, path: Path) -> None:
         _make_private(path)
         self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
-            # Readers and other writers go on while we write; a crash of the machine may cost the last transactions.
+            # Readers are not blocked while we write; a crash of the machine may lose the last transactions.
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.executescript(_SCHEMA)
@@ -98,7 +99,7 @@ class VerdictStore:
             raise
 
     def add(self, records: Sequence[CallRecord | EventRecord]) -> None:
-        """In one transaction."""
+        """Keep the records in one transaction."""
         calls = [_row(record, _CALL) for record in records if isinstance(record, CallRecord)]
         events = [_row(record, _EVENT) for record in records if isinstance(record, EventRecord)]
         self._connection.execute("BEGIN IMMEDIATE")
@@ -127,7 +128,7 @@ class VerdictStore:
                 yield msgspec.convert(dict(zip(_EVENT, row, strict=True)), EventRecord)
 
     def close(self) -> None:
-        """Close the file; the journal beside it goes when nobody else has it open."""
+        """Close the file. SQLite deletes the journal beside it when no other connection is open."""
         self._connection.close()
 
 
@@ -140,11 +141,11 @@ class VerdictLog:
         self._file = path.open("ab", buffering=0)
 
     def add(self, records: Sequence[CallRecord | EventRecord]) -> None:
-        """In one write. Of a write that the disk took only in part, the rest is lost and said to be."""
+        """Write the records at once. Raises OSError where the disk took only a part; the rest is lost."""
         lines = b"".join(_line(record) + b"\n" for record in records)
         written = self._file.write(lines)
         if written != len(lines):
-            # The next line must not be glued to half a one.
+            # The next line must not continue half a line.
             self._file.write(b"\n")
             raise OSError(f"the disk took {written} of {len(lines)} bytes")
 
@@ -159,7 +160,7 @@ def open_book(path: Path) -> VerdictBook:
 
 
 def _make_private(path: Path) -> None:
-    """What tools were asked is nobody else's business: a new file is readable by its owner alone."""
+    """Create a missing file readable by its owner alone: arguments of tools are private."""
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
@@ -173,12 +174,12 @@ def _row(record: CallRecord | EventRecord, names: Sequence[str]) -> tuple[object
 
 def _column(value: object) -> object:
     if isinstance(value, str):
-        # A lone surrogate fits into no database.
+        # SQLite refuses lone surrogates.
         return value.encode("utf-8", "replace").decode("utf-8")
     return json.dumps(value, default=str) if isinstance(value, Mapping) else value
 
 
 def _line(record: CallRecord | EventRecord) -> bytes:
     kind = "call" if isinstance(record, CallRecord) else "event"
-    told: object = msgspec.structs.asdict(record)
-    return json.dumps({kind: told}, default=str).encode()
+    fields: object = msgspec.structs.asdict(record)
+    return json.dumps({kind: fields}, default=str).encode()

@@ -6,11 +6,20 @@ from toolvet.discover.names import named
 
 if TYPE_CHECKING:
     from toolvet.turn.advice import regeneration_advice
-    from toolvet.turn.check import AnswerCheck, BestAnswer, best_answer, check_answer, check_answers, quality_summary
+    from toolvet.turn.check import (
+        AnswerCheck,
+        AnswerOptions,
+        BestAnswer,
+        best_answer,
+        check_answer,
+        check_answers,
+        quality_summary,
+    )
     from toolvet.turn.stream import AnswerStream, VettedStream, vet_stream
 
 __all__ = [
     "AnswerCheck",
+    "AnswerOptions",
     "AnswerStream",
     "BestAnswer",
     "VettedStream",
@@ -23,12 +32,12 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Who checks whole answers loads nothing for streams.
+    # Checking whole answers must not load what reads streams (start-up time).
     __getattr__ = named(
         __name__,
         {
             "advice": "regeneration_advice",
-            "check": "AnswerCheck BestAnswer best_answer check_answer check_answers quality_summary",
+            "check": "AnswerCheck AnswerOptions BestAnswer best_answer check_answer check_answers quality_summary",
             "stream": "AnswerStream VettedStream vet_stream",
         },
     )

@@ -1,4 +1,4 @@
-"""A failed answer in, an instruction for the next attempt out."""
+"""Advice for the next attempt after a failed answer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,11 +13,18 @@ _LONGEST_QUESTION = 200
 def regeneration_advice(
     quality: AnswerQuality, *, question: str | None = None, calls: Sequence[object] | None = None
 ) -> str | None:
-    """What to tell the model before it answers again, in a few sentences; None where nothing is wrong.
+    """Return an instruction for the model before it answers again, in a few sentences; None where nothing is wrong.
 
-    By signal type and label, the gravest first and three at most, from `wording.toml`. `calls` are the tool calls of
-    the turn, as `check_answer` takes them: the advice names those that brought something and those that failed.
-    `question` is repeated at the end, because the next attempt may see nothing else of the turn.
+    Args:
+        quality: The verdict on the failed answer. Its signals give one sentence for each kind, the gravest first and
+            three at most.
+        question: What was asked. It is repeated at the end, because the next attempt may see nothing else of the turn.
+        calls: The tool calls of the turn, as `check_answer` takes them: the advice names those that returned something
+            and those that failed.
+
+    Example:
+        >>> from toolvet import check_answer
+        >>> regeneration_advice(check_answer("The museum opens at nine and closes at six."))
     """
     sentences = advice(quality.signals)
     if not sentences:
@@ -32,7 +39,7 @@ def regeneration_advice(
 
 
 def _on_calls(calls: Sequence[object]) -> Iterator[str]:
-    # Only a turn whose calls are known pays for what knows how a call ended.
+    # Loaded only when calls are given (start-up time).
     from toolvet.turn.grounding.call import read_calls  # noqa: PLC0415
     from toolvet.turn.grounding.outcome import outcome_of  # noqa: PLC0415
 

@@ -1,24 +1,63 @@
-"""`check_answer`: one answer and the turn it ends, how good it is out."""
+"""`check_answer`: says how good one answer is, by its text and by the tool calls of its turn."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from re import Pattern as Regex
+from typing import TypedDict, Unpack
 
 import msgspec
 
-from toolvet.checks.answer import AnswerQuality, BadOption, QualitySummary, custom_patterns, read_answer
+from toolvet.checks.answer import (
+    AnswerQuality,
+    BadOption,
+    QualitySummary,
+    custom_patterns as read_custom_patterns,
+    read_answer,
+)
 from toolvet.checks.answer.phrases import phrases
 from toolvet.turn.verdict import CLEAN, verdict
 
 CustomPatterns = Mapping[str, Iterable[str | Regex[str]]]
 
 
-class AnswerCheck:
-    """The options of a check, looked at once, and the check itself: for many answers under the same options.
+class AnswerOptions(TypedDict, total=False):
+    """The options of an answer check, as keywords. `AnswerCheck` says what each means and its default."""
 
-    Raises `BadOption` (a ValueError) for an option that cannot be used as given, and `UnsafePattern` (likewise) for a
-    custom pattern that is no regular expression or cannot be matched in linear time; both name what they mean.
+    min_length: int
+    strict: bool
+    custom_patterns: CustomPatterns | None
+    replace_patterns: bool
+    languages: Iterable[str] | None
+
+
+class AnswerCheck:
+    """A check of answers with its options, for many answers under the same ones.
+
+    `check_answer`, `check_answers`, `best_answer`, `AnswerStream` and `vet_stream` take the same options as keywords.
+
+    Args:
+        min_length: How many characters an answer should at least have; a shorter one is an `empty_response`. A Chinese
+            character counts as three, a Japanese or Korean one as two. Default 20; `min_length=1` accepts "42".
+        strict: Whether to escalate below a score of 0.75 instead of 0.7. Default False.
+        custom_patterns: Your own patterns for each signal type: strings (found in upper and lower case) or compiled
+            regular expressions, such as `{"refusal": ["not my department"]}`. Default None.
+        replace_patterns: Whether `custom_patterns` replace the built-in phrases of their types instead of being looked
+            for beside them. Default False.
+        languages: The languages whose built-in phrases are looked for, such as `["en", "de"]`; None, the default, looks
+            for all of them.
+
+    Raises:
+        BadOption: An option cannot be used as given (a ValueError; the message says what can).
+        UnsafePattern: A custom pattern is not a regular expression, or cannot be matched in linear time (a ValueError;
+            the message names the pattern).
+
+    Example:
+        >>> check = AnswerCheck(custom_patterns={"refusal": ["not my department"]}, languages=["en"])
+        >>> check("That is not my department, I am afraid.").should_escalate
+        True
+        >>> check("The museum opens at nine and closes at six.").score
+        1.0
     """
 
     def __init__(
@@ -32,7 +71,7 @@ class AnswerCheck:
     ) -> None:
         self.min_length = min_length
         self.strict = strict
-        self.custom = _custom(custom_patterns, replace=replace_patterns)
+        self.custom = read_custom_patterns(custom_patterns, replace=replace_patterns)
         self.languages = known_languages(languages)
 
     def __call__(
@@ -43,7 +82,7 @@ class AnswerCheck:
         question: str | None = None,
         finish_reason: str | None = None,
     ) -> AnswerQuality:
-        """How good an answer is; see `check_answer`."""
+        """Say how good an answer is; see `check_answer`."""
         text = checked_text(text)
         signals = read_answer(
             text,
@@ -53,52 +92,46 @@ class AnswerCheck:
             finish_reason=finish_reason,
         )
         if calls is not None:
-            # Only a turn whose calls are known pays for the knowledge about claims.
+            # Loaded only when calls are given: claims and values take milliseconds to load.
             from toolvet.turn.grounding import ground  # noqa: PLC0415
 
             signals += ground(text, calls, question, signals)
         return verdict(signals, strict=self.strict) if signals else CLEAN
 
 
-_custom = custom_patterns  # The name stands for the option in the signatures here.
-
-
 def check_answer(
     text: str | None,
     *,
-    min_length: int = 20,
-    strict: bool = False,
-    custom_patterns: CustomPatterns | None = None,
-    replace_patterns: bool = False,
-    languages: Iterable[str] | None = None,
     calls: Sequence[object] | None = None,
     question: str | None = None,
     finish_reason: str | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> AnswerQuality:
     """Say how good an answer is, by its words, its shape and the tool calls that it rests on.
 
-    `text` is the answer; None, as some APIs give for an answer without text, is an empty one. `min_length` is how many
-    characters it should at least have (a Chinese, Japanese or Korean character counts as three). `strict` escalates
-    below a score of 0.75 instead of 0.7. `custom_patterns` are patterns of your own per signal type, beside the
-    built-in phrases of that type or (`replace_patterns`) instead of them. `languages` narrows the built-in phrases to
-    these (`["en", "de"]`); all are looked for otherwise. `calls` are the tool calls of the turn with their results, in
-    any of the usual shapes (None: not known; an empty list: there were none), and `question` is what was asked: what
-    the answer claims is held against them.
-    `finish_reason` is why the model stopped, in the words of any vendor.
+    Total: any text gives a verdict, in time that grows with its length.
 
-    Total: any text gives a verdict, in time that grows with its length. Raises `TypeError` where `text` is no text, and
-    `ValueError` for options that cannot be used as given.
+    Args:
+        text: The answer. None, as some APIs give for an answer without text, is an empty one.
+        calls: The tool calls of the turn with their results, in any of the usual shapes (`toolvet.ToolCall`). What the
+            answer claims is compared with them. None: not known. An empty list: there were none.
+        question: What was asked; values that it mentions need no call.
+        finish_reason: Why the model stopped, in the words of any vendor (`stop`, `max_tokens`, `SAFETY` …).
+        options: See `AnswerCheck`.
+
+    Returns:
+        The score, the signals that lower it, and whether a person should look at the answer.
+
+    Raises:
+        TypeError: `text` is neither a `str` nor None, or there is no such option.
+        ValueError: An option cannot be used as given.
+
+    Example:
+        >>> quality = check_answer("I cannot help with that request.")
+        >>> quality.should_escalate, quality.signals[0].type.value
+        (True, 'refusal')
     """
-    if min_length == 20 and not (strict or custom_patterns or languages is not None):
-        check = _default()
-    else:
-        check = AnswerCheck(
-            min_length=min_length,
-            strict=strict,
-            custom_patterns=custom_patterns,
-            replace_patterns=replace_patterns,
-            languages=languages,
-        )
+    check = AnswerCheck(**options) if options else _default()
     return check(text, calls=calls, question=question, finish_reason=finish_reason)
 
 
@@ -107,28 +140,19 @@ def _default() -> AnswerCheck:
     return AnswerCheck()
 
 
-def check_answers(
-    texts: Iterable[str | None],
-    *,
-    min_length: int = 20,
-    strict: bool = False,
-    custom_patterns: CustomPatterns | None = None,
-    replace_patterns: bool = False,
-    languages: Iterable[str] | None = None,
-) -> list[AnswerQuality]:
-    """`check_answer` of each, under the same options."""
-    check = AnswerCheck(
-        min_length=min_length,
-        strict=strict,
-        custom_patterns=custom_patterns,
-        replace_patterns=replace_patterns,
-        languages=languages,
-    )
+def check_answers(texts: Iterable[str | None], **options: Unpack[AnswerOptions]) -> list[AnswerQuality]:
+    """Check each text with the same options (see `AnswerCheck`).
+
+    Example:
+        >>> [quality.score for quality in check_answers(["It opens at nine in the morning.", None])]
+        [1.0, 0.2]
+    """
+    check = AnswerCheck(**options)
     return [check(text) for text in texts]
 
 
 class BestAnswer(msgspec.Struct, frozen=True):
-    """Which of several answers is the best, and how good it is."""
+    """Which of several answers is the best: `index` is its place among them, `quality` the verdict on it."""
 
     index: int
     quality: AnswerQuality
@@ -137,25 +161,28 @@ class BestAnswer(msgspec.Struct, frozen=True):
 def best_answer(
     texts: Iterable[str | None],
     *,
-    min_length: int = 20,
-    strict: bool = False,
-    custom_patterns: CustomPatterns | None = None,
-    replace_patterns: bool = False,
-    languages: Iterable[str] | None = None,
     calls: Sequence[object] | None = None,
     question: str | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> BestAnswer:
-    """The best of several answers to one question: the highest score, of equals the one not escalated, then the first.
+    """Return the best of several answers to one question, with its place among them.
 
-    Raises `BadOption` (a ValueError) where there is no answer to choose from.
+    The best is the answer of the highest score; of equal scores one that is not escalated, then the first.
+
+    Args:
+        texts: The answers; at least one.
+        calls: The tool calls that all of them rest on, as in `check_answer`.
+        question: What was asked.
+        options: See `AnswerCheck`.
+
+    Raises:
+        BadOption: There is no answer to choose from, or an option cannot be used as given (a ValueError).
+
+    Example:
+        >>> best_answer(["I cannot help with that.", "The museum opens at nine."]).index
+        1
     """
-    check = AnswerCheck(
-        min_length=min_length,
-        strict=strict,
-        custom_patterns=custom_patterns,
-        replace_patterns=replace_patterns,
-        languages=languages,
-    )
+    check = AnswerCheck(**options)
     qualities = [check(text, calls=calls, question=question) for text in texts]
     if not qualities:
         raise BadOption("best_answer needs at least one answer to choose from")
@@ -164,7 +191,12 @@ def best_answer(
 
 
 def quality_summary(qualities: Iterable[AnswerQuality]) -> QualitySummary:
-    """Mean score, share escalated and signals by type, the commonest first; all zero where there is nothing."""
+    """Summarise verdicts: mean score, share escalated, and signals by type, the commonest first. No verdicts: zeros.
+
+    Example:
+        >>> quality_summary(check_answers(["I cannot help with that.", "The museum opens at nine."])).escalation_rate
+        0.5
+    """
     every = tuple(qualities)
     count = len(every) or 1
     return QualitySummary(
@@ -175,7 +207,7 @@ def quality_summary(qualities: Iterable[AnswerQuality]) -> QualitySummary:
 
 
 def checked_text(text: object) -> str:
-    """`text` as it is, "" for None. Raises TypeError for anything else that is no text."""
+    """Return `text` as it is, "" for None. Raises `TypeError` for anything that is not a text."""
     if isinstance(text, str):
         return text
     if text is None:
@@ -185,7 +217,7 @@ def checked_text(text: object) -> str:
 
 
 def known_languages(languages: Iterable[str] | None) -> frozenset[str] | None:
-    """The languages, all of which there are phrases for. Raises `BadOption`, which names the known ones."""
+    """Return the languages as a set. Raises `BadOption`, which names the known ones, for one without phrases."""
     if languages is None:
         return None
     wanted = frozenset((languages,) if isinstance(languages, str) else languages)

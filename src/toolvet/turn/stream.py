@@ -1,12 +1,12 @@
-"""Chunks of an answer in, the verdict so far out."""
+"""Checks an answer while it is written: chunks in, the verdict so far out."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from typing import Generic, TypeVar, Unpack
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.read import Found, apart, counting, find, gravity
 from toolvet.prose import MaskState
-from toolvet.turn.check import AnswerCheck, CustomPatterns, checked_text
+from toolvet.turn.check import AnswerCheck, AnswerOptions, checked_text
 from toolvet.turn.verdict import CLEAN, verdict
 
 # A phrase is no longer than this, and neither is what its sentence says of it: what lies further back is settled.
@@ -26,27 +26,13 @@ class AnswerStream:
         quality = stream.finish(finish_reason="stop")
 
     A chunk costs what is in it and at most a paragraph before it, however much was read already. The verdict so far
-    knows the phrases, so it does not say that the text is short or broken off (it is not yet there), nor what the
-    learned model or the tool calls would say. `finish` is `check_answer` of the whole text. The options, and what is
-    raised for wrong ones, are those of `check_answer`.
+    knows the phrases only: it does not say that the text is short or broken off (more may come), nor what the learned
+    model or the tool calls would say. `finish` is `check_answer` of the whole text. The options, and what is raised for
+    wrong ones, are those of `AnswerCheck`.
     """
 
-    def __init__(
-        self,
-        *,
-        min_length: int = 20,
-        strict: bool = False,
-        custom_patterns: CustomPatterns | None = None,
-        replace_patterns: bool = False,
-        languages: Iterable[str] | None = None,
-    ) -> None:
-        self._check = AnswerCheck(
-            min_length=min_length,
-            strict=strict,
-            custom_patterns=custom_patterns,
-            replace_patterns=replace_patterns,
-            languages=languages,
-        )
+    def __init__(self, **options: Unpack[AnswerOptions]) -> None:
+        self._check = AnswerCheck(**options)
         self._chunks: list[str] = []
         self._length = 0
         self._window = ""
@@ -79,9 +65,9 @@ class AnswerStream:
         if not (self._settled or self._open):
             return CLEAN
         items = self._settled + self._open
-        told, _ = counting((each for each in items if isinstance(each, Found)), self._length, self._masks.masks())
+        of_phrases, _ = counting((each for each in items if isinstance(each, Found)), self._length, self._masks.masks())
         own = [each for each in items if isinstance(each, FailureSignal)]
-        return verdict(sorted(apart([*told, *own]), key=gravity)[:_MOST], strict=self._check.strict)
+        return verdict(sorted(apart([*of_phrases, *own]), key=gravity)[:_MOST], strict=self._check.strict)
 
     def finish(
         self,
@@ -164,11 +150,7 @@ def vet_stream(
     *,
     text: Callable[[Chunk], str | None] | None = None,
     finish_reason: Callable[[Chunk], str | None] | None = None,
-    min_length: int = 20,
-    strict: bool = False,
-    custom_patterns: CustomPatterns | None = None,
-    replace_patterns: bool = False,
-    languages: Iterable[str] | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> VettedStream[Chunk]:
     """Check an answer while it streams by.
 
@@ -177,17 +159,15 @@ def vet_stream(
             send(event)
         vetted.quality
 
-    `text` gives the text of a chunk (None for none); without it the chunks are the text. `finish_reason` gives why the
-    model stopped, from the chunk that says it. What the source or the two functions raise goes on to the caller, and
-    `quality` is then the verdict so far. The other options are those of `check_answer`.
+    What the source or the two functions raise goes on to the caller, and `quality` is then the verdict so far.
+
+    Args:
+        chunks: The source; its chunks come out again as they are.
+        text: Returns the text of a chunk, None for none. Without it the chunks are the text.
+        finish_reason: Returns why the model stopped, from the chunk that says it, and None from the others.
+        options: See `AnswerCheck`.
     """
-    stream = AnswerStream(
-        min_length=min_length,
-        strict=strict,
-        custom_patterns=custom_patterns,
-        replace_patterns=replace_patterns,
-        languages=languages,
-    )
+    stream = AnswerStream(**options)
     return VettedStream(chunks, stream, text or _itself, finish_reason)
 
 

@@ -1,6 +1,7 @@
-"""Signals in, the verdict out: score, whether a person should look, why, and what to change."""
+"""Makes the verdict from signals: score, whether a person should look, why, and what to change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal, SignalType, assessment_confidence, score
 from toolvet.checks.answer.wording import feedback, reason
@@ -39,3 +40,11 @@ def verdict(signals: Sequence[FailureSignal], *, strict: bool) -> AnswerQuality:
         assessment_confidence=assessment_confidence(len(ordered)),
         feedback=feedback(ordered),
     )
+
+
+def add_signals(
+    quality: AnswerQuality, signals: Iterable[FailureSignal | None], *, mode: Literal["normal", "strict"] = "normal"
+) -> AnswerQuality:
+    """Return `quality` weighed again with `signals` beside its own; None among them counts as no signal."""
+    more = [signal for signal in signals if signal is not None]
+    return verdict([*quality.signals, *more], strict=mode == "strict") if more else quality

@@ -1,4 +1,4 @@
-"""The caller's own patterns: what they gave in, one compiled set out."""
+"""The caller's own patterns, compiled into one set."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class CustomPatterns:
         self._types = tuple(signal_type for signal_type, _, _ in given)
 
     def signals(self, text: str, offset: int = 0) -> list[FailureSignal]:
-        """What they find in `text`, masked or not: who writes a pattern means it. `offset` is where the text begins."""
+        """Return what the patterns find in `text`, in quotations and code too. `offset` is where the text begins."""
         if self.patterns is None:
             return []
         return [
@@ -53,11 +53,16 @@ NO_CUSTOM = CustomPatterns((), frozenset())
 def custom_patterns(
     given: Mapping[str, Iterable[str | re.Pattern[str]]] | None, *, replace: bool = False
 ) -> CustomPatterns:
-    """The patterns, compiled; the same ones again cost a look-up.
+    """Compile the patterns; the same ones again cost a look-up.
 
-    Each is a string (found in upper and lower case, as the built-in phrases are) or an `re.Pattern` with its flags.
-    Raises `UnsafePattern`, which names the pattern, for one that is no regular expression or cannot be matched in
-    linear time, and `BadOption` for what is no mapping of signal types to patterns.
+    Args:
+        given: For each signal type its patterns: strings (found in upper and lower case, as the built-in phrases are)
+            or compiled regular expressions with their flags.
+        replace: Whether the built-in phrases of these types are left out.
+
+    Raises:
+        UnsafePattern: A pattern is not a regular expression, or cannot be matched in linear time.
+        BadOption: `given` is not a mapping of signal types to patterns.
     """
     if not given:
         return NO_CUSTOM

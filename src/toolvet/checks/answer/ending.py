@@ -1,7 +1,7 @@
 """Whether a text breaks off, by how it ends, in any language.
 
-Most texts end with the mark of a sentence, and then nothing more is looked at but a code fence that stays open; what
-else there is to know of a last line stands in `last_lines`.
+Most texts end with the mark of a sentence: then only a code fence that stays open is looked for. All other ends are
+judged by `last_lines`.
 """
 
 import re

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 # Written without spaces, or with particles at the end of a word: there a text's last characters are looked at.
 _SPACELESS = ("zh", "ja", "ko")
@@ -57,4 +57,4 @@ class EndingTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def ending_table() -> EndingTable:
     """`ending.toml` as it is written."""
-    return msgspec.toml.decode(data_file("toolvet.checks.answer", "ending.toml"), type=EndingTable)
+    return read_toml("toolvet.checks.answer", "ending.toml", EndingTable)

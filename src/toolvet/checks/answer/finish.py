@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 FinishKind = Literal["complete", "cut", "filtered", "refused", "unfinished", "failed"]
 
@@ -38,8 +38,7 @@ class VendorReasons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def finish_reasons() -> dict[FinishKind, dict[str, VendorReasons]]:
     """What `finish.toml` says: by kind, then by vendor."""
-    content = data_file("toolvet.checks.answer", "finish.toml")
-    return msgspec.toml.decode(content, type=dict[FinishKind, dict[str, VendorReasons]])
+    return read_toml("toolvet.checks.answer", "finish.toml", dict[FinishKind, dict[str, VendorReasons]])
 
 
 @cache

@@ -1,9 +1,11 @@
-"""The phrases of `signals/<type>/<language>.toml`, ready to be looked for in one pass over a text.
+"""The phrases of `languages/<language>/<signal type>.toml`, looked for in one pass over a text.
 
-A file holds `[[phrase]]` entries and perhaps a `label` that all of them share; `signals/refusal/en.toml` is refusals in
-English, and a second file for the same language is called `en-<what>.toml`. Of an entry
+A file contains `[[phrase]]` entries and perhaps a `label` that all of them share: `languages/en/refusal.toml` has the
+refusals in English. How files are read, and what `{name}` means in them, is at the head of
+`toolvet.matching.phrasebook`. The fields of an entry:
 
     match     a regular expression in the dialect of `toolvet.matching`
+    say       the same in plain words, instead of `match` (docs/languages.md)
     hits      texts in which it must count (the tests run them all)
     misses    near misses: texts that share words with the hits, in which it must not count
     weight    what a hit costs, 0 to 1; the default of its type where it is not given
@@ -22,51 +24,55 @@ English, and a second file for the same language is called `en-<what>.toml`. Of 
     in_code   true where it counts in code, quotations and logs too, such as a placeholder comment
     cue       true where it costs nothing and only makes the answer one that the learned model looks at
 
-`match` and `unless` are searched for without regard to case. Both may name parts: `{cannot}` stands for what `[parts]`
-of the file gives for it, or `signals/<language>.toml`, which holds the words that the types of a language share. A part
-may name those that stand before it.
+`match`, `needs`, `unless` and `followed` are searched for without regard to case.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import msgspec
 
 from toolvet.checks.answer.quality import SignalType
-from toolvet.discover import data_files
 from toolvet.discover.cache import compiled_from, is_built
 from toolvet.matching import Pattern, PatternSet
+from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
-_PACKAGE = "toolvet.checks.answer"
-_VERSION = "phrases"
-# What is kept depends on how this file reads the others, so its own text counts, too.
-_SOURCES = ("phrases.py",)
-_MILD = 0.14
-_PART = re.compile(r"\{([a-z_]+)\}")
+if TYPE_CHECKING:
+    from toolvet.matching.phrasebook import PhraseSource
 
-ANY_LANGUAGE = "any"
-"""The `language` of phrases in none, such as placeholders in code: `signals/<type>/any.toml`."""
+_FILES: Final = (WORDS_FILE, *(f"{kind}.toml" for kind in SignalType))
+_VERSION: Final = "phrases/2"
+# What is kept depends on how these read the files, so their own text counts, too.
+_SOURCES: Final = (
+    __name__,
+    "toolvet.checks.answer.quality",
+    "toolvet.matching.phrase",
+    "toolvet.matching.phrasebook",
+    "toolvet.matching.plain",
+)
+_MILD: Final = 0.14
+
+ANY_LANGUAGE: Final = "any"
+"""The `language` of phrases in none, such as placeholders in code: the folder `languages/any`."""
 
 Place = Literal["opening", "closing", "edges"]
 
 
-class SignalPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False):
     """One entry of a signal file."""
 
-    match: str
-    # The proofs stay in the files: what is looked for goes without them.
-    hits: list[str] = []
-    misses: list[str] = []
+    PATTERNS: ClassVar[tuple[str, ...]] = ("match", "needs", "unless", "followed")
+
+    # The proofs stay in the files: phrases from the cache go without them.
     weight: float | None = None
     label: str | None = None
     strength: Literal["mild"] | None = None
     where: Place | None = None
     at_most: int | None = None
     needs: str | None = None
-    unless: str | list[str] = []
+    unless: str | list[str] = msgspec.field(default_factory=list[str])
     followed: str | None = None
     softened: float | None = None
     in_code: bool = False
@@ -74,7 +80,7 @@ class SignalPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=F
 
 
 class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
-    """A phrase with what its place says of it."""
+    """A phrase with its type, language and weight, which follow from its file."""
 
     phrase: SignalPhrase
     type: SignalType
@@ -82,23 +88,23 @@ class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
     weight: float
 
     def demand(self) -> re.Pattern[str] | None:
-        """What must stand in its sentence too; compiled when first asked for."""
+        """The pattern that must be in the same sentence; compiled at the first call."""
         return None if self.phrase.needs is None else _compiled(self.phrase.needs)
 
     def remedy(self) -> re.Pattern[str] | None:
-        """What must not follow it; compiled when first asked for."""
+        """The pattern that must not follow; compiled at the first call."""
         return None if self.phrase.followed is None else _compiled(self.phrase.followed)
 
     def voids(self) -> list[re.Pattern[str]]:
-        """What must not stand in its sentence; compiled when first asked for."""
+        """The patterns that must not be in the same sentence; compiled at the first call."""
         unless = self.phrase.unless
         return [_compiled(each) for each in ([unless] if isinstance(unless, str) else unless)]
 
 
-class _SignalFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    phrase: list[SignalPhrase] = []
+class SignalFile(PhraseFile[SignalPhrase], frozen=True, kw_only=True):
+    """A file of one signal type in one language."""
+
     label: str | None = None
-    parts: dict[str, str] = {}
 
 
 class SignalPhrases:
@@ -112,7 +118,7 @@ class SignalPhrases:
         self._narrowed: dict[frozenset[str], PatternSet] = {}
 
     def only(self, languages: frozenset[str]) -> PatternSet:
-        """The phrases of these languages, and those of none."""
+        """The phrases of these languages, and those of `any`."""
         if languages not in self._narrowed:
             wanted = languages | {ANY_LANGUAGE}
             self._narrowed[languages] = self._set.only(
@@ -124,84 +130,65 @@ class SignalPhrases:
 @cache
 def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
-    built = compiled_from(_PACKAGE, ".toml", _built, _VERSION, _SOURCES)
+    built = compiled_from(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
     return SignalPhrases(msgspec.msgpack.decode(built, type=dict[str, KnownPhrase]))
 
 
 def are_phrases_kept() -> bool:
     """Whether some process before this one has read these phrases: the first compiles them, too, for some seconds."""
-    return is_built(_PACKAGE, ".toml", _VERSION, _SOURCES)
+    return is_built(LANGUAGES, _FILES, _VERSION, _SOURCES)
+
+
+def known_phrases(sources: Iterable["PhraseSource[SignalFile]"]) -> dict[str, KnownPhrase]:
+    """The phrases of these files by an identifier such as `refusal/en:3`, in order of type, language and number.
+
+    Where two phrases are found in the same words, the order decides which one counts.
+    """
+    return {
+        f"{source.name}/{source.folder}:{number}": _known(phrase, source)
+        for source in sorted(sources, key=lambda each: (each.name, each.folder))
+        for number, phrase in enumerate(source.file.phrase)
+    }
+
+
+def read_sources(language: str | None = None) -> list["PhraseSource[SignalFile]"]:
+    """The signal files of all languages, or of one, with their proofs."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_languages  # noqa: PLC0415
+
+    return read_languages(_FILES, SignalFile, language)
+
+
+def read_phrases() -> dict[str, KnownPhrase]:
+    """The phrases of all signal files with their proofs; see `known_phrases`."""
+    return known_phrases(read_sources())
 
 
 def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
     """The phrases as they are kept: without their proofs, which are most of the files."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_phrases as read_files  # noqa: PLC0415
+
+    known = known_phrases(read_files(LANGUAGES, files, SignalFile))
     return msgspec.msgpack.encode(
         {
-            identifier: msgspec.structs.replace(known, phrase=msgspec.structs.replace(known.phrase, hits=[], misses=[]))
-            for identifier, known in _parsed(files).items()
+            identifier: msgspec.structs.replace(each, phrase=msgspec.structs.replace(each.phrase, hits=[], misses=[]))
+            for identifier, each in known.items()
         }
     )
 
 
 @cache
-def _compiled(unless: str) -> re.Pattern[str]:
-    return re.compile(unless, re.IGNORECASE)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
-def read_phrases() -> dict[str, KnownPhrase]:
-    """The signal files with their proofs, parsed: an identifier such as `refusal/en:3` to the phrase."""
-    return _parsed(data_files(_PACKAGE, ".toml"))
-
-
-def _parsed(files: Iterable[tuple[str, bytes]]) -> dict[str, KnownPhrase]:
-    known: dict[str, KnownPhrase] = {}
-    shared: dict[str, dict[str, str]] = {}
-    for path, content in files:
-        folder, _, rest = path.partition("/")
-        if folder != "signals":
-            continue
-        kind, _, name = rest.rpartition("/")
-        stem = name.removesuffix(".toml")
-        language = stem.partition("-")[0]
-        file = msgspec.convert(tomllib.loads(content.decode("utf-8")), _SignalFile)
-        parts = _filled_parts(file.parts, shared.get(language, {}))
-        if not kind:
-            # The files of a folder come before those of its sub-folders: what a language shares is read first.
-            shared[language] = parts
-            continue
-        for number, phrase in enumerate(file.phrase):
-            whole = _with_parts(phrase, parts)
-            known[f"{kind}/{stem}:{number}"] = _known(whole, SignalType(kind), language, file.label)
-    return known
-
-
-def _filled_parts(own: dict[str, str], shared: dict[str, str]) -> dict[str, str]:
-    parts = dict(shared)
-    for name, value in own.items():
-        parts[name] = f"(?:{_filled(value, parts)})"
-    return parts
-
-
-def _with_parts(phrase: SignalPhrase, parts: dict[str, str]) -> SignalPhrase:
-    given = [phrase.unless] if isinstance(phrase.unless, str) else phrase.unless
-    unless = [_filled(each, parts) for each in given]
-    needs = None if phrase.needs is None else _filled(phrase.needs, parts)
-    followed = None if phrase.followed is None else _filled(phrase.followed, parts)
-    return msgspec.structs.replace(
-        phrase, match=_filled(phrase.match, parts), needs=needs, unless=unless, followed=followed
-    )
-
-
-def _filled(pattern: str, parts: dict[str, str]) -> str:
-    """The pattern with its parts put in. One that nobody gives is a `KeyError`; a repeat such as {0,3} is no part."""
-    return _PART.sub(lambda match: parts[match.group(1)], pattern)
-
-
-def _known(phrase: SignalPhrase, signal_type: SignalType, language: str, label: str | None) -> KnownPhrase:
+def _known(phrase: SignalPhrase, source: "PhraseSource[SignalFile]") -> KnownPhrase:
+    signal_type = SignalType(source.name)
     mild = phrase.strength == "mild"
-    if phrase.label is None and (mild or label is not None):
-        phrase = msgspec.structs.replace(phrase, label="mild" if mild else label)
+    if phrase.label is None:
+        phrase = msgspec.structs.replace(phrase, label="mild" if mild else source.file.label)
     weight = phrase.weight
     if weight is None:
         weight = _MILD if mild else signal_type.weight
-    return KnownPhrase(phrase, signal_type, language, 0.0 if phrase.cue else weight)
+    return KnownPhrase(phrase, signal_type, source.folder, 0.0 if phrase.cue else weight)

@@ -1,4 +1,4 @@
-"""What `check_answer` answers with: the nouns, how they are scored, and their JSON form."""
+"""What `check_answer` returns: verdicts and signals, how they are scored, and their JSON form."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -45,7 +45,7 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
     """One reason to doubt an answer.
 
     `evidence` are the words of the answer, `position` is where they begin (in characters of the original text; None
-    where a signal has no place), and `context` is what stands around them. `label` says more finely than `type` what it
+    where a signal has no place), and `context` is the text around them. `label` says more finely than `type` what it
     is, `against` quotes the other side where there is one (a tool's result), `language` is the one of the phrase.
     """
 

@@ -1,11 +1,11 @@
-"""A text in, the signals in it out."""
+"""Finds the signals in a text. The worked example is at the head of `toolvet.checks.answer`."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
-from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, phrases
+from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrases, phrases
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
@@ -17,7 +17,8 @@ _SHORT = 600
 _SENTENCE_END = re.compile(r"[.!?\u0964\u061f\u06d4]\s|[\u3002\uff01\uff1f]|\n")
 _SENTENCE = 200  # How far a sentence is followed from a hit, in characters.
 _MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
-_MOST_HITS = 500  # Hits looked at from either end of a text: it bounds what a text made of nothing else costs.
+# All hits of a text are looked at. A text that consists of nothing but hits costs more for it: a bound from either end
+# would change verdicts, and is left for later.
 # Signals that leave nothing to ask the learned model.
 _DECIDING = 0.3
 
@@ -45,8 +46,8 @@ def read_answer(
     own = custom.signals(text) if custom.patterns is not None else []
     if not (found or own or shape):
         return []
-    told, undecided = counting(found, len(text), _masks(text) if found else None)
-    signals = [*shape, *apart([*told, *own])]
+    of_phrases, undecided = counting(found, len(text), _masks(text) if found else None)
+    signals = [*shape, *apart([*of_phrases, *own])]
     if undecided and not any(signal.weight > _DECIDING for signal in signals):
         signals += [each for each in judged(text) if each.type not in custom.replaced]
     return sorted(signals, key=gravity)[:_MOST]
@@ -58,9 +59,13 @@ def find(
     languages: frozenset[str] | None = None,
     replaced: frozenset[SignalType] = frozenset(),
     offset: int = 0,
+    known: SignalPhrases | None = None,
 ) -> list[Found]:
-    """The phrases in `text` that their sentence does not void; `offset` is where it begins in the whole text."""
-    known = phrases()
+    """The phrases in `text` that their sentence does not void.
+
+    `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
+    """
+    known = known or phrases()
     hits = known.scan(text) if languages is None else known.only(languages).scan(text)
     if not hits:
         return []
@@ -77,7 +82,7 @@ def find(
 
 def counting(found: Iterable[Found], length: int, regions: Masks | None) -> tuple[list[FailureSignal], bool]:
     """The signals of the phrases that count in a text of this length and masks, and whether a cue is among them."""
-    told: list[FailureSignal] = []
+    signals: list[FailureSignal] = []
     undecided = False
     for each in found:
         if not counts(each, length, regions):
@@ -85,8 +90,8 @@ def counting(found: Iterable[Found], length: int, regions: Masks | None) -> tupl
         if each.known.phrase.cue:
             undecided = True
         else:
-            told.append(each.signal)
-    return told, undecided
+            signals.append(each.signal)
+    return signals, undecided
 
 
 def counts(found: Found, length: int, regions: Masks | None) -> bool:
@@ -127,7 +132,7 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
 
 
 def _masks(text: str) -> Masks:
-    # A clean answer has no masks to pay for.
+    # Finding masks costs more than finding phrases, so an answer without phrases does without.
     from toolvet.prose import masks  # noqa: PLC0415
 
     return masks(text)
@@ -135,7 +140,7 @@ def _masks(text: str) -> Masks:
 
 def judged(text: str) -> list[FailureSignal]:
     """What the learned model is sure enough of."""
-    # Most texts leave nothing to ask it, and it takes 6 ms to load.
+    # Loaded only when asked (6 ms): most texts are settled without it.
     from toolvet.checks.answer.model import judge  # noqa: PLC0415
 
     return [
@@ -173,7 +178,7 @@ def _is_void(text: str, hit: Hit, about: KnownPhrase) -> bool:
 
 
 def _cost(text: str, hit: Hit, about: KnownPhrase) -> float | None:
-    """What a hit costs; None where the answer goes on to help, and the phrase then says nothing."""
+    """What a hit costs; None where it does not count because the answer goes on to help."""
     remedy = about.remedy()
     if remedy is None or remedy.search(text[hit.end : hit.end + _SENTENCE].replace("\u2019", "'")) is None:
         return about.weight
@@ -181,7 +186,7 @@ def _cost(text: str, hit: Hit, about: KnownPhrase) -> float | None:
 
 
 def sentence_around(text: str, start: int, end: int) -> str:
-    """The sentence in which the characters from `start` up to `end` stand, 200 characters either way at most."""
+    """The sentence around the characters from `start` up to `end`, at most 200 characters either way."""
     first = max(0, start - _SENTENCE)
     for match in _SENTENCE_END.finditer(text, first, start):
         first = match.end()

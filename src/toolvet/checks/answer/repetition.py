@@ -7,7 +7,7 @@ _PROBE = 12
 _TIMES = 5
 _LONGEST_UNIT = 200
 _SENTENCE_ENDS = ".!?\u3002\uff01\uff1f\u0964\u061f"
-# A sentence said again and again is odd; the same words without even a sentence are no answer.
+# A sentence said again and again is odd; the same words without even a sentence answer nothing.
 _SENTENCES = 0.15
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a text whatever its words: nothing in it, not all of it, or the same over and over."""
+"""Faults of a text that do not depend on its words: it is empty, broken off, or the same over and over."""
 
 import unicodedata
 

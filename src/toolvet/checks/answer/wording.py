@@ -1,4 +1,4 @@
-"""What a verdict says in words, from `wording.toml`."""
+"""The words of a verdict, from `wording.toml`."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 import msgspec
 
 from toolvet.checks.answer.quality import FailureSignal
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 _LONGEST_QUOTE = 60
 _MOST_SENTENCES = 3
@@ -23,8 +23,7 @@ class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def wording() -> dict[str, SignalWording]:
     """A signal type, or `type.label`, to what is said of it."""
-    content = data_file("toolvet.checks.answer", "wording.toml")
-    return msgspec.toml.decode(content, type=dict[str, SignalWording])
+    return read_toml("toolvet.checks.answer", "wording.toml", dict[str, SignalWording])
 
 
 def reason(signals: Sequence[FailureSignal], score: float, *, escalate: bool) -> str:
@@ -46,13 +45,13 @@ def advice(signals: Sequence[FailureSignal]) -> list[str]:
 
 
 def _sentences(signals: Sequence[FailureSignal], what: str) -> list[str]:
-    told: dict[str, None] = {}
+    seen: dict[str, None] = {}
     for signal in signals:
         sentence = words_of(signal, what)
-        told[
+        seen[
             sentence.replace("{evidence}", quote(signal.evidence)).replace("{against}", quote(signal.against or ""))
         ] = None
-    return list(told)[:_MOST_SENTENCES]
+    return list(seen)[:_MOST_SENTENCES]
 
 
 def words_of(signal: FailureSignal, what: str) -> str:

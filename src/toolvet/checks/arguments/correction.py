@@ -1,31 +1,31 @@
-"""The call that was probably meant: found by `toolvet.schema.repairs`, and shown without secrets."""
+"""The call that was probably intended: found by `toolvet.schema.repairs`, and shown without secrets."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
-from toolvet.checks.arguments.issue import steps_of
 from toolvet.checks.arguments.received import holds_secret
 from toolvet.redact import REDACTED, redact
 from toolvet.schema import Repair, Schema, Violation, recover, repair
-from toolvet.schema.json_value import is_array, is_object, number
+from toolvet.schema.json_value import is_array, is_object, number, pointer_steps
 from toolvet.schema.repairs.confidence import least
 
-_LONGEST = 200
-_DEEPEST = 60
-_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_LONGEST: Final = 200
+_DEEPEST: Final = 60
+_BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 
 
-def correction(ready: Schema, arguments: object) -> Repair | None:
-    """The nearest valid call, if there is one that invents nothing."""
+def find_correction(ready: Schema, arguments: object) -> Repair | None:
+    """The nearest valid call that invents nothing, or None."""
     return repair(ready.document, arguments)
 
 
 def is_hopeless(violations: Iterable[Violation]) -> bool:
-    """Whether no repair can exist: a number out of its bounds is never clamped. Saves the search."""
+    """Whether no repair can exist, because a number out of its bounds is never clamped. Saves the search."""
     return any(each.keyword in _BOUNDS and number(each.instance) is not None for each in violations)
 
 
-def correction_of_text(ready: Schema, text: str) -> Repair | None:
-    """The valid call that a text was meant to hold, though it is no JSON."""
+def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
+    """The valid call in a text that is not quite JSON, or None."""
     found = recover(text)
     if found is None or not found.steps:
         return None
@@ -40,42 +40,42 @@ def correction_of_text(ready: Schema, text: str) -> Repair | None:
     return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps)
 
 
-def shown_repair(found: Repair) -> dict[str, object]:
-    """The JSON form. Secrets and long texts are masked: `masked` tells that some were, the values stand as sent."""
-    arguments = shown_call(found.arguments)
-    told: dict[str, object] = {
+def render_repair(found: Repair) -> dict[str, object]:
+    """The JSON form of a repair. Secrets and long texts are masked; then `masked` is true."""
+    arguments = mask_arguments(found.arguments)
+    rendered: dict[str, object] = {
         "arguments": arguments,
-        "patch": [_shown_operation(operation) for operation in found.patch],
+        "patch": [_mask_operation(operation) for operation in found.patch],
         "confidence": found.confidence,
         "steps": list(found.steps),
     }
     if arguments is not found.arguments:
-        told["masked"] = True
-    return told
+        rendered["masked"] = True
+    return rendered
 
 
-def shown_call(arguments: object) -> object:
-    """Arguments that may be shown; the very same object if nothing had to be masked."""
-    return _shortened(redact(arguments), 0)
+def mask_arguments(arguments: object) -> object:
+    """Arguments without secrets and long texts; the very same object if nothing had to be masked."""
+    return _mask_long(redact(arguments), 0)
 
 
-def _shown_operation(operation: Mapping[str, object]) -> dict[str, object]:
-    told = dict(operation)
-    if "value" in told:
-        secret = holds_secret(steps_of(str(told.get("path", ""))))
-        told["value"] = REDACTED if secret and told["value"] is not None else shown_call(told["value"])
-    return told
+def _mask_operation(operation: Mapping[str, object]) -> dict[str, object]:
+    masked = dict(operation)
+    if "value" in masked:
+        secret = holds_secret(pointer_steps(str(masked.get("path", ""))))
+        masked["value"] = REDACTED if secret and masked["value"] is not None else mask_arguments(masked["value"])
+    return masked
 
 
-def _shortened(value: object, depth: int) -> object:
+def _mask_long(value: object, depth: int) -> object:
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else f"[as sent: {len(value)} characters]"
     if depth > _DEEPEST:
         return "[as sent]"
     if is_object(value):
-        members = {name: _shortened(item, depth + 1) for name, item in value.items()}
+        members = {name: _mask_long(item, depth + 1) for name, item in value.items()}
         return members if any(members[name] is not item for name, item in value.items()) else value
     if is_array(value):
-        items = [_shortened(item, depth + 1) for item in value]
+        items = [_mask_long(item, depth + 1) for item in value]
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     return value

@@ -1,19 +1,20 @@
-"""What one place of a call has to be, in words: from all schemas that apply there."""
+"""What the schemas demand at one place of a call (`Facts`), and the phrases that say so."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Final
 
-from toolvet.checks.arguments.wording import as_json, cut, listed, sized, wording
+from toolvet.checks.arguments.wording_table import as_json, count_of, cut, join_values, wording
 from toolvet.schema.json_value import elements, names, type_name
 from toolvet.schema.numbers import interval, plain
 from toolvet.schema.place import Demands, Unmeetable, fixed_items
 from toolvet.schema.reference import Subschema
 
-_DEEPEST = 4
-_MOST_FORMS = 8
-_MOST_NAMES = 30
-_ARTICLES = {"object": "an object", "array": "an array", "integer": "an integer", "null": "null"}
-_BY_KEYWORD = {
+_DEEPEST: Final = 4
+_MOST_FORMS: Final = 8
+_MOST_NAMES: Final = 30
+_ARTICLES: Final = {"object": "an object", "array": "an array", "integer": "an integer", "null": "null"}
+_BY_KEYWORD: Final = {
     "minimum": "number",
     "maximum": "number",
     "exclusiveMinimum": "number",
@@ -38,7 +39,10 @@ _BY_KEYWORD = {
 
 
 class Facts:
-    """All that the schemas of a place say, references followed and `allOf` joined; `forms` are its alternatives."""
+    """The demands of all schemas at one place, with references followed and `allOf` joined.
+
+    `impossible` is true where no value can meet them. `forms` are the alternatives of a union.
+    """
 
     def __init__(self, parts: Sequence[Subschema], depth: int = 0) -> None:
         self.depth = depth
@@ -55,7 +59,7 @@ class Facts:
         self.types = self._types()
 
     def _types(self) -> tuple[str, ...]:
-        """The types in the order in which the schema names them; what the keywords imply where it names none."""
+        """The types in the order of the schema, or else the type that its keywords imply."""
         found: list[str] | None = None
         for schema in self.schemas:
             if "type" in schema:
@@ -78,7 +82,7 @@ class Facts:
         return tuple(dict.fromkeys(found or ()))
 
     def forms(self) -> list["Facts"]:
-        """The alternatives of the place's first choice (`anyOf`, `oneOf`), each with what holds for all of them."""
+        """The alternatives of the first union (`anyOf`, `oneOf`), each joined with the demands outside of the union."""
         for choice in self.demands.choices:
             if self.depth >= _DEEPEST or any(option.excluded for option in choice):
                 continue
@@ -86,37 +90,37 @@ class Facts:
         return []
 
     def member(self, name: str) -> "Facts":
-        """The facts of a member."""
+        """The facts of the member `name`."""
         return Facts(self.demands.member(name), self.depth + 1)
 
     def item(self, index: int) -> "Facts":
-        """The facts of an item."""
+        """The facts of the item at `index`."""
         return Facts(self.demands.item(index), self.depth + 1)
 
 
 def type_of_keyword(keyword: str) -> str:
-    """The type that a keyword is about, or an empty text: `minLength` is about strings."""
+    """The type that a keyword applies to, such as `string` for `minLength`; empty for other keywords."""
     return _BY_KEYWORD.get(keyword, "")
 
 
-def type_words(facts: Facts) -> str:
-    """The types as the schema help names them: `string`, `string | null`; empty where anything goes."""
+def name_types(facts: Facts) -> str:
+    """The types as the schema help names them: `string`, `string | null`; empty for any type."""
     if facts.types:
         return " | ".join(facts.types)
-    kinds = [kind for form in facts.forms() for kind in (type_words(form) or "any").split(" | ")]
+    kinds = [kind for form in facts.forms() for kind in (name_types(form) or "any").split(" | ")]
     return " | ".join(dict.fromkeys(kinds))
 
 
-def short(facts: Facts) -> str:
-    """What is expected, in a few words: the values or the types."""
+def describe_briefly(facts: Facts) -> str:
+    """The valid values or types in a few words."""
     if facts.values is not None:
-        return bars(facts.values)
+        return as_alternatives(facts.values)
     if facts.types:
         return " or ".join(facts.types)
-    return " or ".join(dict.fromkeys(short(form) for form in facts.forms()[:_MOST_FORMS])) or "any value"
+    return " or ".join(dict.fromkeys(describe_briefly(form) for form in facts.forms()[:_MOST_FORMS])) or "any value"
 
 
-def bars(values: Sequence[object]) -> str:
+def as_alternatives(values: Sequence[object]) -> str:
     """Values as alternatives: `'admin' | 'user'`."""
     shown = [
         f"'{value}'" if isinstance(value, str) and value.isprintable() else as_json(value)
@@ -125,57 +129,57 @@ def bars(values: Sequence[object]) -> str:
     return " | ".join([*(cut(text, 200) for text in shown), *(["…"] if len(values) > _MOST_NAMES else [])])
 
 
-def provide(facts: Facts, name: str) -> str:
-    """The sentence that says what to send at the place `name`."""
+def describe_fix(facts: Facts, name: str) -> str:
+    """The sentence about what to send at the place `name`, such as `Provide an integer >= 18.`."""
     if facts.values is not None and not facts.impossible:
-        return f"Use {_values(facts.values)}" + ("." if len(facts.values) == 1 else "")
-    if len(facts.types) > 1 and not any(map(list, (phrases(facts, kind) for kind in facts.types))):
+        return f"Use {_describe_values(facts.values)}" + ("." if len(facts.values) == 1 else "")
+    if len(facts.types) > 1 and not any(map(list, (describe_limits(facts, kind) for kind in facts.types))):
         return f"Provide a valid {' or '.join(facts.types)} value for '{name}'."
-    return f"Provide {noun(facts)}."
+    return f"Provide {describe(facts)}."
 
 
-def noun(facts: Facts) -> str:
-    """What the place demands, as a noun: `an integer >= 18 and <= 120`."""
+def describe(facts: Facts) -> str:
+    """What is valid at the place, as a noun phrase: `an integer >= 18 and <= 120`."""
     if facts.values is not None:
-        return _values(facts.values)
+        return _describe_values(facts.values)
     forms = facts.forms()
-    if forms and not _says_more(facts):
-        told = list(dict.fromkeys(map(noun, forms[:_MOST_FORMS])))
+    if forms and not _describes_itself(facts):
+        phrases = list(dict.fromkeys(map(describe, forms[:_MOST_FORMS])))
         more = len(forms) - _MOST_FORMS
-        return " or ".join([*told, *([f"{more} other forms"] if more > 0 else [])])
+        return " or ".join([*phrases, *([f"{more} other forms"] if more > 0 else [])])
     if not facts.types:
         return "any value"
-    return " or ".join(_typed(facts, kind) for kind in facts.types)
+    return " or ".join(_describe_type(facts, kind) for kind in facts.types)
 
 
-def _says_more(facts: Facts) -> bool:
-    """Whether the place itself says what it is, and the alternatives only what else has to hold."""
+def _describes_itself(facts: Facts) -> bool:
+    """Whether the place has types of its own, which the alternatives of its union only restrict."""
     return bool(facts.types) and all(not form.types or form.types == facts.types for form in facts.forms())
 
 
-def _values(values: Sequence[object]) -> str:
+def _describe_values(values: Sequence[object]) -> str:
     if len(values) == 1:
         return f"the value {as_json(values[0])}"
-    return f"one of these values: {listed(values)}" if values else "no value at all"
+    return f"one of these values: {join_values(values)}" if values else "no value at all"
 
 
-def _typed(facts: Facts, kind: str) -> str:
+def _describe_type(facts: Facts, kind: str) -> str:
     base = _ARTICLES.get(kind) or f"a {kind}"
     if kind == "boolean":
         return "a boolean (true or false)"
     if kind == "array":
-        base += _item_words(facts)
-    told = list(phrases(facts, kind))
+        base += _describe_items(facts)
+    limit_phrases = list(describe_limits(facts, kind))
     if kind == "object":
         fields = facts.demands.required() or facts.demands.declared()
         if fields:
-            return f"{base} with the fields: {name_list(fields)}"
+            return f"{base} with the fields: {join_names(fields)}"
         return base
     if kind in ("integer", "number"):
-        return f"{base} {' and '.join(told)}".strip()
+        return f"{base} {' and '.join(limit_phrases)}".strip()
     # The format and a lone pattern read best without "with".
-    formats = [phrase for phrase in told if phrase.startswith("in ")]
-    others = [phrase for phrase in told if not phrase.startswith("in ")]
+    formats = [phrase for phrase in limit_phrases if phrase.startswith("in ")]
+    others = [phrase for phrase in limit_phrases if not phrase.startswith("in ")]
     base = " ".join([base, " and ".join(formats)]).strip()
     if not others:
         return base
@@ -183,49 +187,49 @@ def _typed(facts: Facts, kind: str) -> str:
     return f"{base} {joined}" if joined.startswith("matching") else f"{base} with {joined}"
 
 
-def _item_words(facts: Facts) -> str:
+def _describe_items(facts: Facts) -> str:
     front = max((fixed_items(schema) for schema in facts.schemas), key=len, default=())
     if facts.depth >= _DEEPEST:
         return ""
     if front:
-        places = [noun(facts.item(index)) for index in range(min(len(front), 10))]
+        places = [describe(facts.item(index)) for index in range(min(len(front), 10))]
         return f" of {', '.join(places)}"
     item = facts.item(0)
     kinds = " or ".join(item.types)
     if item.values is not None:
-        return f" of {kinds} (each {_values(item.values)})"
+        return f" of {kinds} (each {_describe_values(item.values)})"
     return f" of {kinds}" if kinds else ""
 
 
-def phrases(facts: Facts, kind: str) -> Iterator[str]:
-    """The limits that hold for a value of type `kind`, as a sentence says them; lower bounds first."""
+def describe_limits(facts: Facts, kind: str) -> Iterator[str]:
+    """The limits of a value of type `kind` as phrases of a sentence, lower bounds first."""
     rows = wording().keyword
-    for keyword, limit in limits(facts, kind):
+    for keyword, limit in find_limits(facts, kind):
         template = rows[keyword].phrase
         if template:
-            yield _filled(template, limit)
+            yield _fill(template, limit)
 
 
-def constraints(facts: Facts) -> list[str]:
-    """The limits of the place as the schema help lists them."""
+def list_constraints(facts: Facts) -> list[str]:
+    """The limits of the place as the schema help lists them: `Minimum: 18`."""
     rows = wording().keyword
-    told: list[str] = []
+    found: list[str] = []
     for kind in facts.types or ("object",):
-        told.extend(_filled(rows[keyword].constraint, limit) for keyword, limit in limits(facts, kind))
+        found.extend(_fill(rows[keyword].constraint, limit) for keyword, limit in find_limits(facts, kind))
     if facts.values is not None:
-        told = [value_constraint(facts.values)]
-    elif facts.forms() and not _says_more(facts) and len(set(map(noun, facts.forms()))) > 1:
-        told.append(rows["anyOf"].constraint.format(noun=noun(facts)))
-    return list(dict.fromkeys(told))
+        found = [describe_value_constraint(facts.values)]
+    elif facts.forms() and not _describes_itself(facts) and len(set(map(describe, facts.forms()))) > 1:
+        found.append(rows["anyOf"].constraint.format(noun=describe(facts)))
+    return list(dict.fromkeys(found))
 
 
-def value_constraint(values: Sequence[object]) -> str:
-    """How the schema help lists the legal values."""
-    return _filled(wording().keyword["const" if len(values) == 1 else "enum"].constraint, list(values))
+def describe_value_constraint(values: Sequence[object]) -> str:
+    """The valid values as the schema help lists them: `Must be one of: "a", "b"`."""
+    return _fill(wording().keyword["const" if len(values) == 1 else "enum"].constraint, list(values))
 
 
-def limits(facts: Facts, kind: str) -> Iterator[tuple[str, object]]:
-    """Keyword and limit of what holds for a value of type `kind`, the strictest of each."""
+def find_limits(facts: Facts, kind: str) -> Iterator[tuple[str, object]]:
+    """The keywords that limit a value of type `kind`, each with its strictest limit."""
     match kind:
         case "string":
             yield from _extremes(facts, "minLength", "maxLength")
@@ -257,20 +261,20 @@ def _extremes(facts: Facts, least: str, most: str) -> Iterator[tuple[str, object
             yield keyword, strictest(found)
 
 
-def _filled(template: str, limit: object) -> str:
+def _fill(template: str, limit: object) -> str:
     return template.format(
         limit=as_json(limit),
-        characters=sized(limit, "character"),
-        items=sized(limit, "item"),
-        fields=sized(limit, "field"),
+        characters=count_of(limit, "character"),
+        items=count_of(limit, "item"),
+        fields=count_of(limit, "field"),
         pattern=limit,
         format=limit,
-        values=listed(elements(limit)) if not isinstance(limit, str) else "",
+        values=join_values(elements(limit)) if not isinstance(limit, str) else "",
         value=as_json(elements(limit)[0]) if elements(limit) else "",
     )
 
 
-def name_list(fields: Sequence[str]) -> str:
-    """Names behind commas; the first of them, if there are many."""
+def join_names(fields: Sequence[str]) -> str:
+    """Names separated by commas: the first 30, and how many more there are."""
     shown = ", ".join(islice(fields, _MOST_NAMES))
     return shown if len(fields) <= _MOST_NAMES else f"{shown}, … ({len(fields) - _MOST_NAMES} more)"

@@ -1,18 +1,19 @@
-"""All that is said of a schema whatever the call was: its places, its help, its example. One per schema, kept."""
+"""`Guide`: everything in a report that depends on the schema alone. One guide for each schema, kept."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
-from toolvet.checks.arguments.facts import Facts, constraints, type_words, value_constraint
-from toolvet.checks.arguments.wording import as_json, cut, wording
+from toolvet.checks.arguments.facts import Facts, describe_value_constraint, list_constraints, name_types
+from toolvet.checks.arguments.wording_table import as_json, cut, wording
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import Schema
-from toolvet.schema.example import Sketch, sketched
+from toolvet.schema.example import Sketch, build_sketch
 from toolvet.schema.generator import Generator
-from toolvet.schema.json_value import Path, is_array, is_object, members, replaced, unique
+from toolvet.schema.json_value import Path, is_array, is_object, members, pointer_steps, replaced, unique
 from toolvet.schema.judge import Judge
 from toolvet.schema.numbers import interval, plain
 from toolvet.schema.place import Unmeetable
@@ -20,15 +21,15 @@ from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.search import Exhausted, Spot
 from toolvet.schema.walk import subschemas
 
-_MOST_PROPERTIES = 150
-_DEEPEST = 6
-_LARGE = 2_000
-_LONGEST_EXAMPLE = 300
-_LONGEST_DESCRIPTION = 400
+_MOST_PROPERTIES: Final = 150
+_DEEPEST: Final = 6
+_LARGE: Final = 2_000
+_LONGEST_EXAMPLE: Final = 300
+_LONGEST_DESCRIPTION: Final = 400
 
 
 class PropertyHelp(msgspec.Struct, frozen=True):
-    """One property: its types (`string | null`), description, limits, and values that are valid there."""
+    """One property of a tool's arguments: types (`string | null`), description, constraints, and valid values."""
 
     type: str
     description: str
@@ -46,9 +47,10 @@ class PropertyHelp(msgspec.Struct, frozen=True):
 
 
 class SchemaHelp(msgspec.Struct, frozen=True):
-    """What the tool takes. `properties` holds nested ones under their path (`user.email`, `items.*.id`).
+    """The arguments of a tool: its description, its properties, the required ones, and valid examples.
 
-    `omitted` counts the properties that were left out of an enormous schema.
+    `properties` holds nested properties under their paths (`user.email`, `items.*.id`). `omitted` counts the properties
+    that were left out of an enormous schema.
     """
 
     description: str
@@ -69,18 +71,18 @@ class SchemaHelp(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=512)
 def guide_of(ready: Schema) -> "Guide":
-    """The guide of a compiled schema, built once."""
+    """The guide of a compiled schema; built once and kept."""
     return Guide(ready)
 
 
-# For each field that tells the forms of a union apart: the values that it has in each form, None where it is free.
+# For each field that distinguishes the forms of a union: its values in each form, None where it may be any.
 Discriminators = Mapping[str, Sequence[Sequence[object] | None]]
 
 
 class KeywordText(msgspec.Struct, frozen=True):
-    """What is said of one keyword at one place of the schema, whatever the call was.
+    """The texts for one keyword at one place of the schema, independent of the call.
 
-    `examples` holds none or one; `names` tells that a placeholder for the name of the place stands in the texts.
+    `examples` holds at most one value. With `names`, the texts contain a placeholder for the name of the place.
     """
 
     kind: str
@@ -92,7 +94,7 @@ class KeywordText(msgspec.Struct, frozen=True):
 
 
 class Guide:
-    """The places of one schema. What it keeps comes from the schema alone, never from a call."""
+    """The facts, texts, help and example of one schema. It keeps nothing that comes from a call."""
 
     def __init__(self, ready: Schema) -> None:
         self.ready = ready
@@ -108,44 +110,44 @@ class Guide:
         self._help: SchemaHelp | None = None
 
     def part(self, pointer: str) -> Subschema | None:
-        """The part of the schema at `pointer`, read in its own scope; None if there is none."""
+        """The part of the schema at `pointer`, with its scope; None without one."""
         if pointer not in self._parts:
-            self._parts[pointer] = self._found(pointer)
+            self._parts[pointer] = self._find(pointer)
         return self._parts[pointer]
 
     def facts(self, pointer: str) -> Facts:
-        """What the schema at `pointer` demands."""
+        """The facts of the schema at `pointer`."""
         known = self._facts.get(pointer)
         if known is None:
             part = self.part(pointer)
             known = self._facts[pointer] = Facts([part] if part is not None else [])
         return known
 
-    def _found(self, pointer: str) -> Subschema | None:
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-        found = _within(self.root, steps)
+    def _find(self, pointer: str) -> Subschema | None:
+        steps = pointer_steps(pointer)
+        found = _part_at(self.root, steps)
         if found is not None:
             return found
-        # The validator counts from the schema resource: a part of the document with an `$id` of its own.
+        # The validator's pointers may start at a schema resource: a part of the document with its own `$id`.
         if self._resources is None:
             inner = ((self.root.scope.inside(schema), schema) for _, schema in subschemas(self.ready.usable))
             self._resources = [Subschema(schema, scope) for scope, schema in inner if scope is not self.root.scope]
-        return next((part for each in self._resources if (part := _within(each, steps)) is not None), None)
+        return next((part for each in self._resources if (part := _part_at(each, steps)) is not None), None)
 
     @property
     def judge(self) -> Judge:
-        """Judges values of parts of the document. An enormous document is not compiled once more for it."""
+        """Judges values by parts of the document. An enormous document is not compiled again for it."""
         if self._judge is None:
             small = sum(1 for _ in zip(range(_LARGE), subschemas(self.ready.usable), strict=False)) < _LARGE
             self._judge = Judge(self.ready) if small else Judge()
         return self._judge
 
     def sample(self, facts: Facts, parts: list[Subschema], path: Path) -> tuple[object, ...]:
-        """A value that is valid at a place, if one is found that is short enough to show: none or one."""
-        whole = self.example
+        """At most one value that is valid at a place and short enough to show."""
+        examples = self.example
         candidates: list[object] = []
-        if whole:
-            found = _at_like(whole[0], path)
+        if examples:
+            found = _value_like(examples[0], path)
             candidates.extend(found)
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
         with suppress(Unmeetable, Exhausted, RecursionError):
@@ -158,10 +160,10 @@ class Guide:
 
     @property
     def example(self) -> tuple[object, ...]:
-        """A valid value for the whole: none or one."""
+        """At most one valid value for the whole schema."""
         if self._example is None:
             try:
-                self._example = (_neutral(sketched(self.ready, "all"), self.ready),)
+                self._example = (_neutralize(build_sketch(self.ready, "all"), self.ready),)
             except Unsatisfiable:
                 self._example = ()
         return self._example
@@ -172,21 +174,27 @@ class Guide:
         if self._help is None:
             walk = _PropertyWalk(self)
             facts = self.facts("")
-            walk.members(facts, "", (), 0, frozenset())
-            self._help = SchemaHelp("", walk.properties, tuple(facts.demands.required()), self.example, walk.omitted)
+            walk.add_members(facts, "", (), depth=0, trail=frozenset())
+            self._help = SchemaHelp(
+                description="",
+                properties=walk.properties,
+                required=tuple(facts.demands.required()),
+                examples=self.example,
+                omitted=walk.omitted,
+            )
         return self._help
 
 
 class _PropertyWalk:
-    """Collects the properties of a schema, outer ones first, each reference followed once on the way down."""
+    """Collects the properties of a schema, outer ones first; each reference is followed once on a path."""
 
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self.properties: dict[str, PropertyHelp] = {}
         self.omitted = 0
 
-    def members(self, facts: Facts, prefix: str, path: Path, depth: int, trail: frozenset[int]) -> None:
-        """Add the members of an object, of its alternatives, and of the items of an array."""
+    def add_members(self, facts: Facts, prefix: str, path: Path, *, depth: int, trail: frozenset[int]) -> None:
+        """Add the members of an object and of its alternatives, then nested ones."""
         if depth > _DEEPEST:
             return
         for name in facts.demands.declared():
@@ -201,14 +209,14 @@ class _PropertyWalk:
             if member.impossible:
                 continue
             self.properties[own] = self._help(member, parts, (*path, name))
-            self._inside(member, own, (*path, name), depth, trail)
+            self._add_nested(member, own, (*path, name), depth=depth, trail=trail)
         forms = [form for form in facts.forms() if trail.isdisjoint(form.demands.entered)]
         for form in forms:
-            self.members(form, prefix, path, depth + 1, trail | set(form.demands.entered))
-        self._join(forms, prefix)
+            self.add_members(form, prefix, path, depth=depth + 1, trail=trail | set(form.demands.entered))
+        self._join_values(forms, prefix)
 
-    def _join(self, forms: list[Facts], prefix: str) -> None:
-        """A field that has fixed values in several forms (`kind`) may have all of them."""
+    def _join_values(self, forms: list[Facts], prefix: str) -> None:
+        """A field with fixed values in several forms, such as `kind`, may have any of these values."""
         listed: dict[str, list[Sequence[object]]] = {}
         for form in forms:
             for name in form.demands.declared():
@@ -220,25 +228,25 @@ class _PropertyWalk:
                 values = unique(value for each in found for value in each)
                 own = f"{prefix}{name}"
                 self.properties[own] = msgspec.structs.replace(
-                    self.properties[own], constraints=(value_constraint(values),)
+                    self.properties[own], constraints=(describe_value_constraint(values),)
                 )
 
-    def _inside(self, facts: Facts, own: str, path: Path, depth: int, trail: frozenset[int]) -> None:
+    def _add_nested(self, facts: Facts, own: str, path: Path, *, depth: int, trail: frozenset[int]) -> None:
         entered = frozenset(facts.demands.entered)
         if entered & trail:
             return
-        self.members(facts, f"{own}.", path, depth + 1, trail | entered)
+        self.add_members(facts, f"{own}.", path, depth=depth + 1, trail=trail | entered)
         if "array" in facts.types:
             item = facts.item(0)
             within = frozenset(item.demands.entered)
             if not within & trail:
-                self.members(item, f"{own}.*.", (*path, 0), depth + 1, trail | entered | within)
+                self.add_members(item, f"{own}.*.", (*path, 0), depth=depth + 1, trail=trail | entered | within)
 
     def _help(self, facts: Facts, parts: list[Subschema], path: Path) -> PropertyHelp:
         return PropertyHelp(
-            type_words(facts) or "any",
+            name_types(facts) or "any",
             _one_line(facts.demands.description()),
-            tuple(constraints(facts)),
+            tuple(list_constraints(facts)),
             self.guide.sample(facts, parts, path),
         )
 
@@ -247,7 +255,7 @@ def _one_line(text: str) -> str:
     return cut(" ".join(text.split()), _LONGEST_DESCRIPTION)
 
 
-def _within(start: Subschema, steps: list[str]) -> Subschema | None:
+def _part_at(start: Subschema, steps: Sequence[str]) -> Subschema | None:
     here, scope = start.schema, start.scope
     for step in steps:
         if is_array(here):
@@ -263,8 +271,8 @@ def _within(start: Subschema, steps: list[str]) -> Subschema | None:
     return Subschema(here, scope)
 
 
-def _at_like(value: object, path: Path) -> tuple[object, ...]:
-    """What stands at `path` in a value of the same shape: an item there is none of is told by the last one."""
+def _value_like(value: object, path: Path) -> tuple[object, ...]:
+    """The value at `path` in a value of the same shape: none or one. The last item replaces a missing one."""
     for step in path:
         if is_array(value):
             if not value or not (isinstance(step, int) or step.isdecimal()):
@@ -277,13 +285,13 @@ def _at_like(value: object, path: Path) -> tuple[object, ...]:
     return (value,)
 
 
-def _neutral(sketch: Sketch, ready: Schema) -> object:
-    """The example with neutral people, and numbers from the middle of their range, where that is as valid."""
+def _neutralize(sketch: Sketch, ready: Schema) -> object:
+    """The example with neutral names, and with numbers from the middle of their range, where that is valid, too."""
     value = sketch.value
     for path, demands in sketch.places.items():
         if demands.listed() is not None or demands.suggested():
             continue
-        (old,) = _at_like(sketch.value, path) or (None,)
+        (old,) = _value_like(sketch.value, path) or (None,)
         new = old
         if isinstance(old, str):
             new = wording().neutral.get(old, old)

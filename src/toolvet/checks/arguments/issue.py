@@ -1,22 +1,30 @@
-"""One thing that is wrong with a call, told so that a model can mend it."""
+"""`Issue`: one thing that is wrong with a call, in words from which a model can fix it."""
+
+from typing import Final
 
 import msgspec
 
 from toolvet.checks.arguments.guide import KeywordText
-from toolvet.checks.arguments.received import MISSING, holds_secret, shown_name, shown_value
-from toolvet.checks.arguments.terms import NAME
-from toolvet.schema.json_value import pointer
+from toolvet.checks.arguments.placeholders import NAME
+from toolvet.checks.arguments.received import MISSING, holds_secret, show_name, show_value
+from toolvet.schema.json_value import pointer, pointer_steps
 
 
 class Issue(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is wrong with a call.
 
-    `field` is the place for a reader (`items.0.id`, or `root`), `pointer` the same as a JSON Pointer, `keyword` the
-    keyword of the schema that is broken, and `kind` what sort of mistake it is (`required`, `type`, `format`,
-    `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`, `union`, `syntax`). `received` is what was sent: never a
-    secret, never long, `(missing)` for what is not there; `received_text` the same as the text shows it. `expected`
-    says what is legal in a few words, `fix` what to do. `did_you_mean` holds the legal values or names closest to what
-    was sent, if any are close; `examples` a legal value, if one is known.
+    field: the place for a reader, such as `items.0.id`, or `root`.
+    pointer: the same as a JSON Pointer.
+    keyword: the keyword of the schema that the value violates.
+    kind: the sort of mistake: `required`, `type`, `format`, `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`,
+        `union` or `syntax`.
+    problem: what is wrong.
+    received: what was sent, without secrets and not long; `(missing)` for a missing member.
+    received_text: the same as the Markdown report shows it.
+    expected: what is valid, in a few words.
+    fix: what to do.
+    did_you_mean: valid values or names that are close to what was sent.
+    examples: a valid value, if one is known.
     """
 
     field: str
@@ -33,7 +41,7 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        told: dict[str, object] = {
+        issue: dict[str, object] = {
             "field": self.field,
             "pointer": self.pointer,
             "keyword": self.keyword,
@@ -44,27 +52,27 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True):
             "fix": self.fix,
         }
         if self.did_you_mean:
-            told["did_you_mean"] = list(self.did_you_mean)
+            issue["did_you_mean"] = list(self.did_you_mean)
         if self.examples:
-            told["examples"] = list(self.examples)
-        return told
+            issue["examples"] = list(self.examples)
+        return issue
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
-    """What stands in the call where something is wrong; `NOTHING` where it is missing."""
+    """The value in the call at the place of an issue; `NOTHING` for a missing one."""
 
     value: object
 
 
-NOTHING = Sent(MISSING)
+NOTHING: Final = Sent(MISSING)
 
 
 def issue_at(
     place: str, keyword: str, words: KeywordText, sent: Sent, *, fix: str = "", guesses: tuple[object, ...] = ()
 ) -> Issue:
-    """The issue at `place` (a JSON Pointer); `fix` instead of the one of the words, if it is given."""
-    path = steps_of(place)
-    shown = tuple(map(shown_name, path))
+    """The issue at `place`, a JSON Pointer. A `fix` replaces that of `words`."""
+    path = pointer_steps(place)
+    shown = tuple(map(show_name, path))
     last = shown[-1] if shown else "root"
     problem, fix = words.problem, fix or words.fix
     if words.names:
@@ -73,7 +81,7 @@ def issue_at(
         received: object = MISSING
         received_text = MISSING
     else:
-        received, received_text = shown_value(sent.value, secret=holds_secret(path))
+        received, received_text = show_value(sent.value, secret=holds_secret(path))
     return Issue(
         field=".".join(shown) or "root",
         pointer=place if shown == path else pointer(shown),
@@ -87,11 +95,3 @@ def issue_at(
         did_you_mean=guesses,
         examples=words.examples,
     )
-
-
-def steps_of(place: str) -> tuple[str, ...]:
-    """The steps of a JSON Pointer."""
-    if not place:
-        return ()
-    steps = place[1:].split("/")
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps) if "~" in place else tuple(steps)

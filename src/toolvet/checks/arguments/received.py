@@ -1,71 +1,72 @@
-"""What was sent, as a report may show it: without secrets, and never longer than a line."""
+"""Values of a call as a report may show them: without secrets, and never longer than a line."""
 
 import math
 from enum import Enum
 from itertools import islice
-from typing import cast
+from typing import Final, cast
 
-from toolvet.checks.arguments.wording import as_json, cut
+from toolvet.checks.arguments.wording_table import as_json, cut
 from toolvet.redact import REDACTED, is_secret_key, redact, redact_text
 
-MISSING = "(missing)"
-_LONGEST_TEXT = 200
-_SHOWN_TEXT = 80
-_MOST_NODES = 40
-_LONGEST_NAME = 80
-_SHORTEST_SECRET = 12
+MISSING: Final = "(missing)"
+_LONGEST_TEXT: Final = 200
+_SHOWN_TEXT: Final = 80
+_MOST_NODES: Final = 40
+_LONGEST_NAME: Final = 80
+_SHORTEST_SECRET: Final = 12
 
 
-def shown_value(value: object, *, secret: bool) -> tuple[object, str]:
-    """The value for the JSON form, and for the text. A secret is a mask, what is long is cut or described."""
+def show_value(value: object, *, secret: bool) -> tuple[object, str]:
+    """The value for the JSON form and for the text. A `secret` is masked, long values are cut or described."""
     if value is None or isinstance(value, bool):
         return value, "null" if value is None else str(value).lower()
     if secret:
         return REDACTED, REDACTED
     if isinstance(value, str):
-        return _text(value)
+        return _show_text(value)
     if isinstance(value, int | float):
-        return _number(value)
-    size = _size(value)
+        return _show_number(value)
+    size = _measure(value)
     if size is not _Size.LARGE:
         safe = value if size is _Size.HARMLESS else redact(value)
         written = as_json(safe)
         if len(written) <= _LONGEST_TEXT and written.isprintable():
             return safe, written
-    described = _described(value)
+    described = _describe(value)
     return described, described
 
 
-def _text(value: str) -> tuple[object, str]:
+def _show_text(value: str) -> tuple[object, str]:
     if len(value) > _LONGEST_TEXT:
         value = f"{redact_text(value[:_LONGEST_TEXT])[:_SHOWN_TEXT]}… ({len(value)} characters)"
     elif len(value) >= _SHORTEST_SECRET:
         value = redact_text(value)
-    value = valid_unicode(value)
+    value = escape_surrogates(value)
     return value, as_json(value)
 
 
-def _number(value: float) -> tuple[object, str]:
+def _show_number(value: float) -> tuple[object, str]:
     if isinstance(value, int):
         if -(10**30) < value < 10**30:
             return value, str(value)
-        return (told := f"a whole number of about {value.bit_length() * 3 // 10} digits"), told
+        description = f"a whole number of about {value.bit_length() * 3 // 10} digits"
+        return description, description
     if math.isfinite(value):
         return value, as_json(value)
-    told = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return told, told
+    name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return name, name
 
 
 class _Size(Enum):
-    """Whether a container can be shown: not at all, without secrets, or as it is (no names, no long texts)."""
+    """Whether a container can be shown: not at all, without secrets, or unchanged (no names, no long texts)."""
 
     LARGE = 0
     SMALL = 1
     HARMLESS = 2
 
 
-def _size(value: object) -> _Size:
-    """Plain JSON of a few members and items is small; a cycle is not."""
+def _measure(value: object) -> _Size:
+    """The size of a container: JSON of a few members and items is small, a cycle is large."""
     pending, seen, size = [value], 0, _Size.HARMLESS
     while pending:
         seen += 1
@@ -93,10 +94,10 @@ def _size(value: object) -> _Size:
     return size
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     if isinstance(value, dict):
         found = cast("dict[object, object]", value)
-        keys = [shown_name(key) for key in islice(found, 10) if isinstance(key, str)]
+        keys = [show_name(key) for key in islice(found, 10) if isinstance(key, str)]
         more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
         return cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more
     if isinstance(value, list):
@@ -104,21 +105,21 @@ def _described(value: object) -> str:
     return f"a Python {type(value).__name__}"
 
 
-def shown_name(name: str) -> str:
-    """The name of a field that a caller made up: cut, on one line, and without what looks like a secret."""
+def show_name(name: str) -> str:
+    """The name of a field in a call: cut, on one line, and without secrets."""
     if len(name) < _SHORTEST_SECRET and name.isascii() and name.isprintable():
         return name
     if len(name) > _LONGEST_NAME:
         name = f"{name[:_LONGEST_NAME]}…"
     name = redact_text(name)
-    return valid_unicode(name if name.isprintable() else "".join(c if c.isprintable() else " " for c in name))
+    return escape_surrogates(name if name.isprintable() else "".join(c if c.isprintable() else " " for c in name))
 
 
-def valid_unicode(text: str) -> str:
-    """`text` with lone surrogates written out, so that it can be encoded."""
+def escape_surrogates(text: str) -> str:
+    """`text` with lone surrogates written as escapes, so that it can be encoded."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def holds_secret(path: tuple[str | int, ...]) -> bool:
-    """Whether a name on the way says that the value is secret."""
+    """Whether a name in the path, such as `password`, says that the value is secret."""
     return any(isinstance(step, str) and is_secret_key(step) for step in path)

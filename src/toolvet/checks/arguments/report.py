@@ -1,31 +1,42 @@
-"""What `check_arguments` answers with: whether the call is valid, and all that helps to mend it."""
+"""`ArgumentReport`: whether a call is valid, and what helps to fix it."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
-from toolvet.checks.arguments.correction import shown_repair
+from toolvet.checks.arguments.correction import render_repair
 from toolvet.checks.arguments.guide import SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
-from toolvet.checks.arguments.received import shown_name
-from toolvet.checks.arguments.text import written
-from toolvet.checks.arguments.wording import wording
+from toolvet.checks.arguments.markdown import render_markdown
+from toolvet.checks.arguments.received import show_name
+from toolvet.checks.arguments.wording_table import wording
+from toolvet.meta import META_PREFIX
 from toolvet.schema import Repair, Schema
 from toolvet.schema.weight import MOST_STEPS
 from toolvet.tool import view_of
 
-META_KEY = "dev.toolvet/arguments"
+META_KEY: Final = f"{META_PREFIX}arguments"
+"""The key of a report in the `_meta` of a tool result."""
+_NO_HELP: Final = SchemaHelp("", {}, (), ())
+_MOST_FIELDS: Final = 30
 
 
 class ArgumentReport(msgspec.Struct, eq=False):
-    """What is wrong with a call, and what would be right. Made by `check_arguments`; everything is read-only.
+    """What is wrong with a call, and what would be valid. `check_arguments` makes it; everything is read-only.
 
-    All but `valid` and `issues` is worked out when it is asked for, so a valid call costs next to nothing; `repair`
-    reads the arguments then, so they must not have been changed in between.
+    All but `valid` and `issues` is computed when it is first read, so a valid call costs very little. `repair` reads
+    the arguments at that time, so they must not be changed before.
+
+    Example:
+        >>> from toolvet import check_arguments
+        >>> schema = {"type": "object", "properties": {"port": {"enum": ["Lisbon", "Porto"]}}}
+        >>> report = check_arguments({"name": "sail", "inputSchema": schema}, {"port": "lisbon"})
+        >>> report.valid, report.issues[0].did_you_mean, report.repair.arguments
+        (False, ('Lisbon',), {'port': 'Lisbon'})
     """
 
-    # A Struct, because one is made for every call: a class with slots takes three times as long.
+    # A Struct, because one is made for every call: a class with slots takes three times as long to make.
     _tool: object
     _ready: Schema | None
     _arguments: object
@@ -35,20 +46,20 @@ class ArgumentReport(msgspec.Struct, eq=False):
 
     @property
     def valid(self) -> bool:
-        """Whether the call may go out. True, too, where nothing could be checked: see `unchecked`."""
+        """Whether the call may be sent. Also true where nothing could be checked: see `unchecked`."""
         return not self._issues
 
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """Everything that is wrong, in the order of the call."""
+        """Everything that is wrong, in the order of the call; empty for a valid call."""
         return self._issues
 
     @property
     def summary(self) -> str:
-        """One sentence."""
+        """The report in one sentence."""
         text = wording().text
         template = text["summary_valid" if self.valid else "summary_invalid"]
-        return template.format(tool=shown_name(view_of(self._tool).name), count=len(self._issues))
+        return template.format(tool=show_name(view_of(self._tool).name), count=len(self._issues))
 
     @property
     def unchecked(self) -> str | None:
@@ -63,15 +74,13 @@ class ArgumentReport(msgspec.Struct, eq=False):
 
     @property
     def schema(self) -> SchemaHelp:
-        """What the tool takes: description, all properties, what is required, a valid example."""
+        """The arguments of the tool: description, all properties, required ones, a valid example."""
         found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
-        return SchemaHelp(
-            view_of(self._tool).description, found.properties, found.required, found.examples, found.omitted
-        )
+        return msgspec.structs.replace(found, description=view_of(self._tool).description)
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What to look at, by kind of mistake; empty for a valid call."""
+        """General advice for each kind of mistake; empty for a valid call."""
         return suggestions_for(self._issues, has_example=bool(self._example))
 
     @property
@@ -80,14 +89,14 @@ class ArgumentReport(msgspec.Struct, eq=False):
 
     @property
     def valid_example(self) -> object:
-        """A complete call that is valid, always the same; None if none was found."""
+        """The arguments of a valid call, always the same; None if none was found."""
         return self._example[0] if self._example else None
 
     @property
     def repair(self) -> Repair | None:
-        """The nearest call that is valid, if there is one that invents nothing; None otherwise. With the true values.
+        """The nearest valid call that invents nothing, with the values as sent; None if there is none.
 
-        It is an offer: nothing was applied.
+        It is only offered: the arguments are not changed.
         """
         if self._correct is not None:
             if self._ready is not None:
@@ -96,7 +105,11 @@ class ArgumentReport(msgspec.Struct, eq=False):
         return self._repair
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`."""
+        """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`, without secrets.
+
+        The error has `type`, `summary`, `issues`, `schema`, `suggestions`, and where there are any `validExample` and
+        `repair`.
+        """
         if self.valid:
             return {"valid": True, **({"unchecked": self.unchecked} if self.unchecked else {})}
         error: dict[str, object] = {
@@ -109,21 +122,26 @@ class ArgumentReport(msgspec.Struct, eq=False):
         if self._example:
             error["validExample"] = self._example[0]
         if self.repair is not None:
-            error["repair"] = shown_repair(self.repair)
+            error["repair"] = render_repair(self.repair)
         return {"valid": False, "error": error}
 
     def to_text(self, max_chars: int | None = None) -> str:
         """The report for a model, as Markdown: summary, issues, corrected call, schema, suggestions, example.
 
-        With `max_chars` the text is never longer: the schema is left out first, then suggestions and example, and the
-        issues are shortened last. The text says what was left out.
+        Args:
+            max_chars: the largest number of characters; None for no limit. The schema is left out first, then
+                suggestions and example; the issues are shortened last. The text says what was left out.
         """
-        return written(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
+        return render_markdown(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
 
     def to_result(self, era: Literal["legacy", "modern"] = "modern") -> dict[str, object]:
-        """An MCP tool result that tells the model (`isError: true`), with the JSON form in `_meta`.
+        """The report as an MCP tool result (`isError: true`): text for the model, and the JSON form in `_meta`.
 
-        Raises ValueError for a valid call: there is nothing to tell.
+        Args:
+            era: "modern" (MCP 2026-07-28 and later) adds `resultType`.
+
+        Raises:
+            ValueError: for a valid call, which should be passed on.
         """
         if self.valid:
             raise ValueError("the call is valid: pass it on instead of answering it")
@@ -135,26 +153,20 @@ class ArgumentReport(msgspec.Struct, eq=False):
         return {"resultType": "complete", **result} if era == "modern" else result
 
     def __repr__(self) -> str:
-        said = "valid" if self.valid else f"{len(self._issues)} issues"
-        return f"<ArgumentReport of {view_of(self._tool).name!r}: {said}>"
-
-
-_NO_HELP = SchemaHelp("", {}, (), ())
+        verdict = "valid" if self.valid else f"{len(self._issues)} issues"
+        return f"<ArgumentReport of {view_of(self._tool).name!r}: {verdict}>"
 
 
 def suggestions_for(issues: Sequence[Issue], *, has_example: bool) -> tuple[str, ...]:
-    """One suggestion for each kind of mistake among the issues, and the general one."""
+    """One suggestion for each kind of mistake among the issues, and one to look at the valid example."""
     fields: dict[str, dict[str, None]] = {}
     for issue in issues:
         fields.setdefault(issue.kind, {})[issue.field] = None
-    told = [
+    suggestions = [
         template.format(fields=", ".join(list(fields[kind])[:_MOST_FIELDS])) if "{" in template else template
         for kind, template in wording().suggestion.items()
         if kind in fields
     ]
     if issues and has_example:
-        told.append(wording().suggestion["general"])
-    return tuple(told)
-
-
-_MOST_FIELDS = 30
+        suggestions.append(wording().suggestion["general"])
+    return tuple(suggestions)

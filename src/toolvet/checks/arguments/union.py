@@ -1,24 +1,32 @@
-"""Which form of a union was meant: by its discriminator first, then by the fewest and deepest errors."""
+"""The form of a union that a value was probably intended to have.
+
+For `oneOf` with the forms circle (`kind` "circle", `radius`) and square (`kind` "square", `side`):
+
+    {"kind": "square"}                the discriminator `kind` names the form: report what is wrong with a square
+    {"kind": "sqare", "side": 1}      no form has this value: one issue about `kind`, with both values as valid ones
+    {"side": 1}                       only the square fits but for its `kind`: report what is wrong with a square
+    {"kind": 1}, no discriminator     the form with the fewest errors; of these the one with the deepest
+"""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from toolvet.checks.arguments.facts import Facts
 from toolvet.checks.arguments.guide import Discriminators, Guide
-from toolvet.checks.arguments.terms import required_of
+from toolvet.checks.arguments.placeholders import required_of
 from toolvet.schema.json_value import elements, is_object, members, same, unique
 from toolvet.schema.violation import Violation
 
-_LISTING = frozenset({"enum", "const"})
+_LISTING: Final = frozenset({"enum", "const"})
 
 
-class Meant(msgspec.Struct, frozen=True):
-    """How to tell a union.
+class IntendedForm(msgspec.Struct, frozen=True):
+    """How to report a violated union: by the `violations` of the intended form, or as one issue.
 
-    Either `violations` of the form that was meant (`whole` says that they are about the value itself, so that the other
-    forms have to be told too), or one issue: the `row` of the wording, about the union or its field `member`, with the
-    legal `values`.
+    With `whole`, the violations are about the value itself, and the other forms must be reported, too. The one issue
+    has a `row` of `wording.toml`, and is about the union or about its field `member`, with the valid `values`.
     """
 
     violations: tuple[Violation, ...] = ()
@@ -28,44 +36,46 @@ class Meant(msgspec.Struct, frozen=True):
     values: tuple[object, ...] = ()
 
 
-def meant(guide: Guide, union: Violation) -> Meant:
-    """Read a violated `anyOf` or `oneOf`."""
+def intended_form(guide: Guide, union: Violation) -> IntendedForm:
+    """How to report a violated `anyOf` or `oneOf`."""
     matched = [index for index in elements(union.params.get("matched")) if isinstance(index, int)]
     if matched:
         wanted = [required_of(guide, f"{union.schema_pointer}/{index}") for index in matched]
         exclusive = is_object(union.instance) and all(wanted) and len({tuple(each) for each in wanted}) > 1
-        return Meant(row="requiredExclusive" if exclusive else "oneOfMultiple")
+        return IntendedForm(row="requiredExclusive" if exclusive else "oneOfMultiple")
     branches = union.branches
     if not any(branches):
-        return Meant(row="anyOf")
+        return IntendedForm(row="anyOf")
     here = union.pointer
     if is_object(union.instance):
-        told = _discriminated(guide, union, union.instance)
-        if told is not None:
-            return told
-    if len(branches) > 1 and all(all(_is(each, here, "required") for each in branch) for branch in branches):
-        return Meant(row="requiredAlternatives")
-    return _plain(guide, union)
+        form = _form_by_discriminator(guide, union, union.instance)
+        if form is not None:
+            return form
+    if len(branches) > 1 and all(all(_is_at(each, here, "required") for each in branch) for branch in branches):
+        return IntendedForm(row="requiredAlternatives")
+    return _form_by_errors(guide, union)
 
 
-def _is(violation: Violation, pointer: str, keyword: str) -> bool:
+def _is_at(violation: Violation, pointer: str, keyword: str) -> bool:
     return violation.keyword == keyword and violation.pointer == pointer
 
 
-def _plain(guide: Guide, union: Violation) -> Meant:
-    """Without a discriminator."""
+def _form_by_errors(guide: Guide, union: Violation) -> IntendedForm:
+    """The form with the fewest errors, for a union without a discriminator."""
     here = union.pointer
-    wrong_type = [any(_is(each, here, "type") for each in branch) for branch in union.branches]
+    wrong_type = [any(_is_at(each, here, "type") for each in branch) for branch in union.branches]
     listing = [any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in union.branches]
     if all(wrong or lists for wrong, lists in zip(wrong_type, listing, strict=True)):
-        values = _values(union.branches, here)
+        values = _listed_values(union.branches, here)
         only_lists = all(lists for lists in listing)
-        return Meant(row="enum", values=tuple(values)) if only_lists else Meant(row="type")
-    best = closest(guide, union, range(len(union.branches)))
-    return Meant(violations=union.branches[best], whole=all(each.pointer == here for each in union.branches[best]))
+        return IntendedForm(row="enum", values=tuple(values)) if only_lists else IntendedForm(row="type")
+    best = closest_form(guide, union, range(len(union.branches)))
+    return IntendedForm(
+        violations=union.branches[best], whole=all(each.pointer == here for each in union.branches[best])
+    )
 
 
-def _values(branches: Sequence[Sequence[Violation]], here: str) -> list[object]:
+def _listed_values(branches: Sequence[Sequence[Violation]], here: str) -> list[object]:
     found: list[object] = []
     for branch in branches:
         for each in branch:
@@ -76,16 +86,16 @@ def _values(branches: Sequence[Sequence[Violation]], here: str) -> list[object]:
     return unique(found)
 
 
-def closest(guide: Guide, union: Violation, choice: Sequence[int]) -> int:
-    """The index of the branch that is the least wrong."""
+def closest_form(guide: Guide, union: Violation, choice: Sequence[int]) -> int:
+    """The index of the branch with the fewest errors, and with the deepest of several."""
 
     def wrongness(index: int) -> tuple[bool, int, int, int, int]:
         branch = union.branches[index]
         facts = guide.facts(f"{union.schema_pointer}/{index}")
         known = members(union.instance).keys() & set(facts.demands.declared())
         return (
-            any(_is(each, union.pointer, "type") for each in branch),
-            sum(_errors(each) for each in branch),
+            any(_is_at(each, union.pointer, "type") for each in branch),
+            sum(_count_errors(each) for each in branch),
             -len(known),
             -max((each.pointer.count("/") for each in branch), default=0),
             index,
@@ -94,47 +104,49 @@ def closest(guide: Guide, union: Violation, choice: Sequence[int]) -> int:
     return min(choice, key=wrongness)
 
 
-def _errors(violation: Violation) -> int:
-    """How many things are wrong: in a union inside, those of its best branch."""
+def _count_errors(violation: Violation) -> int:
+    """The number of errors; for a nested union that of its best branch."""
     if violation.branches:
-        return min(sum(map(_errors, branch)) for branch in violation.branches)
+        return min(sum(map(_count_errors, branch)) for branch in violation.branches)
     return max(1, len(elements(violation.params.get("unexpected"))))
 
 
-def _discriminated(guide: Guide, union: Violation, value: Mapping[str, object]) -> Meant | None:
-    """The form that a field with fixed values names; None if there is no such field."""
+def _form_by_discriminator(guide: Guide, union: Violation, value: Mapping[str, object]) -> IntendedForm | None:
+    """The form that a field with fixed values names; None without such a field."""
     table = _discriminators(guide, union.schema_pointer, len(union.branches))
     for name, legal in table.items():
         if name not in value:
             continue
-        told = [index for index, values in enumerate(legal) if values is not None]
-        named = [index for index in told if any(same(value[name], each) for each in legal[index] or ())]
+        fixed = [index for index, values in enumerate(legal) if values is not None]
+        named = [index for index in fixed if any(same(value[name], each) for each in legal[index] or ())]
         if named:
-            best = closest(guide, union, named)
-            return Meant(violations=union.branches[best])
-        if len(told) == len(legal):
-            values = unique(each for index in told for each in legal[index] or ())
-            return Meant(row="enum", member=name, values=tuple(values))
+            best = closest_form(guide, union, named)
+            return IntendedForm(violations=union.branches[best])
+        if len(fixed) == len(legal):
+            values = unique(each for index in fixed for each in legal[index] or ())
+            return IntendedForm(row="enum", member=name, values=tuple(values))
     for name, legal in table.items():
-        missing = all(any(_missing(each, union, name) for each in branch) for branch in union.branches)
+        missing = all(any(_is_missing(each, union, name) for each in branch) for branch in union.branches)
         if name not in value and missing and all(values is not None for values in legal):
-            # What else was sent may name the form; then its value of the field is known.
+            # The other members may identify the form; then the value of its field is known.
             fitting = [
-                i for i, branch in enumerate(union.branches) if all(_missing(each, union, name) for each in branch)
+                i for i, branch in enumerate(union.branches) if all(_is_missing(each, union, name) for each in branch)
             ]
             if len(fitting) == 1:
-                return Meant(violations=union.branches[fitting[0]])
+                return IntendedForm(violations=union.branches[fitting[0]])
             chosen = [values for index, values in enumerate(legal) if index in fitting or not fitting]
-            return Meant(row="required", member=name, values=tuple(unique(v for each in chosen for v in each or ())))
+            return IntendedForm(
+                row="required", member=name, values=tuple(unique(v for each in chosen for v in each or ()))
+            )
     return None
 
 
-def _missing(violation: Violation, union: Violation, name: str) -> bool:
-    return _is(violation, union.pointer, "required") and violation.params.get("property") == name
+def _is_missing(violation: Violation, union: Violation, name: str) -> bool:
+    return _is_at(violation, union.pointer, "required") and violation.params.get("property") == name
 
 
 def _discriminators(guide: Guide, pointer: str, size: int) -> Discriminators:
-    """The fields that tell the forms of a union apart: for each form the values that the field may have there."""
+    """The fields that distinguish the forms of a union, each with its values in each form."""
     known = guide.discriminators.get(pointer)
     if known is not None:
         return known
@@ -145,13 +157,13 @@ def _discriminators(guide: Guide, pointer: str, size: int) -> Discriminators:
             values = _fixed(form, name)
             if values is not None:
                 found.setdefault(name, [None] * size)[index] = values
-    telling = {
+    discriminators = {
         name: legal
         for name, legal in found.items()
         if sum(values is not None for values in legal) > 1 and not all(legal[0] == values for values in legal)
     }
     # The field that most forms have comes first.
-    ordered = dict(sorted(telling.items(), key=lambda pair: sum(values is None for values in pair[1])))
+    ordered = dict(sorted(discriminators.items(), key=lambda pair: sum(values is None for values in pair[1])))
     guide.discriminators[pointer] = ordered
     return ordered
 

@@ -1,6 +1,7 @@
-"""A capability, a request or a reply of the validation protocol → what it says, or a sentence why it says nothing.
+"""The validation protocol: announcements, requests and replies, read from JSON and written to it.
 
-Servers announce `toolValidation` and answer a `validate` tool; clients read both. Pure and total.
+Servers announce `toolValidation` and answer a `validate` tool; clients read both. For what cannot be read, a sentence
+says why. Pure and total.
 """
 
 from toolvet.checks.capability.announcement import (
@@ -14,10 +15,11 @@ from toolvet.checks.capability.announcement import (
     Level,
     announcement,
     has_capability,
+    misannounced,
 )
-from toolvet.checks.capability.misannounced import misannounced
+from toolvet.checks.capability.cache import Cache, json_key
 from toolvet.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
-from toolvet.checks.capability.reply_reading import parse_replies, parse_reply
+from toolvet.checks.capability.reply_parser import parse_replies, parse_reply
 from toolvet.checks.capability.request import (
     ValidationCall,
     ValidationRequest,
@@ -35,6 +37,7 @@ __all__ = [
     "PROTOCOL_VERSION",
     "SEVERITIES",
     "Announcement",
+    "Cache",
     "Caching",
     "Correction",
     "Level",
@@ -47,6 +50,7 @@ __all__ = [
     "bare_name",
     "has_capability",
     "input_schema",
+    "json_key",
     "misannounced",
     "output_schema",
     "parse_replies",

@@ -1,9 +1,9 @@
-"""What a server says of its validation: `experimental.toolValidation`, or the extension in MCP 2026-07-28.
+"""A server's announcement that it validates: `experimental.toolValidation`, or the extension in MCP 2026-07-28.
 
     {"experimental": {"toolValidation": {"supported": true, "method": "validate", "version": "1.0"}}}
 
 The values of `experimental` and `extensions` must be objects (MCP schema, ServerCapabilities): a bare `true` makes
-official clients fail to connect, and is no announcement.
+official clients fail to connect, and does not count as an announcement.
 """
 
 from collections.abc import Mapping
@@ -11,39 +11,40 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from toolvet.checks.capability.plain import plain
+from toolvet.checks.capability.foreign_json import as_json
+from toolvet.meta import META_PREFIX
 from toolvet.schema.json_value import count, is_array, is_object, members, names, number
 
 EXPERIMENTAL_KEY: Final = "toolValidation"
-EXTENSION_ID: Final = "dev.toolvet/tool-validation"
+EXTENSION_ID: Final = f"{META_PREFIX}tool-validation"
 DEFAULT_METHOD: Final = "validate"
 PROTOCOL_VERSION: Final = "1.0"
 
 Level = Literal["syntax", "semantic", "runtime", "security"]
-"""How deep a check looks: the types, the sense, the state of the world, the policy."""
+"""How deep a check looks: at the types, at the meaning, at the state of the world, at the policy."""
 LEVELS: Final[tuple[Level, ...]] = ("syntax", "semantic", "runtime", "security")
 
 _Default = TypeVar("_Default")
 
 
 class Caching(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a reply holds. `ttl` is in seconds, None for no end; `invalidate_on` names what ends it earlier."""
+    """How long a reply is valid. `ttl` is in seconds, None for no limit; the events `invalidate_on` end it earlier."""
 
     enabled: bool = False
     ttl: float | None = None
     invalidate_on: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """As it stands in the announcement."""
+        """The JSON form in the announcement."""
         ttl = {} if self.ttl is None else {"ttl": self.ttl}
         events = {"invalidateOn": list(self.invalidate_on)} if self.invalidate_on else {}
         return {"enabled": self.enabled, **ttl, **events}
 
 
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
-    """A server that validates, and how. Options that it left out, or said in another shape, have their default.
+    """How a server validates. Options that it left out, or that could not be read, have their default.
 
-    `levels` is empty when the server did not say. `problems` has a sentence for every option that could not be read.
+    `levels` is empty where the server announces none. `problems` has a sentence for every unreadable option.
     """
 
     method: str = DEFAULT_METHOD
@@ -60,12 +61,12 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def may_cache(self) -> bool:
-        """Whether the same question may be answered from memory: `caching` decides, and without it `cacheable`."""
+        """Whether replies may be kept for the same question: `caching` decides, and without it `cacheable`."""
         return self.caching.enabled if self.caching is not None else self.cacheable
 
     @property
     def batch_limit(self) -> int | None:
-        """How many calls one request may ask about: 1 without batches, None for no limit."""
+        """The largest number of calls in one request: 1 without batches, None for no limit."""
         return self.max_batch_size if self.batch_validation else 1
 
     def to_dict(self) -> dict[str, object]:
@@ -89,31 +90,48 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def announcement(capabilities: object) -> Announcement | None:
-    """The announcement in a server's capabilities: a mapping, or the official SDK's `ServerCapabilities`.
+    """The announcement of `toolValidation` in a server's capabilities. Total.
 
-    None when there is none: `supported` must be `true` and nothing else. `experimental` goes first: it is what both
-    eras of the protocol carry. Total.
+    Args:
+        capabilities: a mapping, or the official SDK's `ServerCapabilities`.
+
+    Returns:
+        The announcement, or None where `supported` is not exactly `true`. `experimental` is read before `extensions`,
+        because both eras of the protocol have it.
+
+    Example:
+        >>> announcement({"experimental": {"toolValidation": {"supported": True, "method": "check"}}}).method
+        'check'
     """
-    found = members(_plain(capabilities))
+    found = members(_copy_as_json(capabilities))
     for home, key in (("experimental", EXPERIMENTAL_KEY), ("extensions", EXTENSION_ID)):
         options = members(members(found.get(home)).get(key))
         if options.get("supported") is True:
-            return _read(options)
+            return _read_options(options)
     return None
 
 
 def has_capability(capabilities: object, path: str) -> bool:
-    """Whether the dotted `path`, such as `experimental.toolValidation.supported`, is announced.
+    """Whether a server announces a capability. Total.
 
-    A leaf is announced when it is `true`, or an object that does not deny it: `supported`, where it stands, must be
-    `true`, and `toolValidation` must have it. A key may have dots itself. Total.
+    Args:
+        capabilities: a mapping, or the official SDK's `ServerCapabilities`.
+        path: dotted, such as `experimental.toolValidation.supported`. A key may contain dots itself.
+
+    Returns:
+        True where the value is `true`, or an object whose `supported` is `true` or missing; in `toolValidation` it must
+        not be missing.
+
+    Example:
+        >>> has_capability({"tools": {"listChanged": True}}, "tools.listChanged")
+        True
     """
     parts = path.split(".")
-    return any(_announces(leaf, parts[-1]) for leaf in _leaves(_plain(capabilities), parts))
+    return any(_announces(leaf, parts[-1]) for leaf in _leaves(_copy_as_json(capabilities), parts))
 
 
 def _leaves(value: object, parts: list[str]) -> list[object]:
-    """Every value that the parts may lead to: `a.b` is `b` in `a`, or the key `a.b`."""
+    """Every value that `parts` may lead to: `a.b` is `b` in `a`, or the key `a.b`."""
     if not parts:
         return [value]
     found: list[object] = []
@@ -131,32 +149,32 @@ def _announces(leaf: object, name: str) -> bool:
     return leaf is True
 
 
-def _plain(capabilities: object) -> object:
+def _copy_as_json(capabilities: object) -> object:
     try:
-        return plain(capabilities)
-    except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
+        return as_json(capabilities)
+    except Exception:  # noqa: BLE001 - reading foreign objects runs foreign code.
         return None
 
 
-def _read(options: Mapping[str, object]) -> Announcement:
-    reading = _OptionsReader(options)
+def _read_options(options: Mapping[str, object]) -> Announcement:
+    reader = _OptionsReader(options)
     return Announcement(
-        method=reading.text("method", DEFAULT_METHOD),
-        version=reading.text("version", PROTOCOL_VERSION),
-        levels=reading.levels(),
-        asynchronous=reading.flag("async"),
-        streaming=reading.flag("streaming"),
-        context_aware=reading.flag("contextAware"),
-        cacheable=reading.flag("cacheable"),
-        caching=reading.caching(),
-        batch_validation=reading.flag("batchValidation"),
-        max_batch_size=reading.batch_size(),
-        problems=tuple(reading.problems),
+        method=reader.text("method", DEFAULT_METHOD),
+        version=reader.text("version", PROTOCOL_VERSION),
+        levels=reader.levels(),
+        asynchronous=reader.flag("async"),
+        streaming=reader.flag("streaming"),
+        context_aware=reader.flag("contextAware"),
+        cacheable=reader.flag("cacheable"),
+        caching=reader.caching(),
+        batch_validation=reader.flag("batchValidation"),
+        max_batch_size=reader.batch_size(),
+        problems=tuple(reader.problems),
     )
 
 
 class _OptionsReader:
-    """The options one by one, and what is wrong with them."""
+    """Reads the options one by one, and collects a sentence for each that cannot be read."""
 
     def __init__(self, options: Mapping[str, object]) -> None:
         self._options = options
@@ -177,17 +195,17 @@ class _OptionsReader:
         return self._instead(name, "true or false", default=False)
 
     def levels(self) -> tuple[Level, ...]:
-        """As an object of booleans, the documented form, or as a list of names."""
+        """The levels in an object of booleans, the documented form, or in a list of names."""
         found = self._options.get("levels")
         if found is None:
             return ()
         if is_object(found):
-            said = {name for name, value in found.items() if value is True}
+            announced = {name for name, value in found.items() if value is True}
         elif is_array(found):
-            said = set(names(found))
+            announced = set(names(found))
         else:
             return self._instead("levels", "an object of booleans", ())
-        return tuple(level for level in LEVELS if level in said)
+        return tuple(level for level in LEVELS if level in announced)
 
     def caching(self) -> Caching | None:
         found = self._options.get("caching")
@@ -197,7 +215,7 @@ class _OptionsReader:
             return self._instead("caching", "an object", None)
         ttl = number(found.get("ttl"))
         if found.get("ttl") is not None and (ttl is None or ttl < 0):
-            # Nobody knows how long a reply holds: then it does not hold at all.
+            # How long a reply is valid is unknown: then it must not be kept.
             return self._instead("caching.ttl", "a number of seconds", Caching())
         return Caching(enabled=found.get("enabled") is True, ttl=ttl, invalidate_on=names(found.get("invalidateOn")))
 
@@ -211,3 +229,28 @@ class _OptionsReader:
     def _instead(self, name: str, wanted: str, default: _Default) -> _Default:
         self.problems.append(f"toolValidation.{name} is not {wanted}.")
         return default
+
+
+def misannounced(capabilities: object) -> str | None:
+    """What is wrong with a `toolValidation` in a server's capabilities that does not count as an announcement. Total.
+
+    None where it is announced correctly, denied (`supported: false`), or missing.
+    """
+    if announcement(capabilities) is not None:
+        return None
+    found = members(_copy_as_json(capabilities))
+    for home, key in (("experimental", EXPERIMENTAL_KEY), ("extensions", EXTENSION_ID)):
+        options = members(found.get(home))
+        if key in options and (problem := _problem(options[key])) is not None:
+            return f"{home}.{key} {problem}"
+    return None
+
+
+def _problem(options: object) -> str | None:
+    if not is_object(options):
+        return 'is no object, so official clients fail to connect; it should be {"supported": true}.'
+    if "supported" not in options:
+        return 'does not say whether it is supported; it should have "supported": true.'
+    if isinstance(options["supported"], bool):
+        return None
+    return "has a 'supported' that is neither true nor false."

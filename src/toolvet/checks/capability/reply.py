@@ -1,4 +1,4 @@
-"""What a validator says of one call: valid or not, and every message with its place and weight."""
+"""The reply of a validator to one call: valid or not, and messages with their severity and place."""
 
 from typing import Final, Literal
 
@@ -10,33 +10,33 @@ SEVERITIES: Final[tuple[MessageSeverity, ...]] = ("error", "warn", "info")
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One sentence. `path` is the field that it is about, "" for the call as a whole."""
+    """One sentence about a call. `path` is the field that it is about, "" for the whole call."""
 
     message: str
     severity: MessageSeverity = "error"
     path: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """As in the Interceptors proposal."""
+        """The JSON form of the Interceptors proposal."""
         return {"path": self.path, "message": self.message, "severity": self.severity}
 
 
 class Correction(msgspec.Struct, frozen=True):
-    """A value that would do at `path`. Offered, never applied."""
+    """A value that would be valid at `path`. Offered, never applied."""
 
     path: str
     value: object
 
     def to_dict(self) -> dict[str, object]:
-        """As in the Interceptors proposal, where these are called suggestions."""
+        """The JSON form of the Interceptors proposal, where corrections are called suggestions."""
         return {"path": self.path, "value": self.value}
 
 
 class ValidationReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to one call.
+    """The reply to one call.
 
-    Errors, warnings and suggestions of the documented form are the messages of the three severities, so that both
-    forms say the same and neither can say more.
+    The `errors`, `warnings` and `suggestions` of the documented form are the messages of the three severities, so both
+    forms have the same content.
     """
 
     valid: bool
@@ -50,17 +50,17 @@ class ValidationReply(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before it is made."""
+        """What to know before the call is made."""
         return self._texts("warn")
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What would make it better."""
+        """What would improve the call."""
         return self._texts("info")
 
     @property
     def severity(self) -> MessageSeverity:
-        """The gravest severity; a call that is valid without a word is `info`."""
+        """The highest severity of the messages; `info` for a valid call without messages."""
         if not self.valid:
             return "error"
         for severity in SEVERITIES:
@@ -69,25 +69,25 @@ class ValidationReply(msgspec.Struct, frozen=True, kw_only=True):
         return "info"
 
     def to_dict(self) -> dict[str, object]:
-        """The documented reply (`valid`, `errors`, `warnings`, `suggestions`), and what sentences alone cannot hold."""
+        """The JSON form: the documented reply (`valid`, `errors`, …), with severities, places and corrections."""
         return {
             "valid": self.valid,
             "errors": list(self.errors),
             "warnings": list(self.warnings),
             "suggestions": list(self.suggestions),
             "severity": self.severity,
-            "messages": [told.to_dict() for told in self.messages],
+            "messages": [each.to_dict() for each in self.messages],
             "corrections": [correction.to_dict() for correction in self.corrections],
         }
 
     def to_interceptor_result(self) -> dict[str, object]:
-        """The same as the result of a validation interceptor (SEP-2624), where `suggestions` are the corrections."""
+        """The result of a validation interceptor (SEP-2624), where `suggestions` are the corrections."""
         return {
             "valid": self.valid,
             "severity": self.severity,
-            "messages": [told.to_dict() for told in self.messages],
+            "messages": [each.to_dict() for each in self.messages],
             "suggestions": [correction.to_dict() for correction in self.corrections],
         }
 
     def _texts(self, severity: MessageSeverity) -> tuple[str, ...]:
-        return tuple(told.message for told in self.messages if told.severity == severity)
+        return tuple(each.message for each in self.messages if each.severity == severity)

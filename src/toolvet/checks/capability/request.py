@@ -1,9 +1,9 @@
-"""What a client asks a `validate` tool: one call, or a batch of them.
+"""The request of a client to a `validate` tool: one call, or a batch of calls.
 
     {"tool": "book_flight", "arguments": {…}}            `parameters` is read as an alias of `arguments`
     {"calls": [{"tool": …, "arguments": {…}}, …]}        when the server announces batchValidation
 
-Beside either: `levels` (only these are checked) and `context` (what the validators may know of the caller).
+With either: `levels` (check only these) and `context` (facts about the caller for the validators).
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from toolvet.schema.json_value import is_array, is_object, members, names
 
 
 class ValidationCall(msgspec.Struct, frozen=True):
-    """A call that is to be checked, not made. `tool` is bare; `arguments` is any JSON value."""
+    """A call to check without making it. `tool` has no prefix; `arguments` is any JSON value."""
 
     tool: str
     arguments: object
 
 
 class ValidationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the client wants to know. `levels` is None for all of them; `is_batch` says how to answer."""
+    """The calls to check. `levels` is None for all levels; a request with `is_batch` gets a reply with `results`."""
 
     calls: tuple[ValidationCall, ...]
     is_batch: bool = False
@@ -32,30 +32,42 @@ class ValidationRequest(msgspec.Struct, frozen=True, kw_only=True):
     def to_dict(self) -> dict[str, object]:
         """The arguments of the `validate` tool."""
         calls: list[object] = [{"tool": call.tool, "arguments": call.arguments} for call in self.calls]
-        asked: dict[str, object] = {"calls": calls} if self.is_batch else dict(members(calls[0]))
+        request: dict[str, object] = {"calls": calls} if self.is_batch else dict(members(calls[0]))
         if self.levels is not None:
-            asked["levels"] = list(self.levels)
-        return {**asked, "context": dict(self.context)} if self.context else asked
+            request["levels"] = list(self.levels)
+        return {**request, "context": dict(self.context)} if self.context else request
 
 
 def bare_name(tool: str) -> str:
-    """The name that the server knows: without the `server:` that clients put before it."""
+    """The name that the server has for the tool: without the prefix `server:` that clients add."""
     return tool.partition(":")[2] or tool
 
 
 def parse_request(arguments: object, *, max_batch_size: int | None = 1) -> ValidationRequest | str:
-    """The request, or a sentence that says how to ask. `max_batch_size` None is no limit, 1 is no batches. Total."""
-    asked = members(arguments)
-    levels = _levels(asked.get("levels"))
+    """Read a request. Total.
+
+    Args:
+        arguments: those of the call of the `validate` tool.
+        max_batch_size: the largest number of calls; None for no limit, 1 for no batches.
+
+    Returns:
+        The request, or a sentence about what is wrong with it and how to ask.
+
+    Example:
+        >>> parse_request({"tool": "sail"})
+        "'arguments' is missing: the arguments that are to be checked, an object."
+    """
+    request = members(arguments)
+    levels = _levels(request.get("levels"))
     if isinstance(levels, str):
         return levels
-    context = asked.get("context")
+    context = request.get("context")
     if context is not None and not is_object(context):
         return "'context' must be an object."
-    calls = _calls(asked, max_batch_size)
+    calls = _calls(request, max_batch_size)
     if isinstance(calls, str):
         return calls
-    return ValidationRequest(calls=calls, is_batch="calls" in asked, levels=levels, context=dict(members(context)))
+    return ValidationRequest(calls=calls, is_batch="calls" in request, levels=levels, context=dict(members(context)))
 
 
 def _calls(asked: Mapping[str, object], max_batch_size: int | None) -> tuple[ValidationCall, ...] | str:
@@ -103,9 +115,9 @@ def _levels(asked: object) -> tuple[Level, ...] | str | None:
 
 
 def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
-    """The JSON Schema of the request, as plain as it can be.
+    """The JSON Schema of the request, in simple keywords.
 
-    With batches nothing is `required`, because model APIs refuse tools whose root says it with `anyOf` or `oneOf`.
+    With batches nothing is `required`, because model APIs refuse tools with `anyOf` or `oneOf` at the root.
     """
     properties: dict[str, object] = {
         "tool": {"type": "string", "description": "Name of the tool whose arguments are to be checked."},
@@ -136,7 +148,7 @@ def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
 
 
 def output_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
-    """The JSON Schema of the reply: `ValidationReply.to_dict()`, and for a batch a reply for each call in `results`."""
+    """The JSON Schema of the reply: `ValidationReply.to_dict()`, with `results` where batches are allowed."""
     sentences: dict[str, object] = {"type": "array", "items": {"type": "string"}}
     severity: dict[str, object] = {"type": "string", "enum": ["error", "warn", "info"]}
     message: dict[str, object] = {

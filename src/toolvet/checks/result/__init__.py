@@ -2,12 +2,12 @@
 
 How the decision is made
 ------------------------
-A response is read once into plain parts, whatever it is, and then judged, first match wins:
+A response of any shape is read once into plain parts and then judged. The first line that fits decides:
 
     isError, nothing in it but blank text                   connectivity_only, 30
     isError, a business error                               fully_working, 100 (partially, 70, if it is malformed)
     isError, anything else                                  error, 0-50: how likely the tool works all the same
-    no content, or content that is no filled array          broken, 0 (structured content alone is no reason)
+    no content, or content that is not a filled array       broken, 0 (structured content alone is no reason)
     only blank text                                         connectivity_only, 30
     no isError, but the answer reports an error             partially_working, 70 at best, `error_without_flag`
     outputSchema broken, or it does not compile             partially_working, 70

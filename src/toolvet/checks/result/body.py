@@ -2,7 +2,7 @@
 
 Known shapes: `{"error": …}`, `{"errors": […]}`, `success`/`ok` false, `status: "error"`, RFC 9457 problem details,
 JSON-RPC errors, google.rpc.Status, `code` and `message`, AWS (`__type`), FastAPI (`detail`), GitHub
-(`documentation_url`). Which members mean what stands in `error_shapes.toml`.
+(`documentation_url`). `error_shapes.toml` has the members and their meaning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,8 +10,8 @@ from functools import cache
 
 import msgspec
 
-from toolvet.checks.result.phrases import table
 from toolvet.checks.result.plain import list_of, object_of
+from toolvet.discover.toml import read_toml
 
 _MOST_KEYS = 16
 # Members of an error report that are neither the error nor its usual company.
@@ -40,18 +40,18 @@ class _Shapes(msgspec.Struct, frozen=True):
     """The table, and what is derived from it."""
 
     table: _BodyTable
-    told_by: tuple[str, ...]
+    said_by: tuple[str, ...]
     companions: frozenset[str]
     telling: frozenset[str]
 
 
 @cache
 def _shapes() -> _Shapes:
-    found = msgspec.convert(table("error_shapes.toml"), _BodyTable)
-    told_by = (*found.errors, *found.words)
-    known = frozenset((*told_by, *found.flags, *found.codes))
+    found = read_toml("toolvet.checks.result", "error_shapes.toml", _BodyTable)
+    said_by = (*found.errors, *found.words)
+    known = frozenset((*said_by, *found.flags, *found.codes))
     telling = known | found.wrappers | {"__type", "is_error", "iserror"}
-    return _Shapes(found, told_by, known | found.companions, telling)
+    return _Shapes(found, said_by, known | found.companions, telling)
 
 
 def could_report(keys: Iterable[str]) -> bool:
@@ -84,14 +84,14 @@ def reports_error(value: object) -> bool:
     if not shapes.table.verdicts.isdisjoint(body):
         return False
     others = sum(key not in shapes.companions for key in body)
-    told = any(_speaks(body.get(key), shapes.table) for key in shapes.told_by)
+    speaks = any(_speaks(body.get(key), shapes.table) for key in shapes.said_by)
     if _says_failed(body, shapes.table):
         if others > _MOST_OTHERS and body.get("status") == "error" and not any(key in body for key in _RECORD):
             return others <= _MOST_OTHERS_OF_A_STATUS
-        return others <= _MOST_OTHERS and (told or len(body) == 1)
+        return others <= _MOST_OTHERS and (speaks or len(body) == 1)
     if any(_speaks(body.get(key), shapes.table) for key in shapes.table.errors):
         return others <= _MOST_OTHERS
-    return others == 0 and told and _is_problem(body, shapes.table)
+    return others == 0 and speaks and _is_problem(body, shapes.table)
 
 
 def _says_failed(body: Mapping[str, object], known: _BodyTable) -> bool:
@@ -116,7 +116,7 @@ def _is_filled(value: object, known: _BodyTable) -> bool:
         return any(member is not None for member in members.values()) and not _speaks(members.get("error"), known)
     items = list_of(value)
     if items is not None:
-        # A list of nothing but failures is no payload.
+        # A list of nothing but failures is not a payload.
         return any(not _is_failed_item(item, known) for item in items[:_MOST_KEYS])
     return isinstance(value, str) and len(value) > _SHORT
 
@@ -137,7 +137,7 @@ def _speaks(value: object, known: _BodyTable) -> bool:
 
 
 def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
-    """Problem details, status objects and the like: an error by the keys that stand together."""
+    """Problem details, status objects and the like: an error by the keys that occur together."""
     code = next((body[key] for key in known.codes if body.get(key) is not None), None)
     if _is_error_number(code):
         return True

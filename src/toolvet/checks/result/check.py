@@ -72,7 +72,7 @@ def is_business_logic_error(
     extra_patterns: Sequence[str | re.Pattern[str]] = (),
     strong_patterns: Sequence[str | re.Pattern[str]] = (),
 ) -> bool:
-    """Whether this error shows a tool that works and rejected the call. False for what is no error."""
+    """Whether this error shows a tool that works and rejected the call. False for anything that is not an error."""
     verdict = check_result(tool, arguments, result, extra_patterns=extra_patterns, strong_patterns=strong_patterns)
     return verdict.error_kind is ErrorKind.BUSINESS
 
@@ -116,7 +116,7 @@ def _error_verdict(
 ) -> ResultVerdict:
     issues = response.malformed
     if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
-        # The call was wrong on purpose: an error is what it should bring, in whatever words.
+        # The call was wrong on purpose: it should bring an error, in any words.
         reason = "The scenario expects an error, and nothing shows that the tool failed"
         decision = decision._replace(kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
     if decision.kind is ErrorKind.BUSINESS:

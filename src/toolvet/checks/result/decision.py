@@ -23,7 +23,7 @@ _MOST_QUOTED = 80
 _STATUS = re.compile(r"[45]\d\d")
 _ALONE, _VAGUE, _VETO, _HTTP = Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.HTTP
 _CODE, _TEST_DATA, _RATE_LIMITED = Strength.CODE, Strength.TEST_DATA, State.RATE_LIMITED
-# These 4xx are no refusals: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
+# These 4xx do not refuse the call: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
 _FAILED_4XX = frozenset((407, 408, 421, 424, 499))
 _NO_CODE = Factor("mcp_error_code", 2, present=False)
 _NO_PATTERN = Factor("business_pattern", 2, present=False)
@@ -78,7 +78,7 @@ class FirstHits:
         return int(found[-1]) if found else 0
 
     def sentence(self) -> str:
-        """The error as a plain sentence to the caller, if it is one and no word of a failure stands in it."""
+        """The error as a plain sentence to the caller, if it is one and contains no word of a failure."""
         return "" if self.veto is not None or Strength.DOUBT in self.first else plain_sentence(self.text)
 
     def words(self, hit: Hit) -> str:

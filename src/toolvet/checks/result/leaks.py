@@ -1,4 +1,4 @@
-"""What an error tells that is nobody's business: stack traces, crash texts, paths of the server's own machine."""
+"""Internals that an error reveals: stack traces, crash texts, paths of the server's own machine."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,34 +15,34 @@ _LINE = re.compile(r"[^\n]{0,160}")
 
 
 def leaks_in(text: str, hits: Sequence[Hit], known: ResultPhrases, sent: Iterable[str]) -> tuple[Leak, ...]:
-    """The leaks in an error's text, in order. A path that the caller `sent` is no leak."""
+    """The leaks in an error's text, in order. A path that the caller `sent` is not a leak."""
     leaky = [hit for hit in hits if hit.id in known.leaky]
     if not leaky:
         return ()
     found: list[Leak] = []
-    told = tuple(value for value in sent if "/" in value or "\\" in value)
+    sent_paths = tuple(value for value in sent if "/" in value or "\\" in value)
     seen: set[str] = set()
-    told_to = 0
+    reached = 0
     for hit in leaky:
-        # Several words of one crash, told in the same line.
-        if hit.end <= told_to and known.by_id[hit.id].leak:
+        # Several words of one crash in the same line: reported once.
+        if hit.end <= reached and known.by_id[hit.id].leak:
             continue
-        leak = _leak(text, hit, known, told)
-        # A line of a stack trace is told once, though words of a crash stand in it.
+        leak = _leak(text, hit, known, sent_paths)
+        # A line of a stack trace is reported once, even if it contains words of a crash.
         if leak is None or leak.text in seen or len(found) >= _MOST_LEAKS:
             continue
         seen.add(leak.text)
         found.append(leak)
-        told_to = max(told_to, leak.end)
+        reached = max(reached, leak.end)
     return tuple(found)
 
 
-def _leak(text: str, hit: Hit, known: ResultPhrases, told: Sequence[str]) -> Leak | None:
+def _leak(text: str, hit: Hit, known: ResultPhrases, sent_paths: Sequence[str]) -> Leak | None:
     phrase = known.by_id[hit.id]
     if phrase.strength is Strength.PATH:
         start = hit.start + (_BEFORE_PATH.match(text[hit.start : hit.start + 1]) is not None)
         path = text[start : hit.end] if (match := _PATH.match(text, start)) is None else match.group().rstrip(".:")
-        if any(_within(path, value) for value in told):
+        if any(_within(path, value) for value in sent_paths):
             return None
         return Leak(LeakKind.ABSOLUTE_PATH, path, start, start + len(path))
     if phrase.strength is Strength.TRACE:

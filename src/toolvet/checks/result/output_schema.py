@@ -46,12 +46,14 @@ def _fewest(judge: "Schema", candidates: Sequence[object]) -> "tuple[Violation, 
 def _verdict(violations: "tuple[Violation, ...]") -> OutputSchemaValidation:
     if not violations:
         return OutputSchemaValidation(has_output_schema=True, is_valid=True)
-    told = "; ".join(f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD])
+    listed = "; ".join(
+        f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD]
+    )
     more = len(violations) - _MOST_TOLD
     return OutputSchemaValidation(
         has_output_schema=True,
         is_valid=False,
-        error=f"Output schema validation failed: {told}{f' and {more} more' if more > 0 else ''}",
+        error=f"Output schema validation failed: {listed}{f' and {more} more' if more > 0 else ''}",
     )
 
 

@@ -1,13 +1,11 @@
-"""The phrases of `patterns/*.toml` and what each of them is evidence for.
+"""The phrases of `patterns/*.toml`, and what each of them proves about a result.
 
-One file per state. A phrase belongs to the file's `state` unless it names its own; `match` is a regular expression in
-the dialect of `toolvet.matching`, `strength` says what it proves, and `hits` and `misses` are texts that it must and
-must not match (the tests run them all). Four marks: `reports` (in a short text it says that the call failed, even
+One file per state, read by `toolvet.matching.phrasebook`. A phrase belongs to the file's `state` unless it names its
+own, and `strength` says what it proves. Four marks: `reports` (in a short text it says that the call failed, even
 without `isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report
 that opens with it may be long).
 """
 
-import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
@@ -15,8 +13,11 @@ from functools import cache
 import msgspec
 
 from toolvet.checks.result.verdict import State
-from toolvet.discover import data_file, data_files
+from toolvet.discover import data_files
+from toolvet.discover.toml import read_toml
 from toolvet.matching import Hit, Pattern, PatternSet
+from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrasebook import PhraseSource, read_phrases
 
 
 class Strength(StrEnum):
@@ -27,7 +28,7 @@ class Strength(StrEnum):
     VAGUE = "vague"
     """Business logic, together with a second factor."""
     VETO = "veto"
-    """A crash or broken infrastructure: no business logic, whatever else is said."""
+    """A crash or broken infrastructure: no business logic, even if other words say so."""
     DOUBT = "doubt"
     """A failure, unless business logic is said too."""
     FRAME = "frame"
@@ -47,17 +48,14 @@ class Strength(StrEnum):
 
 
 _PACKAGE = "toolvet.checks.result"
-# Of the others only the first is told, and where it ends.
+# For these the place of every hit is needed; for the others only whether they are there.
 _PLACED = (Strength.PATH, Strength.TRACE)
 
 
-class ResultPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ResultPhrase(Phrase, frozen=True, kw_only=True):
     """One entry of a pattern file."""
 
-    match: str
     strength: Strength
-    hits: list[str]
-    misses: list[str]
     state: State | None = None
     reports: bool = False
     leak: bool = False
@@ -65,13 +63,14 @@ class ResultPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     long: bool = False
 
     @property
-    def tells(self) -> bool:
+    def is_leak(self) -> bool:
         """Whether it is the beginning of a leak."""
         return self.leak or self.strength in _PLACED
 
 
-class _PatternFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    phrase: list[ResultPhrase]
+class PatternFile(PhraseFile[ResultPhrase], frozen=True, kw_only=True):
+    """The phrases of one state."""
+
     state: State | None = None
 
 
@@ -91,7 +90,7 @@ class ResultPhrases:
 
     def __init__(self, phrases: Mapping[str, ResultPhrase]) -> None:
         self.by_id = phrases
-        self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.tells)
+        self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.is_leak)
         self.scan = PatternSet(
             Pattern(identifier, phrase.match, spans=phrase.strength in _PLACED)
             for identifier, phrase in phrases.items()
@@ -106,18 +105,20 @@ class ResultPhrases:
 def phrases() -> ResultPhrases:
     """Every phrase that toolvet ships; read at the first call."""
     found: dict[str, ResultPhrase] = {}
-    # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
-    files = sorted(data_files(_PACKAGE, ".toml"), key=lambda file: file[0].endswith("/invalid_input.toml"))
-    for path, content in files:
-        folder, _, name = path.rpartition("/")
-        if folder != "patterns":
-            continue
-        file = msgspec.convert(tomllib.loads(content.decode("utf-8")), _PatternFile)
-        for number, phrase in enumerate(file.phrase):
-            if phrase.state is None and file.state is not None:
-                phrase = msgspec.structs.replace(phrase, state=file.state)  # noqa: PLW2901 - the same phrase, completed.
-            found[f"{name.removesuffix('.toml')}:{number}"] = phrase
+    for source in read_sources():
+        for number, phrase in enumerate(source.file.phrase):
+            found[f"{source.name}:{number}"] = (
+                phrase if phrase.state is not None else msgspec.structs.replace(phrase, state=source.file.state)
+            )
     return ResultPhrases(found)
+
+
+def read_sources() -> list[PhraseSource[PatternFile]]:
+    """The pattern files, in the order in which their phrases count; raises `PhraseError` for one that is wrong."""
+    files = [file for file in data_files(_PACKAGE, ".toml") if file[0].startswith("patterns/")]
+    # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
+    files.sort(key=lambda file: file[0] == "patterns/invalid_input.toml")
+    return read_phrases(_PACKAGE, files, PatternFile)
 
 
 @cache
@@ -130,15 +131,10 @@ def http_state(status: int) -> State | None:
 
 @cache
 def _http_states() -> dict[str, State]:
-    return msgspec.convert(table("http_status.toml"), _StatusTable).states
+    return read_toml(_PACKAGE, "http_status.toml", _StatusTable).states
 
 
 @cache
 def tool_names() -> ToolNames:
     """The words of tool names that mean something."""
-    return msgspec.convert(table("tool_names.toml"), ToolNames)
-
-
-def table(name: str) -> object:
-    """One of the TOML files beside this module."""
-    return tomllib.loads(data_file(_PACKAGE, name).decode("utf-8"))
+    return read_toml(_PACKAGE, "tool_names.toml", ToolNames)

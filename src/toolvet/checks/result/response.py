@@ -13,7 +13,7 @@ _ONLY_TEXT = ("text",)
 
 
 class Content(Enum):
-    """What stands in `content`."""
+    """One block of `content`, as far as it was read."""
 
     ABSENT = "absent"
     EMPTY = "empty"
@@ -209,7 +209,7 @@ def _protocol_error(parts: Mapping[object, object]) -> ToolResponse | None:
 
 
 def _awaiting(parts: Mapping[object, object]) -> ToolResponse | None:
-    """A result that is no final answer: it waits for input of the user, or for a task (MCP 2025-11-25 and later)."""
+    """A result that is not final: it waits for input of the user, or for a task (MCP 2025-11-25 and later)."""
     kind = parts.get("resultType")
     if kind in ("input_required", "task"):
         return ToolResponse(awaits=str(kind))

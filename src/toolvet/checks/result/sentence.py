@@ -10,8 +10,8 @@ from typing import cast
 
 import msgspec
 
-from toolvet.checks.result.phrases import table
 from toolvet.checks.result.silent import strings_of
+from toolvet.discover.toml import read_toml
 
 _LONGEST = 300
 _FEWEST_WORDS = 3
@@ -64,5 +64,5 @@ def _message(text: str) -> str:
 
 @cache
 def _technical() -> re.Pattern[str]:
-    words = msgspec.convert(table("technical_words.toml"), _SentenceWords).words
+    words = read_toml("toolvet.checks.result", "technical_words.toml", _SentenceWords).words
     return re.compile("|".join(re.escape(word).replace(r"\*", "[a-z]*") for word in words))

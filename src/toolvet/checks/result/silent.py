@@ -117,7 +117,7 @@ def _is_quoted(text: str, end: int) -> bool:
 
 
 def _opens_with_success(hits: Sequence[Hit], known: ResultPhrases) -> bool:
-    """`Status Code: 200` and whatever the page says, or `Errors: 0`."""
+    """`Status Code: 200` with any page behind it, or `Errors: 0`."""
     return any(hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits)
 
 

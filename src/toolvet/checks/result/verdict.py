@@ -65,7 +65,7 @@ class State(StrEnum):
 
     @property
     def retry(self) -> Retry | None:
-        """What helps against it; None where nobody can say."""
+        """What helps against it; None where that is not known."""
         return _RETRIES[self]
 
 
@@ -91,7 +91,7 @@ _RETRIES: dict[str, Retry | None] = {
 
 
 class LeakKind(StrEnum):
-    """What an error tells that is nobody's business."""
+    """One piece of internals that an error reveals."""
 
     STACK_TRACE = "stack_trace"
     ABSOLUTE_PATH = "absolute_path"

@@ -1,4 +1,4 @@
-"""Envelopes of failures to and from the error formats of others; what each can hold stands in docs/envelope.md."""
+"""Envelopes of failures to and from three other error formats; docs/envelope.md lists what each can hold."""
 
 from toolvet.envelope.formats.jsonapi import from_jsonapi, to_jsonapi
 from toolvet.envelope.formats.problem_details import from_problem_details, to_problem_details

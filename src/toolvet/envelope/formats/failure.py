@@ -1,27 +1,45 @@
-"""A failure, taken apart: what all error formats have in common, and what is left over."""
+"""The envelope of a failure as its parts, which the error formats have in common."""
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 import msgspec
 
-from toolvet.envelope.build import error_response
-from toolvet.envelope.contract import TYPE_OF_CODE
-from toolvet.envelope.metadata import mapping
+from toolvet.envelope.builders.arguments import copy_object
+from toolvet.envelope.builders.responses import error_response
+from toolvet.envelope.contract.shapes import is_sequence
+from toolvet.envelope.contract.table import TYPE_OF_CODE
+from toolvet.envelope.contract.vocabulary import ErrorCode, ErrorType
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import is_array, is_members
-from toolvet.envelope.vocabulary import ErrorCode, ErrorType
 from toolvet.errors import EnvelopeError
+from toolvet.schema.json_value import is_object
 
 Document = dict[str, Any]
+_CODES: Final = {code.value: code for code in ErrorCode}
+_KINDS: Final = {kind.value: kind for kind in ErrorType}
+_OWN_PLACES: Final = frozenset({"error_code", "error_type", "remediation", "details", "retry_after_seconds"})
+_KIND_OF_STATUS: Final = {
+    401: ErrorType.AUTHENTICATION,
+    403: ErrorType.AUTHORIZATION,
+    404: ErrorType.NOT_FOUND,
+    407: ErrorType.AUTHENTICATION,
+    409: ErrorType.CONFLICT,
+    410: ErrorType.NOT_FOUND,
+    412: ErrorType.CONFLICT,
+    423: ErrorType.CONFLICT,
+    429: ErrorType.RATE_LIMIT,
+    502: ErrorType.UNAVAILABLE,
+    503: ErrorType.UNAVAILABLE,
+    504: ErrorType.UNAVAILABLE,
+}
 
 
 class Failure(msgspec.Struct, kw_only=True):
-    """Everything that the envelope of a failure says.
+    """The parts of a failure's envelope.
 
     `errors` are the fields that are wrong, each with a `message` and perhaps `field`, `pointer` (a JSON Pointer),
-    `reason` and more. `details`, `context` and `about` are what is left of `data.details`, `data` and `meta`.
+    `reason` and more. `details`, `context` and `about` hold the other members of `data.details`, `data` and `meta`.
     """
 
     message: str
@@ -39,21 +57,21 @@ class Failure(msgspec.Struct, kw_only=True):
 
     @property
     def http_status(self) -> int:
-        """The status of the type; 500 for a type of one's own."""
+        """The HTTP status of the type; 500 for a server's own type."""
         return _KINDS[self.kind].http_status if self.kind in _KINDS else 500
 
     @property
     def phrase(self) -> str:
-        """The phrase of that status."""
+        """The reason phrase of that status."""
         return (_KINDS.get(self.kind) or ErrorType.INTERNAL).headline
 
     @property
     def headline(self) -> str:
-        """The fault in words that never change: those of the code, or else of its type."""
+        """The failure in words that never change: those of the code, or else of its type."""
         return _CODES[self.code].headline if self.code in _CODES else self.phrase
 
-    def rest(self) -> Document:
-        """What few formats have a place of their own for, without what is empty."""
+    def extensions(self) -> Document:
+        """The members that few formats have a place of their own for, without empty ones."""
         parts: Document = {
             "error_type": self.kind,
             "remediation": self.remediation,
@@ -66,9 +84,9 @@ class Failure(msgspec.Struct, kw_only=True):
         }
         return {name: part for name, part in parts.items() if part is not None and part != {}}
 
-    def take(self, rest: object) -> None:
-        """The reverse of `rest`: what is of the right type is taken over, anything else is left out."""
-        if not is_members(rest):
+    def take_extensions(self, extensions: object) -> None:
+        """The reverse of `extensions`: take over members of the right type, and ignore all others."""
+        if not is_object(extensions):
             return
         for name, attribute in (
             ("error_type", "kind"),
@@ -76,13 +94,13 @@ class Failure(msgspec.Struct, kw_only=True):
             ("domain", "domain"),
             ("request_id", "request_id"),
         ):
-            value = words(rest.get(name))
+            value = text_or_none(extensions.get(name))
             if value is not None:
                 setattr(self, attribute, value)
-        self.retry_after = seconds(rest.get("retry_after_seconds"), self.retry_after)
+        self.retry_after = seconds_or(extensions.get("retry_after_seconds"), self.retry_after)
         for name, attribute in (("details", "details"), ("context", "context"), ("meta", "about")):
-            part = rest.get(name)
-            if is_members(part) and part:
+            part = extensions.get(name)
+            if is_object(part) and part:
                 setattr(self, attribute, {**getattr(self, attribute), **part})
 
     def to_envelope(self) -> Envelope:
@@ -105,60 +123,59 @@ class Failure(msgspec.Struct, kw_only=True):
         )
 
 
-_CODES = {code.value: code for code in ErrorCode}
-_KINDS = {kind.value: kind for kind in ErrorType}
-_OWN_PLACES = frozenset({"error_code", "error_type", "remediation", "details", "retry_after_seconds"})
-
-
-def failure_of(response: Envelope | Mapping[str, object]) -> Failure:
-    """The envelope of a failure, taken apart. Raises EnvelopeError for a success, and for what is no envelope."""
-    envelope = response.to_dict("v2") if isinstance(response, Envelope) else mapping(response, "response")
-    message, context, about = words(envelope.get("error")), envelope.get("data"), envelope.get("meta")
-    if envelope.get("success") is not False or message is None or not is_members(context) or not is_members(about):
+def parse_failure(response: Envelope | Mapping[str, object]) -> Failure:
+    """The parts of a failure's envelope. Raises EnvelopeError for a success and for any other value."""
+    envelope = response.to_dict("v2") if isinstance(response, Envelope) else copy_object(response, "response")
+    message, context, about = text_or_none(envelope.get("error")), envelope.get("data"), envelope.get("meta")
+    if envelope.get("success") is not False or message is None or not is_object(context) or not is_object(about):
         raise EnvelopeError("response", "must be the envelope of a failure: success false, a message, data and meta")
     context, about = dict(context), {name: value for name, value in about.items() if name != "version"}
     failure = Failure(
         message=message,
-        code=words(context.pop("error_code", None)) or ErrorCode.INTERNAL_ERROR.value,
-        kind=words(context.pop("error_type", None)) or ErrorType.INTERNAL.value,
-        remediation=words(context.pop("remediation", None)),
-        retry_after=seconds(context.pop("retry_after_seconds", None)),
-        request_id=words(about.pop("request_id", None)),
+        code=text_or_none(context.pop("error_code", None)) or ErrorCode.INTERNAL_ERROR.value,
+        kind=text_or_none(context.pop("error_type", None)) or ErrorType.INTERNAL.value,
+        remediation=text_or_none(context.pop("remediation", None)),
+        retry_after=seconds_or(context.pop("retry_after_seconds", None)),
+        request_id=text_or_none(about.pop("request_id", None)),
         context=context,
         about=about,
     )
     details = context.pop("details", None)
-    if is_members(details):
+    if is_object(details):
         failure.details = dict(details)
-        failure.help_url = words(details.get("help_url"))
-        failure.domain = words(details.get("domain"))
+        failure.help_url = text_or_none(details.get("help_url"))
+        failure.domain = text_or_none(details.get("domain"))
         listed = details.get("errors")
         if are_errors(listed):
             failure.errors = listed
             del failure.details["errors"]
         for name in ("help_url", "domain"):
-            if words(details.get(name)) is not None:
+            if text_or_none(details.get(name)) is not None:
                 del failure.details[name]
     return failure
 
 
 def are_errors(value: object) -> TypeGuard[list[Document]]:
-    """Whether this is a list of field errors, each with a message."""
-    return is_array(value) and bool(value) and all(is_members(item) and words(item.get("message")) for item in value)
+    """Whether `value` is a list of field errors, each with a message."""
+    return (
+        is_sequence(value)
+        and bool(value)
+        and all(is_object(item) and text_or_none(item.get("message")) for item in value)
+    )
 
 
-def words(value: object) -> str | None:
-    """A string that says something, or None."""
+def text_or_none(value: object) -> str | None:
+    """`value` if it is a string that is not blank, else None."""
     return value if isinstance(value, str) and value.strip() else None
 
 
-def seconds(value: object, otherwise: float | None = None) -> float | None:
-    """A number of seconds, or `otherwise`."""
+def seconds_or(value: object, otherwise: float | None = None) -> float | None:
+    """`value` if it is a number of at least 0, else `otherwise`."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else otherwise
 
 
 def kind_of_status(status: object) -> ErrorType:
-    """The type that is nearest to an HTTP status; a status that is no error is of ours, so internal."""
+    """The type that is nearest to an HTTP status: internal for a status that is not an error."""
     number = int(status) if isinstance(status, str) and re.fullmatch("[0-9]{1,4}", status) else status
     if not isinstance(number, int):
         return ErrorType.INTERNAL
@@ -167,31 +184,15 @@ def kind_of_status(status: object) -> ErrorType:
     return ErrorType.VALIDATION if 400 <= number < 500 else ErrorType.INTERNAL
 
 
-_KIND_OF_STATUS = {
-    401: ErrorType.AUTHENTICATION,
-    403: ErrorType.AUTHORIZATION,
-    404: ErrorType.NOT_FOUND,
-    407: ErrorType.AUTHENTICATION,
-    409: ErrorType.CONFLICT,
-    410: ErrorType.NOT_FOUND,
-    412: ErrorType.CONFLICT,
-    423: ErrorType.CONFLICT,
-    429: ErrorType.RATE_LIMIT,
-    502: ErrorType.UNAVAILABLE,
-    503: ErrorType.UNAVAILABLE,
-    504: ErrorType.UNAVAILABLE,
-}
-
-
 def kind_of_code(code: str, kind: ErrorType) -> ErrorType:
-    """The type of a documented code, where it has the status of `kind`: a disabled feature is a 403 as well."""
+    """The type of a documented code where that has the HTTP status of `kind`, else `kind`: several types share 403."""
     known = _CODES.get(code)
     return known.error_type if known is not None and known.error_type.http_status == kind.http_status else kind
 
 
-def code_for(named: object, kind: ErrorType) -> str:
-    """The code that a foreign document names, in our spelling, or the plain code of its type."""
-    text = words(named)
+def normalize_code(named: object, kind: ErrorType) -> str:
+    """The code in a foreign document, in SCREAMING_SNAKE_CASE; the default code of `kind` where it has none."""
+    text = text_or_none(named)
     if text is None:
         return kind.default_code.value
     spelt = "_".join("".join(letter if letter.isalnum() else " " for letter in text).upper().split())

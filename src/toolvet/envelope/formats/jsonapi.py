@@ -1,101 +1,120 @@
-"""JSON:API 1.1, a document of errors: one error object for each field that is wrong, or one for the whole failure."""
+"""Failures to and from JSON:API 1.1: one error object for each wrong field, or one for the whole failure."""
 
 from collections.abc import Mapping
 
+from toolvet.envelope.builders.arguments import copy_object
+from toolvet.envelope.contract.shapes import is_sequence
 from toolvet.envelope.formats.failure import (
     Document,
     Failure,
-    code_for,
-    failure_of,
     kind_of_code,
     kind_of_status,
-    words,
+    normalize_code,
+    parse_failure,
+    text_or_none,
 )
-from toolvet.envelope.metadata import mapping
 from toolvet.envelope.response import Envelope
-from toolvet.envelope.shapes import is_array, is_members
 from toolvet.errors import EnvelopeError
+from toolvet.schema.json_value import is_object
 
 
 def to_jsonapi(response: Envelope | Mapping[str, object]) -> Document:
-    """The failure as a JSON:API document. The top-level `meta` holds what error objects have no place for.
+    """The failure as a JSON:API document. Its top-level `meta` holds what error objects have no place for.
 
-    Raises EnvelopeError for a success.
+    Args:
+        response: the envelope of a failure, as an Envelope or as its JSON object.
+
+    Raises:
+        EnvelopeError: for a success, and for a value that is not an envelope.
+
+    Example:
+        >>> from toolvet import not_found_error
+        >>> to_jsonapi(not_found_error("Ship", "Aurora"))["errors"][0]["detail"]
+        "Ship 'Aurora' not found"
     """
-    failure = failure_of(response)
-    whole: Document = {"status": str(failure.http_status), "code": failure.code, "title": failure.headline}
+    failure = parse_failure(response)
+    common: Document = {"status": str(failure.http_status), "code": failure.code, "title": failure.headline}
     if failure.help_url is not None:
-        whole["links"] = {"type": failure.help_url}
-    about = failure.rest()
+        common["links"] = {"type": failure.help_url}
+    extensions = failure.extensions()
     if failure.errors:
-        about["message"] = failure.message
-        objects = [{**whole, **_written(error)} for error in failure.errors]
+        extensions["message"] = failure.message
+        objects = [{**common, **_error_object(error)} for error in failure.errors]
     else:
-        objects = [{**whole, "detail": failure.message}]
-    return {"errors": objects, "meta": about}
+        objects = [{**common, "detail": failure.message}]
+    return {"errors": objects, "meta": extensions}
 
 
-def _written(error: Mapping[str, object]) -> Document:
+def _error_object(error: Mapping[str, object]) -> Document:
     parts = dict(error)
-    written: Document = {"detail": parts.pop("message")}
+    made: Document = {"detail": parts.pop("message")}
     if isinstance(parts.get("pointer"), str):
-        written["source"] = {"pointer": parts.pop("pointer")}
+        made["source"] = {"pointer": parts.pop("pointer")}
     elif isinstance(parts.get("field"), str):
-        written["source"] = {"parameter": parts.pop("field")}
-    return {**written, "meta": parts} if parts else written
+        made["source"] = {"parameter": parts.pop("field")}
+    return {**made, "meta": parts} if parts else made
 
 
 def from_jsonapi(document: Mapping[str, object]) -> Envelope:
     """The envelope of a JSON:API document of errors.
 
-    The first error decides about code, type and link; several errors, and one with a source, become field errors.
-    Raises EnvelopeError for a document without errors.
+    The first error gives code, type and link; several errors, and one with a source, become field errors.
+
+    Args:
+        document: the JSON object. Members of the wrong type are ignored.
+
+    Raises:
+        EnvelopeError: for a document without errors; EnvelopeTypeError for a value that is not an object.
+
+    Example:
+        >>> from_jsonapi({"errors": [{"status": "404", "detail": "No such ship."}]}).data["error_code"]
+        'NOT_FOUND'
     """
-    parts = mapping(document, "document")
+    parts = copy_object(document, "document")
     listed = parts.get("errors")
-    objects = [dict(item) for item in listed if is_members(item)] if is_array(listed) else []
+    objects = [dict(item) for item in listed if is_object(item)] if is_sequence(listed) else []
     if not objects:
         raise EnvelopeError("document", "must have errors: an array of error objects")
-    first, about = objects[0], parts.get("meta")
+    first, meta = objects[0], parts.get("meta")
     kind = kind_of_status(first.get("status", 500))
-    # Only documents that we wrote name the type in `meta`; the codes of others are put in our spelling.
-    ours = words(first.get("code")) if is_members(about) and "error_type" in about else None
-    code = ours or code_for(first.get("code"), kind)
+    # Only documents that toolvet wrote name the type in `meta`; other codes are normalised.
+    ours = text_or_none(first.get("code")) if is_object(meta) and "error_type" in meta else None
+    code = ours or normalize_code(first.get("code"), kind)
     kind = kind_of_code(code, kind)
-    told = words(about.get("message")) if is_members(about) else None
-    failure = Failure(message=told or _told(first) or kind.headline, code=code, kind=kind.value)
+    message = text_or_none(meta.get("message")) if is_object(meta) else None
+    failure = Failure(message=message or _message_of(first) or kind.headline, code=code, kind=kind.value)
     failure.help_url = _link(first)
-    failure.take(about)
-    if told is not None or len(objects) > 1 or is_members(first.get("source")):
-        failure.errors = [_read(item, first) for item in objects]
-    elif words(first.get("id")) is not None and failure.request_id is None:
-        failure.request_id = words(first.get("id"))
+    failure.take_extensions(meta)
+    if message is not None or len(objects) > 1 or is_object(first.get("source")):
+        failure.errors = [_field_error(item, first) for item in objects]
+    elif text_or_none(first.get("id")) is not None and failure.request_id is None:
+        failure.request_id = text_or_none(first.get("id"))
     return failure.to_envelope()
 
 
-def _told(error: Mapping[str, object]) -> str | None:
-    return words(error.get("detail")) or words(error.get("title"))
+def _message_of(error: Mapping[str, object]) -> str | None:
+    return text_or_none(error.get("detail")) or text_or_none(error.get("title"))
 
 
 def _link(error: Mapping[str, object]) -> str | None:
-    """`type` leads to the kind of error, `about` to this one; either may be a string or a link object."""
+    """The link `type` (about this kind of error) or else `about` (about this error): a string or a link object."""
     links = error.get("links")
     for name in ("type", "about"):
-        link = links.get(name) if is_members(links) else None
-        found = words(link.get("href") if is_members(link) else link)
+        link = links.get(name) if is_object(links) else None
+        found = text_or_none(link.get("href") if is_object(link) else link)
         if found is not None:
             return found
     return None
 
 
-def _read(error: Mapping[str, object], first: Mapping[str, object]) -> Document:
-    about, source = error.get("meta"), error.get("source")
-    parts: Document = dict(about) if is_members(about) else {}
+def _field_error(error: Mapping[str, object], first: Mapping[str, object]) -> Document:
+    meta, source = error.get("meta"), error.get("source")
+    parts: Document = dict(meta) if is_object(meta) else {}
     for theirs, ours in (("pointer", "pointer"), ("parameter", "field"), ("header", "field")):
-        place = source.get(theirs) if is_members(source) else None
+        place = source.get(theirs) if is_object(source) else None
         if isinstance(place, str):
             parts[ours] = place
     if error.get("code") != first.get("code") and isinstance(error.get("code"), str):
         parts.setdefault("reason", error["code"])
-    parts["message"] = _told(error) or "invalid"
+    parts["message"] = _message_of(error) or "invalid"
     return parts

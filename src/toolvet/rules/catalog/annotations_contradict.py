@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.destructive import find_deeds
 from toolvet.rules.ending import Ending, ending, words_of
@@ -103,7 +103,7 @@ class ChangeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def read_change_source() -> ChangeSource:
     """The patterns as they are written in the file."""
-    return msgspec.toml.decode(data_file("toolvet.rules.catalog", "reported_change.toml"), type=ChangeSource)
+    return read_toml("toolvet.rules.catalog", "reported_change.toml", ChangeSource)
 
 
 @cache

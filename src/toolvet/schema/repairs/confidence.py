@@ -1,11 +1,21 @@
-"""How sure a repair is, as three words that can be compared."""
+"""How sure a repair is, as three words that can be compared; and a guess, which carries one of them."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
+
+import msgspec
 
 Confidence = Literal["high", "medium", "low"]
 
-_RANKS: dict[Confidence, int] = {"high": 0, "medium": 1, "low": 2}
+_RANKS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """A value that may have been meant in place of another. Of two equally sure ones the lower `cost` is preferred."""
+
+    value: object
+    confidence: Confidence
+    cost: int = 0
 
 
 def rank(confidence: Confidence) -> int:

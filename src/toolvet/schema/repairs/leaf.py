@@ -1,4 +1,4 @@
-"""One value that is wrong in itself → what it was meant to be."""
+"""Answers for one value that is wrong in itself: the value that was meant in its place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -6,32 +6,30 @@ import msgspec
 
 from toolvet.schema.json_value import Path, elements, is_array, is_object, same, type_name, unique
 from toolvet.schema.reference import Subschema
-from toolvet.schema.repairs.answer import PathPatch
-from toolvet.schema.repairs.confidence import Confidence, rank
-from toolvet.schema.repairs.conversion import converted
-from toolvet.schema.repairs.ground import View, wanted_types
-from toolvet.schema.repairs.guess import Guess
+from toolvet.schema.repairs.confidence import Confidence, Guess, rank
+from toolvet.schema.repairs.context import View, wanted_types
+from toolvet.schema.repairs.conversion import convert
 from toolvet.schema.repairs.nearest import nearest
-from toolvet.schema.repairs.operation import Operation
+from toolvet.schema.repairs.operation import Operation, PathPatch
 from toolvet.schema.repairs.variant import variants
 from toolvet.schema.repairs.words import meant
 from toolvet.schema.violation import Violation
 
 
 def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
-    """What answers the violations of the value at `path` itself, or None: bounds are never clamped."""
+    """Return what answers the violations of the value at `path` itself, or None: bounds are never clamped."""
     value = view.at(path)
-    parts = _parts(view, path, violations)
+    parts = _parts_at(view, path, violations)
     optional = view.is_optional(path)
     if optional and value is None:
-        return _dropped(path, "it is null, and may be left out", "high")
+        return _remove(path, "it is null, and may be left out", "high")
     if optional and value in ("", []):
-        return _dropped(path, "it is empty, and may be left out", "medium")
+        return _remove(path, "it is empty, and may be left out", "medium")
     if optional and isinstance(value, str) and meant(value, "null") == "high" and not _is_of_type(view, parts, value):
-        return _dropped(path, "it says null, and may be left out", "medium")
+        return _remove(path, "it says null, and may be left out", "medium")
     schemas = [part.schema for part in parts if is_object(part.schema)]
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    guess = _best(view, parts, _guesses(value, name, violations, schemas))
+    guess = _choose_guess(view, parts, _guesses(value, name, violations, schemas))
     if guess is not None:
         return PathPatch(
             path=path,
@@ -40,20 +38,20 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Path
             cost=guess.cost,
         )
     if optional and isinstance(value, str) and meant(value, "null"):
-        return _dropped(path, "it says null, and may be left out", "medium")
+        return _remove(path, "it says null, and may be left out", "medium")
     return None
 
 
-def _dropped(path: Path, why: str, confidence: Confidence) -> PathPatch:
+def _remove(path: Path, why: str, confidence: Confidence) -> PathPatch:
     return PathPatch(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
 
 
-def _parts(view: View, path: Path, violations: Sequence[Violation]) -> list[Subschema]:
-    """All schemas at the place, with those that were broken: the way taken at a choice may be another."""
+def _parts_at(view: View, path: Path, violations: Sequence[Violation]) -> list[Subschema]:
+    """All schemas at the place, and those that were broken: they may belong to an option that was not chosen."""
     parts = view.parts(path)
     for violation in violations:
-        holder = view.ground.absolute(view.base, violation.schema_pointer).rpartition("/")[0]
-        part = view.ground.part(holder) if holder else None
+        holder = view.context.absolute(view.base, violation.schema_pointer).rpartition("/")[0]
+        part = view.context.part(holder) if holder else None
         if part is not None and all(part.schema is not other.schema for other in parts):
             parts.append(part)
     return parts
@@ -63,13 +61,13 @@ def _guesses(
     value: object, name: str, violations: Sequence[Violation], schemas: Sequence[Mapping[str, object]]
 ) -> Iterator[Guess]:
     keywords = {violation.keyword: violation for violation in violations}
-    options = _options(violations)
+    options = _allowed_values(violations)
     if options:
-        yield from listed(value, options)
+        yield from match_options(value, options)
     broken = keywords.get("type")
     if broken is not None:
         for kind in wanted_types(broken):
-            yield from converted(value, kind, name, schemas)
+            yield from convert(value, kind, name, schemas)
             if kind == "string" and not isinstance(value, str):
                 yield from variants(value, schemas)
         return
@@ -85,7 +83,7 @@ _MOST_COMPARED = 300
 _TEXTUAL = frozenset({"format", "pattern", "maxLength"})
 
 
-def _options(violations: Sequence[Violation]) -> Sequence[object] | None:
+def _allowed_values(violations: Sequence[Violation]) -> Sequence[object] | None:
     for violation in violations:
         if violation.keyword == "enum":
             return elements(violation.params.get("options"))
@@ -94,8 +92,8 @@ def _options(violations: Sequence[Violation]) -> Sequence[object] | None:
     return None
 
 
-def listed(value: object, options: Sequence[object]) -> Iterator[Guess]:
-    """The one of the allowed values that `value` means."""
+def match_options(value: object, options: Sequence[object]) -> Iterator[Guess]:
+    """Guesses which of the allowed values `value` means."""
     if is_array(value) and len(value) == 1:
         for option in options:
             if same(option, value[0]):
@@ -110,21 +108,21 @@ def listed(value: object, options: Sequence[object]) -> Iterator[Guess]:
         if isinstance(option, str) == isinstance(value, str) or is_object(option) or is_array(option):
             continue
         # The same value as another type: `5` and `"5"`, `true` and `"True"`.
-        for guess in converted(value, type_name(option), "", ()):
+        for guess in convert(value, type_name(option), "", ()):
             if same(guess.value, option):
                 yield Guess(option, guess.confidence, 1)
         if isinstance(option, str) and isinstance(value, bool | int | float) and not is_array(value):
-            for guess in converted(option, type_name(value), "", ()):
+            for guess in convert(option, type_name(value), "", ()):
                 if same(guess.value, value):
                     yield Guess(option, guess.confidence, 1)
 
 
-def _best(view: View, parts: list[Subschema], guesses: Iterator[Guess]) -> Guess | None:
+def _choose_guess(view: View, parts: list[Subschema], guesses: Iterator[Guess]) -> Guess | None:
     """The surest guess that fits; two that are equally sure refute each other."""
     fitting: list[Guess] = []
     opening: list[Guess] = []
     for guess in guesses:
-        if view.ground.accepts(parts, guess.value):
+        if view.context.accepts(parts, guess.value):
             fitting.append(guess)
         elif (is_object(guess.value) or is_array(guess.value)) and _is_of_type(view, parts, guess.value):
             opening.append(guess)
@@ -144,5 +142,5 @@ def _best(view: View, parts: list[Subschema], guesses: Iterator[Guess]) -> Guess
 
 
 def _is_of_type(view: View, parts: list[Subschema], value: object) -> bool:
-    """Whether a container is of the right type, so that what is wrong inside can be answered next."""
+    """Whether `value` is of a type that the parts allow; what is wrong inside a container is answered next."""
     return type_name(value) in view.of(parts, value).types()

@@ -1,4 +1,4 @@
-"""A reader of almost-JSON: linear, total, and honest about every liberty that it takes."""
+"""A lenient reader of JSON: in linear time, and it notes every departure from JSON (a liberty) that it allows."""
 
 import re
 
@@ -8,11 +8,11 @@ from toolvet.schema.repairs.confidence import Confidence, least
 
 
 class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an error that leaves the room.
-    """The text is no value, or could be several."""
+    """The text is not a value, or could be several."""
 
 
 class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
-    """The value that stands at the start of a text, where it ends, and the liberties taken."""
+    """The value at the start of a text, where it ends, and a sentence for each liberty that was taken."""
 
     value: object
     end: int
@@ -21,9 +21,9 @@ class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(text: str) -> LenientValue:
-    """The value at the start of `text`. Raises `Unreadable`."""
+    """Return the value at the start of `text`. Raises `Unreadable`."""
     reader = _LenientReader(text)
-    value = reader.value(0)
+    value = reader.read_value(0)
     return LenientValue(
         value=value, end=reader.at, steps=tuple(reader.liberties), confidence=least(reader.liberties.values())
     )
@@ -55,25 +55,27 @@ _LONGEST_NUMBER = 400
 
 
 class _LenientReader:
+    """A recursive descent; each method is called at the first character of what it reads."""
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.liberties: dict[str, Confidence] = {}
 
-    def take(self, liberty: str, confidence: Confidence) -> None:
-        """Note a departure from JSON; each kind is told once, at its worst."""
+    def note(self, liberty: str, confidence: Confidence) -> None:
+        """Note a departure from JSON; each kind is noted once, at its lowest confidence."""
         self.liberties[liberty] = least((confidence, self.liberties.get(liberty, "high")))
 
     def peek(self) -> str:
-        """The next character that means something; empty at the end."""
+        """Skip white space and comments; return the next character, empty at the end."""
         while True:
             found = _SPACE.match(self.text, self.at)
             if found is not None:
                 self.at = found.end()
-            if not self._comment():
+            if not self._skip_comment():
                 return self.text[self.at : self.at + 1]
 
-    def _comment(self) -> bool:
+    def _skip_comment(self) -> bool:
         start = self.text[self.at : self.at + 2]
         if start == "/*":
             end = self.text.find("*/", self.at + 2)
@@ -83,30 +85,30 @@ class _LenientReader:
         elif start == "//" or start[:1] == "#":
             end = self.text.find("\n", self.at)
             if end < 0:
-                # On one line nothing tells where a comment ends.
+                # On one line, the end of a comment cannot be known.
                 raise Unreadable
             self.at = end + 1
         else:
             return False
-        self.take("Left out comments.", "high")
+        self.note("Left out comments.", "high")
         return True
 
-    def value(self, depth: int) -> object:
+    def read_value(self, depth: int) -> object:
         """The value at the next character."""
         if depth > _DEEPEST:
             raise Unreadable
         first = self.peek()
         if first == "{":
-            return self._object(depth)
+            return self._read_object(depth)
         if first in ("[", "("):
-            return self._array(first, depth)
+            return self._read_array(first, depth)
         if first in _QUOTES:
-            return self._string(first)
+            return self._read_string(first)
         if first and first in "+-.0123456789":
-            return self._number()
-        return self._literal()
+            return self._read_number()
+        return self._read_literal()
 
-    def _object(self, depth: int) -> dict[str, object]:
+    def _read_object(self, depth: int) -> dict[str, object]:
         found: dict[str, object] = {}
         self.at += 1
         while True:
@@ -115,21 +117,21 @@ class _LenientReader:
                 self.at += 1
                 return found
             if not here:
-                self._cut()
+                self._close_at_end()
                 return found
-            name = self._name(here)
-            self._colon()
-            value = self.value(depth + 1)
+            name = self._read_name(here)
+            self._skip_colon()
+            value = self.read_value(depth + 1)
             if name in found and found[name] != value:
                 raise Unreadable
             found[name] = value
-            if not self._separated("}"):
+            if not self._skip_comma("}"):
                 return found
 
-    def _array(self, opening: str, depth: int) -> list[object]:
+    def _read_array(self, opening: str, depth: int) -> list[object]:
         closing = _CLOSING[opening]
         if opening == "(":
-            self.take("Read a Python tuple as a list.", "high")
+            self.note("Read a Python tuple as a list.", "high")
         found: list[object] = []
         self.at += 1
         while True:
@@ -138,43 +140,43 @@ class _LenientReader:
                 self.at += 1
                 break
             if not here:
-                self._cut()
+                self._close_at_end()
                 break
-            found.append(self.value(depth + 1))
-            if not self._separated(closing):
+            found.append(self.read_value(depth + 1))
+            if not self._skip_comma(closing):
                 break
         if opening == "(" and len(found) == 1 and self.text[self.at - 2 : self.at - 1] != ",":
-            # Parentheses around one value are no tuple.
+            # Parentheses around one value are not a tuple.
             raise Unreadable
         return found
 
-    def _separated(self, closing: str) -> bool:
+    def _skip_comma(self, closing: str) -> bool:
         """Go over a comma; False when the container ends here. What is missing at the end of the text is closed."""
         here = self.peek()
         if here == closing:
             self.at += 1
             return False
         if not here:
-            self._cut()
+            self._close_at_end()
             return False
         if here == ",":
             self.at += 1
             after = self.peek()
             if after == closing:
-                self.take("Left out a comma before a closing bracket.", "high")
+                self.note("Left out a comma before a closing bracket.", "high")
             elif not after:
-                self.take("Left out a comma at the end.", "low")
+                self.note("Left out a comma at the end.", "low")
             return True
         raise Unreadable
 
-    def _cut(self) -> None:
-        """The text ends inside a container: what follows a finished text or container can only be its end."""
+    def _close_at_end(self) -> None:
+        """The text ends inside a container: behind a complete text or container only closing brackets are missing."""
         end = self.text.rstrip()[-1:]
-        self.take("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
+        self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
 
-    def _name(self, here: str) -> str:
+    def _read_name(self, here: str) -> str:
         if here in _QUOTES:
-            name = self._string(here)
+            name = self._read_string(here)
             if self.at >= len(self.text):
                 raise Unreadable
             return name
@@ -182,23 +184,23 @@ class _LenientReader:
         if found is None:
             raise Unreadable
         self.at = found.end()
-        self.take("Put quotation marks around names.", "high")
+        self.note("Put quotation marks around names.", "high")
         return found[0]
 
-    def _colon(self) -> None:
+    def _skip_colon(self) -> None:
         here = self.peek()
         if here == "=":
             self.at += 2 if self.text[self.at + 1 : self.at + 2] == ">" else 1
-            self.take("Read an equals sign as a colon.", "medium")
+            self.note("Read an equals sign as a colon.", "medium")
         elif here == ":":
             self.at += 1
         else:
             raise Unreadable
 
-    def _string(self, opening: str) -> str:
+    def _read_string(self, opening: str) -> str:
         closing = _QUOTES[opening]
         if opening != '"':
-            self.take("Replaced other quotation marks by double ones.", "high")
+            self.note("Replaced other quotation marks by double ones.", "high")
         pieces: list[str] = []
         stops = _STOPS[closing]
         self.at += 1
@@ -207,23 +209,23 @@ class _LenientReader:
             if found is None:
                 pieces.append(self.text[self.at :])
                 self.at = len(self.text)
-                self.take("Closed the text that was open at the end.", "low")
+                self.note("Closed the text that was open at the end.", "low")
                 break
             pieces.append(self.text[self.at : found.start()])
             self.at = found.end()
             if found[0] == closing:
                 break
             if found[0] == "\\":
-                pieces.append(self._escape())
+                pieces.append(self._read_escape())
             else:
-                self.take("Escaped control characters inside a text.", "high")
+                self.note("Escaped control characters inside a text.", "high")
                 pieces.append(found[0])
         written = "".join(pieces)
         if any("\ud800" <= sign <= "\udfff" for sign in written):
             written = written.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return written
 
-    def _escape(self) -> str:
+    def _read_escape(self) -> str:
         sign = self.text[self.at : self.at + 1]
         if sign == "u":
             digits = self.text[self.at + 1 : self.at + 5]
@@ -237,13 +239,13 @@ class _LenientReader:
         if known is not None:
             self.at += 1
             if sign in "'`":
-                self.take("Read escapes that JSON does not have.", "high")
+                self.note("Read escapes that JSON does not have.", "high")
             return known
         # A path or a regular expression whose backslashes were not doubled.
-        self.take("Doubled backslashes that begin no escape of JSON.", "medium")
+        self.note("Doubled backslashes that begin no escape of JSON.", "medium")
         return "\\"
 
-    def _number(self) -> object:
+    def _read_number(self) -> object:
         found = _NUMBER.match(self.text, self.at)
         if found is None or found.end() - found.start() > _LONGEST_NUMBER:
             raise Unreadable
@@ -252,7 +254,7 @@ class _LenientReader:
             if re.match(r"[+-]?0[0-9]", text):
                 # A leading zero is octal in some languages, and part of a code in others.
                 raise Unreadable
-            self.take("Wrote numbers as JSON writes them.", "high")
+            self.note("Wrote numbers as JSON writes them.", "high")
             text = text.replace("_", "")
         self.at = found.end()
         if "." in text or "e" in text or "E" in text:
@@ -262,7 +264,7 @@ class _LenientReader:
             return value
         return int(text)
 
-    def _literal(self) -> object:
+    def _read_literal(self) -> object:
         found = _WORD.match(self.text, self.at)
         if found is None:
             raise Unreadable
@@ -272,7 +274,7 @@ class _LenientReader:
             return _LITERALS[word]
         if word in _FOREIGN:
             self.at = found.end()
-            self.take("Read Python and JavaScript words for true, false and null.", "high")
+            self.note("Read Python and JavaScript words for true, false and null.", "high")
             return _FOREIGN[word]
         raise Unreadable
 

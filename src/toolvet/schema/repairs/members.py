@@ -1,16 +1,15 @@
-"""An object whose members are not those that were asked for → the same values under the right names and places."""
+"""Answers for an object with the wrong members: the same values under the right names and in the right places."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from toolvet.redact import word_segments
 from toolvet.schema.json_value import Path, is_object, members, names
 from toolvet.schema.place import Demands
-from toolvet.schema.repairs.answer import PathPatch
 from toolvet.schema.repairs.confidence import Confidence, least
-from toolvet.schema.repairs.conversion import converted
-from toolvet.schema.repairs.ground import View, declared, is_known, located, takes
+from toolvet.schema.repairs.context import View, as_parts, declared_names, declares_type, is_known
+from toolvet.schema.repairs.conversion import convert
 from toolvet.schema.repairs.nearest import bare, nearest
-from toolvet.schema.repairs.operation import Operation
+from toolvet.schema.repairs.operation import Operation, PathPatch
 from toolvet.schema.repairs.words import meant
 from toolvet.schema.violation import Violation
 
@@ -28,15 +27,15 @@ OF_OBJECTS = frozenset(
 )
 
 
-class MissingMembers:
-    """An object, what is missing in it, and what is there that was not asked for."""
+class MemberMismatch:
+    """An object beside its schema: which members it lacks, and which it has that the schema does not name."""
 
     def __init__(self, view: View, path: Path, violations: Sequence[Violation]) -> None:
         self.view = view
         self.path = path
         self.value = members(view.at(path))
         self.demands = view.demands(path)
-        self.declared = declared(self.demands)
+        self.declared = declared_names(self.demands)
         self.missing = [
             name
             for violation in violations
@@ -45,71 +44,75 @@ class MissingMembers:
         self.forbidden = [name for violation in violations for name in names(violation.params.get("unexpected"))]
         known = set(self.declared) | set(self.missing)
         self.absent = [name for name in dict.fromkeys((*self.missing, *self.declared)) if name not in self.value]
-        # More than these are no call any more.
-        self.unknown = [name for name in self.value if name not in known][:_MOST]
+        # An object with more is not a tool call.
+        self.unknown = [name for name in self.value if name not in known][:_MOST_NAMES]
 
     def answer(self, confidence: Confidence, *operations: Operation, cost: int = 0) -> PathPatch:
-        """The operations, told for the place of this object."""
+        """The operations as an answer for this object."""
         return PathPatch(path=self.path, operations=operations, confidence=confidence, cost=cost)
 
 
-_MOST = 200
+_MOST_NAMES = 200
 
 
 def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
-    """What answers the violations of an object as a whole; one way at a time, the surest first."""
-    lack = MissingMembers(view, path, violations)
-    for way in _WAYS:
-        found = way(lack)
+    """Return what answers the violations of an object as a whole, or None: the first strategy that finds something."""
+    mismatch = MemberMismatch(view, path, violations)
+    for strategy in _STRATEGIES:
+        found = strategy(mismatch)
         if found is not None:
             return found
     return None
 
 
-def _renamed_alike(lack: MissingMembers) -> PathPatch | None:
-    """Members whose name is right but for its case and separators."""
+def _rename_alike(mismatch: MemberMismatch) -> PathPatch | None:
+    """Rename members whose name is right but for its case and separators."""
     pairs: dict[str, str] = {}
     by_form: dict[str, list[str]] = {}
-    for name in lack.absent:
+    for name in mismatch.absent:
         by_form.setdefault(bare(name), []).append(name)
-    for name in lack.unknown:
+    for name in mismatch.unknown:
         alike = by_form.get(bare(name), [])
         if len(alike) == 1 and alike[0] not in pairs.values():
             pairs[name] = alike[0]
-    return _renaming(lack, pairs, "high")
+    return _rename(mismatch, pairs, "high")
 
 
-def _renaming(lack: MissingMembers, pairs: dict[str, str], confidence: Confidence) -> PathPatch | None:
+def _rename(mismatch: MemberMismatch, pairs: dict[str, str], confidence: Confidence) -> PathPatch | None:
     if not pairs:
         return None
-    operations = [_moved((*lack.path, old), (*lack.path, new)) for old, new in pairs.items()]
-    return lack.answer(confidence, *operations, cost=len(operations))
+    operations = [_move((*mismatch.path, old), (*mismatch.path, new)) for old, new in pairs.items()]
+    return mismatch.answer(confidence, *operations, cost=len(operations))
 
 
-def _unwrapped(lack: MissingMembers) -> PathPatch | None:
-    """The object inside a member that only wraps it."""
-    if len(lack.value) > _MOST_BESIDE:
+def _unwrap(mismatch: MemberMismatch) -> PathPatch | None:
+    """Take the arguments out of a member that only wraps them: `{"input": {…}}`."""
+    if len(mismatch.value) > _MOST_BESIDE:
         return None
     found: list[PathPatch] = []
-    for name in lack.unknown:
-        read = _as_object(lack.value[name])
+    for name in mismatch.unknown:
+        read = _find_object(mismatch.value[name])
         if read is None:
             continue
         inner, confidence = read
         wrapping = meant(name, "wrapping")
-        beside = [other for other in lack.value if other != name]
-        if beside and (wrapping is None or not all(_is_envelope(other, lack, inner) for other in beside)):
+        beside = [other for other in mismatch.value if other != name]
+        if beside and (wrapping is None or not all(_is_envelope(other, mismatch, inner) for other in beside)):
             continue
-        shared = _shared(inner, lack.declared)
-        if not shared and (wrapping is None or lack.missing):
+        shared = _count_shared(inner, mismatch.declared)
+        if not shared and (wrapping is None or mismatch.missing):
             continue
-        at = (*lack.path, name)
+        at = (*mismatch.path, name)
         operations = (
-            [] if inner is lack.value[name] else [Operation(op="replace", path=at, value=inner, old=lack.value[name])]
+            []
+            if inner is mismatch.value[name]
+            else [Operation(op="replace", path=at, value=inner, old=mismatch.value[name])]
         )
         sure: Confidence = "high" if wrapping or shared == len(inner) else "medium"
         found.append(
-            lack.answer(least((sure, confidence, "medium" if beside else "high")), *operations, _moved(at, lack.path))
+            mismatch.answer(
+                least((sure, confidence, "medium" if beside else "high")), *operations, _move(at, mismatch.path)
+            )
         )
     return found[0] if len(found) == 1 else None
 
@@ -117,219 +120,227 @@ def _unwrapped(lack: MissingMembers) -> PathPatch | None:
 _MOST_BESIDE = 7
 
 
-def _is_envelope(name: str, lack: MissingMembers, inner: Mapping[str, object]) -> bool:
-    """Whether a member beside the wrapping names the call: it is no argument, or the wrapping holds that argument."""
-    return meant(name, "envelope") is not None and (name not in lack.declared or name in inner)
+def _is_envelope(name: str, mismatch: MemberMismatch, inner: Mapping[str, object]) -> bool:
+    """Whether a member beside the wrapping names the call: it is not an argument, or the wrapped object has it."""
+    return meant(name, "envelope") is not None and (name not in mismatch.declared or name in inner)
 
 
-def _as_object(value: object) -> tuple[Mapping[str, object], Confidence] | None:
+def _find_object(value: object) -> tuple[Mapping[str, object], Confidence] | None:
     if is_object(value):
         return value, "high"
     if isinstance(value, str):
-        for guess in converted(value, "object", "", ()):
+        for guess in convert(value, "object", "", ()):
             if is_object(guess.value):
                 return guess.value, guess.confidence
     return None
 
 
-def _shared(inner: Mapping[str, object], declared_names: Sequence[str]) -> int:
+def _count_shared(inner: Mapping[str, object], declared_names: Sequence[str]) -> int:
     forms = set(map(bare, declared_names))
-    return sum(bare(name) in forms for name in list(inner)[:_MOST])
+    return sum(bare(name) in forms for name in list(inner)[:_MOST_NAMES])
 
 
-def _nested(lack: MissingMembers) -> PathPatch | None:
-    """Members that belong into an object among the declared ones, and stand beside it."""
+def _nest(mismatch: MemberMismatch) -> PathPatch | None:
+    """Move members into the object among the declared ones that they belong to."""
     moves: list[Operation] = []
     taken: set[str] = set()
-    for name in lack.declared:
-        present = lack.value.get(name)
-        if name in lack.value and not is_object(present):
+    for name in mismatch.declared:
+        present = mismatch.value.get(name)
+        if name in mismatch.value and not is_object(present):
             continue
-        inner = lack.view.of(lack.demands.member(name), present if name in lack.value else {})
-        if not takes(inner, "object"):
+        inner = mismatch.view.of(mismatch.demands.member(name), present if name in mismatch.value else {})
+        if not declares_type(inner, "object"):
             continue
-        wanted = {bare(member): member for member in declared(inner) if member not in members(present)}
-        fitting = {other: wanted[bare(other)] for other in lack.unknown if bare(other) in wanted and other not in taken}
+        wanted = {bare(member): member for member in declared_names(inner) if member not in members(present)}
+        fitting = {
+            other: wanted[bare(other)] for other in mismatch.unknown if bare(other) in wanted and other not in taken
+        }
         # A member that is required elsewhere is not taken away for an optional object.
-        if not fitting or (name not in lack.value and not _completes(inner, fitting.values())):
+        if not fitting or (name not in mismatch.value and not _completes(inner, fitting.values())):
             continue
-        if name not in lack.value:
-            moves.append(_added((*lack.path, name), {}, "to hold what belongs there"))
-        moves.extend(_moved((*lack.path, old), (*lack.path, name, new)) for old, new in fitting.items())
+        if name not in mismatch.value:
+            moves.append(_add((*mismatch.path, name), {}, "to hold what belongs there"))
+        moves.extend(_move((*mismatch.path, old), (*mismatch.path, name, new)) for old, new in fitting.items())
         taken.update(fitting)
-    return lack.answer("high" if len(taken) > 1 else "medium", *moves, cost=len(moves)) if moves else None
+    return mismatch.answer("high" if len(taken) > 1 else "medium", *moves, cost=len(moves)) if moves else None
 
 
 def _completes(inner: Demands, held: Iterable[str]) -> bool:
     return set(inner.required()) <= set(held)
 
 
-def _hoisted(lack: MissingMembers) -> PathPatch | None:
-    """Members that belong here, and stand in an object below; what only held them goes as well."""
+def _hoist(mismatch: MemberMismatch) -> PathPatch | None:
+    """Move members up that belong here, from an object below; an object that is empty then is removed."""
     found: dict[str, Path] = {}
     emptied: list[Path] = []
-    for holder, value in lack.value.items():
+    for holder, value in mismatch.value.items():
         held = value
         if not is_object(held):
             continue
         own = (
-            set(declared(lack.view.of(lack.demands.member(holder), held))) if holder not in lack.unknown else set[str]()
+            set(declared_names(mismatch.view.of(mismatch.demands.member(holder), held)))
+            if holder not in mismatch.unknown
+            else set[str]()
         )
-        wanted = {bare(name): name for name in lack.absent if name not in found}
-        fitting = {name: wanted[bare(name)] for name in list(held)[:_MOST] if name not in own and bare(name) in wanted}
-        if holder in lack.unknown and len(fitting) < len(held):
+        wanted = {bare(name): name for name in mismatch.absent if name not in found}
+        fitting = {
+            name: wanted[bare(name)] for name in list(held)[:_MOST_NAMES] if name not in own and bare(name) in wanted
+        }
+        if holder in mismatch.unknown and len(fitting) < len(held):
             continue
         for old, new in fitting.items():
-            found[new] = (*lack.path, holder, old)
-        if fitting and holder in lack.unknown:
-            emptied.append((*lack.path, holder))
+            found[new] = (*mismatch.path, holder, old)
+        if fitting and holder in mismatch.unknown:
+            emptied.append((*mismatch.path, holder))
     if not found:
         return None
-    operations = [_moved(origin, (*lack.path, name)) for name, origin in found.items()]
-    operations.extend(_removed(path, "it is empty now") for path in emptied)
-    return lack.answer("medium", *operations, cost=len(operations))
+    operations = [_move(origin, (*mismatch.path, name)) for name, origin in found.items()]
+    operations.extend(_remove(path, "it is empty now") for path in emptied)
+    return mismatch.answer("medium", *operations, cost=len(operations))
 
 
-def _raised(lack: MissingMembers) -> PathPatch | None:
-    """Members that nothing allows here, and that an object further out declares and lacks."""
-    for length in range(len(lack.path) - 1, -1, -1):
-        outer = lack.path[:length]
-        holder = lack.view.at(outer)
+def _move_outwards(mismatch: MemberMismatch) -> PathPatch | None:
+    """Move members that nothing allows here to an object further out, which declares and lacks them."""
+    for length in range(len(mismatch.path) - 1, -1, -1):
+        outer = mismatch.path[:length]
+        holder = mismatch.view.at(outer)
         if not is_object(holder):
             continue
-        demands = lack.view.demands(outer)
-        wanted = {bare(name): name for name in declared(demands) if name not in holder}
+        demands = mismatch.view.demands(outer)
+        wanted = {bare(name): name for name in declared_names(demands) if name not in holder}
         moves = [
-            _moved((*lack.path, name), (*outer, wanted[bare(name)]))
-            for name in lack.forbidden[:_MOST]
+            _move((*mismatch.path, name), (*outer, wanted[bare(name)]))
+            for name in mismatch.forbidden[:_MOST_NAMES]
             if bare(name) in wanted
-            and lack.view.ground.accepts(demands.member(wanted[bare(name)]), lack.value.get(name))
+            and mismatch.view.context.accepts(demands.member(wanted[bare(name)]), mismatch.value.get(name))
         ]
         if moves:
             return PathPatch(path=outer, operations=tuple(moves), confidence="medium", cost=len(moves))
     return None
 
 
-def _deepened(lack: MissingMembers) -> PathPatch | None:
-    """The object inside a member of its own name: `{"user": {"user": {…}}}`."""
-    if len(lack.value) != 1 or not lack.path:
+def _unwrap_same_name(mismatch: MemberMismatch) -> PathPatch | None:
+    """Take the object out of a member of its own name: `{"user": {"user": {…}}}`."""
+    if len(mismatch.value) != 1 or not mismatch.path:
         return None
-    ((name, inner),) = lack.value.items()
-    if not is_object(inner) or name in lack.declared or not _shared(inner, lack.declared):
+    ((name, inner),) = mismatch.value.items()
+    if not is_object(inner) or name in mismatch.declared or not _count_shared(inner, mismatch.declared):
         return None
-    return lack.answer("high", _moved((*lack.path, name), lack.path))
+    return mismatch.answer("high", _move((*mismatch.path, name), mismatch.path))
 
 
-def _renamed_misspelt(lack: MissingMembers) -> PathPatch | None:
-    """Members whose name is misspelt or shortened, and whose value fits where they go."""
+def _rename_misspelt(mismatch: MemberMismatch) -> PathPatch | None:
+    """Rename members whose name is misspelt or shortened, if the value fits under the other name."""
     pairs: dict[str, str] = {}
-    for name in lack.unknown:
-        found = nearest(name, [other for other in lack.absent if other not in pairs.values()])
-        if found is None or not _fits(lack, name, found.option):
+    for name in mismatch.unknown:
+        found = nearest(name, [other for other in mismatch.absent if other not in pairs.values()])
+        if found is None or not _fits(mismatch, name, found.option):
             continue
         # Another member that means the same one makes both doubtful.
-        rivals = [other for other in lack.unknown if other != name and nearest(other, [found.option]) is not None]
+        rivals = [other for other in mismatch.unknown if other != name and nearest(other, [found.option]) is not None]
         if not rivals:
             pairs[name] = found.option
-    return _renaming(lack, pairs, "medium")
+    return _rename(mismatch, pairs, "medium")
 
 
-def _renamed_in_part(lack: MissingMembers) -> PathPatch | None:
-    """The one member whose name shares its words with the one that is missing: `file` for `file_path`."""
+def _rename_by_shared_words(mismatch: MemberMismatch) -> PathPatch | None:
+    """Rename the one member whose name shares words with the one that is missing: `file` for `file_path`."""
     pairs: dict[str, str] = {}
-    for missing in lack.missing:
-        words = _words(missing)
-        alike = [name for name in lack.unknown if _words(name) & words and _fits(lack, name, missing)]
+    for missing in mismatch.missing:
+        words = _significant_words(missing)
+        alike = [
+            name for name in mismatch.unknown if _significant_words(name) & words and _fits(mismatch, name, missing)
+        ]
         if len(alike) == 1 and alike[0] not in pairs:
             pairs[alike[0]] = missing
-    return _renaming(lack, pairs, "low")
+    return _rename(mismatch, pairs, "low")
 
 
-def _words(name: str) -> set[str]:
+def _significant_words(name: str) -> set[str]:
     return {word for word in word_segments(name) if len(word) > 1 and word not in ("id", "the")}
 
 
-def _fits(lack: MissingMembers, name: str, other: str) -> bool:
-    """Whether the value of one member could stand under another name, as it is or as another type."""
-    parts = lack.demands.member(other)
-    value = lack.value[name]
-    ground = lack.view.ground
-    if ground.accepts(parts, value):
+def _fits(mismatch: MemberMismatch, name: str, other: str) -> bool:
+    """Whether the value of one member fits under another name, as it is or as another type."""
+    parts = mismatch.demands.member(other)
+    value = mismatch.value[name]
+    context = mismatch.view.context
+    if context.accepts(parts, value):
         return True
-    demands = lack.view.of(parts, value)
+    demands = mismatch.view.of(parts, value)
     for kind in sorted(demands.types()):
-        for guess in converted(value, kind, other, demands.plain()):
-            if ground.accepts(located(demands), guess.value):
+        for guess in convert(value, kind, other, demands.plain()):
+            if context.accepts(as_parts(demands), guess.value):
                 return True
     return False
 
 
-def _completed(lack: MissingMembers) -> PathPatch | None:
-    """What is missing, and can be known: the only value there is, or the schema's own default."""
+def _add_known(mismatch: MemberMismatch) -> PathPatch | None:
+    """Add the missing members whose value is known: the only one that is allowed, or the schema's own default."""
     operations: list[Operation] = []
     sure: list[Confidence] = []
-    for name in dict.fromkeys(lack.missing):
-        demands = lack.view.of(lack.demands.member(name), None)
+    for name in dict.fromkeys(mismatch.missing):
+        demands = mismatch.view.of(mismatch.demands.member(name), None)
         known, value = is_known(demands)
-        if not known or not lack.view.ground.accepts(lack.demands.member(name), value):
+        if not known or not mismatch.view.context.accepts(mismatch.demands.member(name), value):
             continue
         single = demands.listed() is not None
         why = "the only value that is allowed" if single else "its default"
-        operations.append(_added((*lack.path, name), value, why))
+        operations.append(_add((*mismatch.path, name), value, why))
         sure.append("high" if single else "medium")
-    return lack.answer(least(sure), *operations, cost=len(operations)) if operations else None
+    return mismatch.answer(least(sure), *operations, cost=len(operations)) if operations else None
 
 
-def _dropped(lack: MissingMembers) -> PathPatch | None:
-    """Without the members that nothing allows: the last way, for what they said is lost."""
-    if lack.missing or not lack.forbidden:
+def _remove_forbidden(mismatch: MemberMismatch) -> PathPatch | None:
+    """Remove the members that nothing allows: the last strategy, because their values are lost."""
+    if mismatch.missing or not mismatch.forbidden:
         return None
-    present = [name for name in dict.fromkeys(lack.forbidden) if name in lack.value]
-    operations = [_removed((*lack.path, name), "the schema allows no such member") for name in present]
-    empty = all(lack.value[name] is None for name in present)
-    few: Confidence = "medium" if len(present) < 2 or len(present) * 2 <= len(lack.value) else "low"
-    return lack.answer("high" if empty else few, *operations, cost=10 * len(operations)) if operations else None
+    present = [name for name in dict.fromkeys(mismatch.forbidden) if name in mismatch.value]
+    operations = [_remove((*mismatch.path, name), "the schema allows no such member") for name in present]
+    empty = all(mismatch.value[name] is None for name in present)
+    few: Confidence = "medium" if len(present) < 2 or len(present) * 2 <= len(mismatch.value) else "low"
+    return mismatch.answer("high" if empty else few, *operations, cost=10 * len(operations)) if operations else None
 
 
-def _renamed_by_rule(lack: MissingMembers) -> PathPatch | None:
-    """Member names that `propertyNames` refuses, in another case or without white space."""
-    rules = [schema["propertyNames"] for schema in lack.demands.plain() if "propertyNames" in schema]
+def _rename_by_rule(mismatch: MemberMismatch) -> PathPatch | None:
+    """Rename members that `propertyNames` refuses: to another case, or without white space."""
+    rules = [schema["propertyNames"] for schema in mismatch.demands.plain() if "propertyNames" in schema]
     if not rules:
         return None
-    parts = [part for part in located(lack.demands) if "propertyNames" in members(part.schema)]
+    parts = [part for part in as_parts(mismatch.demands) if "propertyNames" in members(part.schema)]
     pairs: dict[str, str] = {}
-    for name in lack.unknown:
-        if lack.view.ground.accepts(parts, {name: lack.value[name]}):
+    for name in mismatch.unknown:
+        if mismatch.view.context.accepts(parts, {name: mismatch.value[name]}):
             continue
         for other in (name.strip(), name.strip().lower(), name.strip().upper()):
-            if other not in lack.value and lack.view.ground.accepts(parts, {other: lack.value[name]}):
+            if other not in mismatch.value and mismatch.view.context.accepts(parts, {other: mismatch.value[name]}):
                 pairs[name] = other
                 break
-    return _renaming(lack, pairs, "medium")
+    return _rename(mismatch, pairs, "medium")
 
 
-def _moved(origin: Path, path: Path) -> Operation:
+def _move(origin: Path, path: Path) -> Operation:
     return Operation(op="move", path=path, origin=origin)
 
 
-def _removed(path: Path, why: str) -> Operation:
+def _remove(path: Path, why: str) -> Operation:
     return Operation(op="remove", path=path, why=why)
 
 
-def _added(path: Path, value: object, why: str) -> Operation:
+def _add(path: Path, value: object, why: str) -> Operation:
     return Operation(op="add", path=path, value=value, why=why)
 
 
-_WAYS: tuple[Callable[[MissingMembers], PathPatch | None], ...] = (
-    _renamed_alike,
-    _deepened,
-    _unwrapped,
-    _nested,
-    _hoisted,
-    _raised,
-    _renamed_misspelt,
-    _renamed_by_rule,
-    _renamed_in_part,
-    _completed,
-    _dropped,
+_STRATEGIES: tuple[Callable[[MemberMismatch], PathPatch | None], ...] = (
+    _rename_alike,
+    _unwrap_same_name,
+    _unwrap,
+    _nest,
+    _hoist,
+    _move_outwards,
+    _rename_misspelt,
+    _rename_by_rule,
+    _rename_by_shared_words,
+    _add_known,
+    _remove_forbidden,
 )

@@ -1,4 +1,4 @@
-"""Which of some names was meant: by case, by separators, by spelling; never when two are equally near."""
+"""`nearest`: which of some names was meant, by case, separators or spelling; none where two are equally near."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ class Nearest(msgspec.Struct, frozen=True):
 
 
 def nearest(text: str, options: Sequence[str]) -> Nearest | None:
-    """The one option that `text` means, or None: each way of being alike is tried in turn, and a tie ends it."""
+    """Return the one option that `text` means, or None: each way of being alike is tried in turn, a tie ends it."""
     if len(text) > _LONGEST or len(options) > _MOST:
         return None
     for form, confidence in _FORMS:
@@ -28,7 +28,7 @@ def nearest(text: str, options: Sequence[str]) -> Nearest | None:
         found = [option for option in options if len(option) <= _LONGEST and form(option) == wanted]
         if found:
             return Nearest(found[0], confidence) if len(found) == 1 else None
-    return _misspelt(text, options)
+    return _find_misspelt(text, options)
 
 
 _LONGEST = 80
@@ -37,37 +37,42 @@ _QUOTES = "\"'`\u201c\u201d\u2018\u2019"
 
 
 def unquoted(text: str) -> str:
-    """Without white space around it and without one pair of quotation marks."""
+    """Return `text` without white space around it and without one pair of quotation marks."""
     bare = text.strip()
     if len(bare) > 1 and bare[0] in _QUOTES and bare[-1] in _QUOTES:
         bare = bare[1:-1].strip()
     return bare
 
 
-def _cased(text: str) -> str:
+def _fold_case(text: str) -> str:
     return unquoted(text).casefold()
 
 
 @lru_cache(maxsize=4096)
 def bare(text: str) -> str:
-    """Letters and digits alone, in lower case: `user_name`, `userName` and `User name` alike."""
+    """Return the letters and digits alone, in lower case: the same for `user_name`, `userName` and `User name`."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 _FORMS: tuple[tuple[Callable[[str], str], Confidence], ...] = (
     (unquoted, "high"),
-    (_cased, "high"),
+    (_fold_case, "high"),
     (bare, "high"),
 )
 
 
-def _misspelt(text: str, options: Iterable[str]) -> Nearest | None:
+def _find_misspelt(text: str, options: Iterable[str]) -> Nearest | None:
     wanted = bare(text)
     near: list[tuple[int, str]] = []
     for option in options:
         other = bare(option)
-        most = _allowed(max(len(wanted), len(other)))
-        if not most or abs(len(wanted) - len(other)) > most or len(option) > _LONGEST or _digits(wanted, other):
+        most = _most_slips(max(len(wanted), len(other)))
+        if (
+            not most
+            or abs(len(wanted) - len(other)) > most
+            or len(option) > _LONGEST
+            or _differ_in_digits(wanted, other)
+        ):
             continue
         away = distance(wanted, other, most)
         if away <= most:
@@ -76,38 +81,38 @@ def _misspelt(text: str, options: Iterable[str]) -> Nearest | None:
         near.sort(key=lambda pair: pair[0])
         alone = len(near) == 1 or near[0][0] < near[1][0]
         return Nearest(near[0][1], "medium") if alone else None
-    return _shortened(wanted, options)
+    return _find_shortened(wanted, options)
 
 
-def _allowed(length: int) -> int:
-    """How many slips of the pen a word of this length may hold and still be recognised."""
+def _most_slips(length: int) -> int:
+    """How many letters of a word of this length may be wrong, so that it is still recognised."""
     return 0 if length < 4 else 1 if length < 8 else 2
 
 
-def _digits(left: str, right: str) -> bool:
-    """Whether two names tell different numbers: `v1` and `v2` are not one name misspelt."""
+def _differ_in_digits(left: str, right: str) -> bool:
+    """Whether two names contain different numbers: `v1` and `v2` are not one name misspelt."""
     return _NUMBERS.findall(left) != _NUMBERS.findall(right)
 
 
 _NUMBERS = re.compile(r"\d+")
 
 
-def _shortened(wanted: str, options: Iterable[str]) -> Nearest | None:
+def _find_shortened(wanted: str, options: Iterable[str]) -> Nearest | None:
     """The one option that begins with the word, or that the word begins with: `desc` for `descending`."""
     found = [
         option
         for option in options
-        if (other := bare(option)) and min(len(other), len(wanted)) >= 3 and _begins(wanted, other)
+        if (other := bare(option)) and min(len(other), len(wanted)) >= 3 and _one_begins_other(wanted, other)
     ]
     return Nearest(found[0], "medium") if len(found) == 1 else None
 
 
-def _begins(left: str, right: str) -> bool:
+def _one_begins_other(left: str, right: str) -> bool:
     return left.startswith(right) or right.startswith(left)
 
 
 def distance(left: str, right: str, most: int) -> int:
-    """How many letters to add, drop, change or swap with a neighbour; beyond `most` it is not counted on."""
+    """How many letters to add, drop, change or swap with a neighbour; counting stops at `most + 1`."""
     if left == right:
         return 0
     before: list[int] = []

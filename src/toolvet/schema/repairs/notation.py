@@ -1,7 +1,6 @@
-"""Days and times in the notations of people, rewritten as ISO 8601 (RFC 3339); as data in `notations.toml`."""
+"""Days and times as people write them, rewritten as ISO 8601 (RFC 3339); the notations are in `notations.toml`."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -9,9 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
-from toolvet.schema.repairs.confidence import Confidence, least
-from toolvet.schema.repairs.guess import Guess
+from toolvet.discover.toml import read_toml
+from toolvet.schema.repairs.confidence import Confidence, Guess, least
 
 Target = Literal["date", "time", "date-time"]
 
@@ -26,7 +24,7 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Notations(msgspec.Struct, frozen=True):
-    """The whole table."""
+    """The content of `notations.toml`."""
 
     months: tuple[str, ...]
     weekdays: str
@@ -38,12 +36,11 @@ class Notations(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def notations() -> Notations:
     """The table, in the order of the file."""
-    content = data_file("toolvet.schema.repairs", "notations.toml")
-    return msgspec.convert(tomllib.loads(content.decode()), Notations)
+    return read_toml("toolvet.schema.repairs", "notations.toml", Notations)
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What a text says of a moment, each part as ISO 8601; an empty part was not said."""
+    """The day, time and offset that a text states, each as ISO 8601; empty where it does not."""
 
     confidence: Confidence
     day: str = ""
@@ -51,8 +48,8 @@ class Moment(msgspec.Struct, frozen=True):
     offset: str = ""
 
 
-def rewritten(value: object, target: Target) -> Iterator[Guess]:
-    """`value` in the notation of the format, where what it says is certain; the surest first."""
+def rewrite_moment(value: object, target: Target) -> Iterator[Guess]:
+    """Yield `value` in the notation of the format `target`, the surest reading first."""
     for moment in moments(value):
         confidence = moment.confidence
         if target == "date" and moment.day:
@@ -60,22 +57,24 @@ def rewritten(value: object, target: Target) -> Iterator[Guess]:
             lost = moment.time and not moment.time.startswith("00:00:00")
             yield Guess(moment.day, "low" if lost else confidence)
         elif target == "time" and moment.time and not moment.day:
-            yield Guess(f"{moment.time}{moment.offset or 'Z'}", confidence if moment.offset else _at_most(confidence))
+            yield Guess(
+                f"{moment.time}{moment.offset or 'Z'}", confidence if moment.offset else _at_most_medium(confidence)
+            )
         elif target == "date-time" and moment.day:
             if moment.time:
-                sure = confidence if moment.offset else _at_most(confidence)
+                sure = confidence if moment.offset else _at_most_medium(confidence)
                 yield Guess(f"{moment.day}T{moment.time}{moment.offset or 'Z'}", sure)
             else:
                 yield Guess(f"{moment.day}T00:00:00Z", "low")
 
 
-def plainly(value: object) -> Iterator[Guess]:
-    """`value` in the notations that patterns ask for: a day, hours and minutes, and what lies between."""
+def rewrite_plainly(value: object) -> Iterator[Guess]:
+    """Yield `value` in the notations that patterns ask for: a day, a time, or both, with other separators."""
     for moment in moments(value):
         if moment.day and moment.time:
             yield Guess(f"{moment.day}T{moment.time}{moment.offset}", moment.confidence)
             yield Guess(f"{moment.day} {moment.time}{moment.offset}", moment.confidence)
-            yield Guess(f"{moment.day}T{moment.time}{moment.offset or 'Z'}", _at_most(moment.confidence))
+            yield Guess(f"{moment.day}T{moment.time}{moment.offset or 'Z'}", _at_most_medium(moment.confidence))
         elif moment.day:
             yield Guess(moment.day, moment.confidence)
             yield Guess(moment.day.replace("-", ""), moment.confidence)
@@ -86,17 +85,17 @@ def plainly(value: object) -> Iterator[Guess]:
             yield Guess(f"{moment.time}{moment.offset}", moment.confidence)
 
 
-def _at_most(confidence: Confidence) -> Confidence:
-    """An offset that was not said is taken to be UTC: medium, at most."""
+def _at_most_medium(confidence: Confidence) -> Confidence:
+    """Without an offset UTC is assumed: medium, at most."""
     return least((confidence, "medium"))
 
 
 def moments(value: object) -> Iterator[Moment]:
-    """What a text, or a number of seconds since 1970, says of a moment."""
+    """Yield each moment that `value` may state: a text, or a number of seconds or milliseconds since 1970."""
     if isinstance(value, str):
         text = value.strip().strip("\"'")
         if 2 < len(text) <= _LONGEST and text.isascii():
-            yield from _read(text)
+            yield from _parse_moments(text)
     elif isinstance(value, int) and not isinstance(value, bool):
         # Seconds have ten digits from 2001 to 2286, milliseconds thirteen.
         seconds = value if 10**9 <= value < 10**10 else value // 1000 if 10**12 <= value < 10**13 else None
@@ -108,11 +107,11 @@ def moments(value: object) -> Iterator[Moment]:
 _LONGEST = 50
 
 
-def _read(text: str) -> Iterator[Moment]:
-    table = _compiled()
+def _parse_moments(text: str) -> Iterator[Moment]:
+    table = _expressions()
     for expression, row in table["date"]:
         found = expression.match(text)
-        day = _day(found) if found else None
+        day = _iso_day(found) if found else None
         if found is None or day is None:
             continue
         rest = text[found.end() :]
@@ -121,33 +120,33 @@ def _read(text: str) -> Iterator[Moment]:
             continue
         between = _BETWEEN.match(rest)
         if between is not None:
-            for moment in _clock(rest[between.end() :]):
+            for moment in _parse_times(rest[between.end() :]):
                 yield Moment(least((row.confidence, moment.confidence)), day, moment.time, moment.offset)
-    yield from _clock(text)
+    yield from _parse_times(text)
 
 
 _BETWEEN = re.compile(r"(?:t|,?\s+(?:at\s+)?)", re.IGNORECASE)
 
 
-def _clock(text: str) -> Iterator[Moment]:
-    table = _compiled()
+def _parse_times(text: str) -> Iterator[Moment]:
+    table = _expressions()
     for expression, row in table["time"]:
         found = expression.match(text)
         if found is None:
             continue
         rest = text[found.end() :].strip()
-        time = _time(found)
+        time = _iso_time(found)
         if not rest:
             yield Moment(row.confidence, "", time)
             continue
         for offset, other in table["offset"]:
             zone = offset.fullmatch(rest)
             if zone is not None:
-                yield Moment(least((row.confidence, other.confidence)), "", time, _offset(zone))
+                yield Moment(least((row.confidence, other.confidence)), "", time, _iso_offset(zone))
 
 
 @lru_cache(maxsize=1)
-def _compiled() -> Mapping[str, tuple[tuple[re.Pattern[str], Notation], ...]]:
+def _expressions() -> Mapping[str, tuple[tuple[re.Pattern[str], Notation], ...]]:
     table = notations()
     kinds = {"date": (table.weekdays, table.date), "time": ("", table.time), "offset": ("", table.offset)}
     return {
@@ -156,7 +155,7 @@ def _compiled() -> Mapping[str, tuple[tuple[re.Pattern[str], Notation], ...]]:
     }
 
 
-def _day(found: re.Match[str]) -> str | None:
+def _iso_day(found: re.Match[str]) -> str | None:
     parts = found.groupdict()
     if "a" in parts:
         first, second = int(parts["a"]), int(parts["b"])
@@ -165,7 +164,7 @@ def _day(found: re.Match[str]) -> str | None:
             return None
         day, month = (first, second) if first > 12 else (second, first)
     elif "name" in parts:
-        known = _month(parts["name"])
+        known = _month_number(parts["name"])
         if known is None:
             return None
         day, month = int(parts["day"]), known
@@ -177,7 +176,7 @@ def _day(found: re.Match[str]) -> str | None:
         return None
 
 
-def _month(name: str) -> int | None:
+def _month_number(name: str) -> int | None:
     lowered = name.lower()
     for index, month in enumerate(notations().months):
         if month.startswith(lowered) or lowered == "sept" == month[:4]:
@@ -185,7 +184,7 @@ def _month(name: str) -> int | None:
     return None
 
 
-def _time(found: re.Match[str]) -> str:
+def _iso_time(found: re.Match[str]) -> str:
     parts = found.groupdict()
     hour = int(parts["hour"])
     half = parts.get("half")
@@ -195,7 +194,7 @@ def _time(found: re.Match[str]) -> str:
     return f"{hour:02}:{parts.get('minute') or '00'}:{parts.get('second') or '00'}{fraction}"
 
 
-def _offset(found: re.Match[str]) -> str:
+def _iso_offset(found: re.Match[str]) -> str:
     parts = found.groupdict()
     if not parts.get("hours"):
         return "Z"

@@ -1,4 +1,4 @@
-"""Text that was meant as JSON → the value, with every departure from JSON told."""
+"""`recover`: the value of a text that was meant as JSON, with every departure from JSON described."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from toolvet.schema.repairs.lenient import LenientValue, Unreadable, read
 
 
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
-    """The value that a text was meant to hold; `steps` tells in a sentence each what had to be read otherwise."""
+    """The value that a text was meant to contain; `steps` has a sentence for each departure from JSON."""
 
     value: object
     steps: tuple[str, ...]
@@ -22,40 +22,44 @@ class Recovered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recover(text: str) -> Recovered | None:
-    """The JSON value that `text` was meant to hold, or None where that is uncertain. Total, in linear time.
+    """Return the JSON value that `text` was meant to contain, or None where that is uncertain.
 
-    JSON itself comes back without steps. Beyond it an object or an array is read in the notations of Python and
+    For JSON itself, `steps` is empty. Beyond JSON, an object or an array is read in the notations of Python and
     JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
-    missing. NaN and Infinity are no JSON values, and are refused.
+    missing. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
+
+    Example:
+        >>> recover("Here you are: {'limit': 10}").value
+        {'limit': 10}
     """
     if len(text) > _LONGEST:
         return None
     bare = text.strip().removeprefix("\ufeff").strip()
     try:
-        return _decoded(_strict(bare), (), "high")
+        return _decode_nested(_parse_json(bare), (), "high")
     except (ValueError, RecursionError):
         pass
-    for inner, step, confidence in _places(bare):
-        reading = _read(inner)
+    for inner, step, confidence in _candidates(bare):
+        reading = _read_leniently(inner)
         if reading is not None:
-            return _recovered(reading, inner, step, confidence)
+            return _accept(reading, inner, step, confidence)
     return None
 
 
 _LONGEST = 4_000_000
 
 
-def _strict(text: str) -> object:
+def _parse_json(text: str) -> object:
     """JSON and nothing else; whole numbers of any size stay exact."""
-    return cast("object", json.loads(text, parse_constant=_refused, parse_float=_finite))
+    return cast("object", json.loads(text, parse_constant=_refuse_constant, parse_float=_parse_finite))
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     value = float(digits)
-    return value if math.isfinite(value) else _refused(digits)
+    return value if math.isfinite(value) else _refuse_constant(digits)
 
 
-def _refused(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON value")
 
 
@@ -67,8 +71,8 @@ _AROUND = "Left out the words around the JSON."
 _MOST_OPENINGS = 8
 
 
-def _places(text: str) -> Iterator[tuple[str, str, Confidence]]:
-    """Where in a text the value may stand: all of it, its one fenced block, then behind each opening bracket."""
+def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
+    """Parts of a text that may be the value: all of it, its one fenced block, then from each opening bracket on."""
     if text[:1] in "{[(\"'":
         yield text, "", "high"
     if "```" in text:
@@ -83,13 +87,13 @@ def _places(text: str) -> Iterator[tuple[str, str, Confidence]]:
         return
     for _, opening in zip(range(_MOST_OPENINGS), _OPENING.finditer(text), strict=False):
         start = opening.start()
-        # What stands inside a value that could not be read is not the value.
+        # A part of a value that could not be read is not the value.
         if start and all(text.count(left, 0, start) == text.count(right, 0, start) for left, right in _PAIRS):
             yield text[start:], _AROUND, "medium"
 
 
-def _recovered(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
-    """What was read, unless what follows it makes it doubtful."""
+def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
+    """The value that was read, or None where the text behind it makes it doubtful."""
     steps = ((step,) if step else ()) + reading.steps
     sure = least((confidence, reading.confidence))
     rest = text[reading.end :].strip()
@@ -99,14 +103,14 @@ def _recovered(reading: LenientValue, text: str, step: str, confidence: Confiden
         elif rest in (";", ","):
             steps = (*steps, "Left out what follows the JSON.")
         elif _BRACKET.search(rest) or not (is_object(reading.value) or is_array(reading.value)):
-            # More brackets follow: which of them holds the arguments is anybody's guess.
+            # More brackets follow: which of them holds the arguments is a guess.
             return None
         else:
             steps, sure = (steps if _AROUND in steps else (*steps, _AROUND)), least((sure, "medium"))
-    return _decoded(reading.value, steps, sure)
+    return _decode_nested(reading.value, steps, sure)
 
 
-def _read(text: str) -> LenientValue | None:
+def _read_leniently(text: str) -> LenientValue | None:
     try:
         return read(text)
     except Unreadable:
@@ -116,16 +120,16 @@ def _read(text: str) -> LenientValue | None:
 _DEEPEST_ENCODING = 3
 
 
-def _decoded(value: object, steps: tuple[str, ...], confidence: Confidence) -> Recovered | None:
-    """The value; a text that holds JSON once more is read once more."""
+def _decode_nested(value: object, steps: tuple[str, ...], confidence: Confidence) -> Recovered | None:
+    """The value; a text that is JSON in itself is decoded again."""
     for _ in range(_DEEPEST_ENCODING):
         if not isinstance(value, str) or value.strip()[:1] not in ("{", "[", '"'):
             break
         text = value.strip()
         try:
-            value = _strict(text)
+            value = _parse_json(text)
         except (ValueError, RecursionError):
-            reading = _read(text)
+            reading = _read_leniently(text)
             if reading is None or text[reading.end :].strip():
                 break
             value, confidence, steps = reading.value, least((confidence, reading.confidence)), (*steps, *reading.steps)

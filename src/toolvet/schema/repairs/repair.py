@@ -1,4 +1,4 @@
-"""The nearest value that validates, with every step told: offered, never applied in silence."""
+"""`repair`: the nearest value that validates, with every step described. It is offered, never applied in silence."""
 
 from collections.abc import Mapping
 
@@ -7,17 +7,18 @@ import msgspec
 from toolvet.schema.compilation import compiled
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.repairs.confidence import Confidence
-from toolvet.schema.repairs.ground import BudgetSpent, Ground
-from toolvet.schema.repairs.mend import mended
-from toolvet.schema.repairs.telling import told
+from toolvet.schema.repairs.context import BudgetSpent, RepairContext
+from toolvet.schema.repairs.rounds import find_repair
+from toolvet.schema.repairs.sentences import describe
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """A value that validates, and how it comes from one that does not.
 
-    `patch` holds JSON Patch operations (RFC 6902) that turn the original into `arguments`; `steps` tells each of them
-    in a sentence, without secrets and long values. `confidence` says how sure it is that this was meant: `high` where
-    only the notation was wrong, `medium` where a likely reading was chosen, `low` where something is lost or guessed.
+    `patch` holds JSON Patch operations (RFC 6902) that turn the original into `arguments`; `steps` describes each of
+    them in a sentence, without secrets and long values. `confidence` says how sure it is that this was meant: `high`
+    where only the notation was wrong, `medium` where a likely reading was chosen, `low` where something is lost or
+    guessed.
     """
 
     arguments: object
@@ -27,19 +28,28 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def repair(schema: object, value: object) -> Repair | None:
-    """The nearest value that satisfies `schema`, or None: when `value` does, or when no honest repair exists.
+    """Return the nearest value that satisfies `schema`; None if `value` does, or if there is no honest repair.
 
-    Bounds are not clamped, and required values that the schema does not tell are not invented. Total, and
-    deterministic; `value` is not changed. Two equally near readings are no repair.
+    Bounds are not clamped, and a required value is not invented, unless the schema names the only one or a default.
+    Where two repairs are equally near, none is returned. Raises nothing, changes neither argument, and returns the
+    same for the same arguments.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "additionalProperties": False}
+        >>> found = repair(schema, {"Limit": "10"})
+        >>> found.arguments, found.confidence
+        ({'limit': 10}, 'high')
+        >>> found.steps[0]
+        "Renamed '/Limit' to '/limit'."
     """
     ready = compiled(schema)
     if ready.problem is not None or ready.is_valid(value):
         return None
     try:
-        found = mended(Ground(ready), "", value)
+        found = find_repair(RepairContext(ready), "", value)
         if found is None or not found.operations:
             return None
-        arguments = _copied(found.value)
+        arguments = _copy(found.value)
     except (BudgetSpent, RecursionError):
         return None
     if not ready.is_valid(arguments):
@@ -48,14 +58,14 @@ def repair(schema: object, value: object) -> Repair | None:
         arguments=arguments,
         patch=tuple(operation.as_patch() for operation in found.operations),
         confidence=found.confidence,
-        steps=tuple(told(operation) for operation in found.operations),
+        steps=tuple(describe(operation) for operation in found.operations),
     )
 
 
-def _copied(value: object) -> object:
-    """A copy that shares nothing with the original: who changes one does not change the other."""
+def _copy(value: object) -> object:
+    """A copy that shares nothing with the original, so that a change of one does not reach the other."""
     if is_object(value):
-        return {name: _copied(item) for name, item in value.items()}
+        return {name: _copy(item) for name, item in value.items()}
     if is_array(value):
-        return [_copied(item) for item in value]
+        return [_copy(item) for item in value]
     return value

@@ -1,23 +1,23 @@
-"""The same text in another spelling that a format or a pattern may have asked for."""
+"""`variants`: the same text in other spellings, which a format or a pattern may ask for."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from toolvet.schema.repairs.guess import Guess
+from toolvet.schema.repairs.confidence import Guess
 from toolvet.schema.repairs.nearest import unquoted
-from toolvet.schema.repairs.notation import plainly, rewritten
+from toolvet.schema.repairs.notation import rewrite_moment, rewrite_plainly
 
 
 def variants(value: object, schemas: Sequence[Mapping[str, object]]) -> Iterator[Guess]:
-    """What `value` may have been meant as; whether it fits is for the schema to say."""
+    """Yield what `value` may have been meant as; the caller checks which of these the schema accepts."""
     named = {name for schema in schemas if isinstance(name := schema.get("format"), str)}
     patterned = any("pattern" in schema for schema in schemas)
     if "date" in named:
-        yield from rewritten(value, "date")
+        yield from rewrite_moment(value, "date")
     if "time" in named:
-        yield from rewritten(value, "time")
+        yield from rewrite_moment(value, "time")
     if "date-time" in named:
-        yield from rewritten(value, "date-time")
+        yield from rewrite_moment(value, "date-time")
     if not isinstance(value, str) or len(value) > _LONGEST:
         return
     stripped = value.strip()
@@ -25,10 +25,10 @@ def variants(value: object, schemas: Sequence[Mapping[str, object]]) -> Iterator
         yield Guess(stripped, "high")
     if (bare := unquoted(value)) != stripped:
         yield Guess(bare, "high", 1)
-    yield from _formatted(bare, named)
+    yield from _reformat(bare, named)
     if patterned:
-        yield from plainly(value)
-        yield from _recast(bare)
+        yield from rewrite_plainly(value)
+        yield from _change_case_and_separators(bare)
 
 
 _LONGEST = 2_000
@@ -42,7 +42,7 @@ _URI = frozenset({"uri", "iri", "url"})
 _EMAIL = frozenset({"email", "idn-email"})
 
 
-def _formatted(text: str, named: set[str]) -> Iterator[Guess]:
+def _reformat(text: str, named: set[str]) -> Iterator[Guess]:
     if "uuid" in named and (found := _UUID.fullmatch(text)):
         yield Guess("-".join(found.groups()), "high")
     if named & _EMAIL and (found := _ADDRESS.fullmatch(text)):
@@ -56,7 +56,7 @@ def _formatted(text: str, named: set[str]) -> Iterator[Guess]:
             yield Guess(text.replace(" ", "%20"), "medium")
 
 
-def _recast(text: str) -> Iterator[Guess]:
+def _change_case_and_separators(text: str) -> Iterator[Guess]:
     """Other letter case, other separators, without or with the sign that such values begin with."""
     for other in (text.upper(), text.lower()):
         if other != text:

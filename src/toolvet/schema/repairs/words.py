@@ -1,13 +1,12 @@
-"""The table of words that stand for values and of keys that only wrap; as data in `words.toml`."""
+"""The table of words that mean values, such as "none" and "yes", and of keys that only wrap: `words.toml`."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.schema.repairs.confidence import Confidence
 
 Meaning = Literal["null", "true", "false", "wrapping", "value", "envelope"]
@@ -26,22 +25,21 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=1)
 def rows() -> tuple[Word, ...]:
     """Every row, in the order of the file."""
-    content = data_file("toolvet.schema.repairs", "words.toml")
-    return msgspec.convert(tomllib.loads(content.decode())["word"], tuple[Word, ...])
+    return read_toml("toolvet.schema.repairs", "words.toml", dict[str, tuple[Word, ...]])["word"]
 
 
 @lru_cache(maxsize=1)
 def _meanings() -> Mapping[tuple[Meaning, str], Confidence]:
-    return {(row.meaning, word): row.confidence for row in rows() for word in map(_bare, row.words)}
+    return {(row.meaning, word): row.confidence for row in rows() for word in map(_normalize, row.words)}
 
 
 def meant(text: str, meaning: Meaning) -> Confidence | None:
-    """How sure it is that `text` means this, or None."""
-    return _meanings().get((meaning, _bare(text))) if len(text) <= _LONGEST else None
+    """Return how sure it is that `text` means this, or None where it does not."""
+    return _meanings().get((meaning, _normalize(text))) if len(text) <= _LONGEST else None
 
 
 _LONGEST = 40
 
 
-def _bare(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.strip().casefold().replace("_", "").replace("-", "")

@@ -1,13 +1,13 @@
 """Answers held against their question and against earlier answers, by meaning: what needs a sentence-embedding model.
 
-The model stands behind a protocol of one method (`Embedder`); `toolvet.integrations.embedding` has one that runs
+The model is any object with the one method of `Embedder`; `toolvet.integrations.embedding` has one that runs
 locally. Without a model the results say that this part is off.
 """
 
 from toolvet.turn.consistency.contradiction import Consistency, Contradiction, Turn, contradictions
 from toolvet.turn.consistency.embedder import Embedder, State
 from toolvet.turn.consistency.relevance import Relevance, off_topic
-from toolvet.turn.consistency.weighing import add_signals
+from toolvet.turn.verdict import add_signals
 
 __all__ = [
     "Consistency",

@@ -10,7 +10,7 @@ from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.turn.consistency.embedder import OFF, Embedder, EmbedderFailed, State, Vector, embed, similarity
 from toolvet.turn.consistency.polarity import one_negated, yes_and_no
 from toolvet.turn.consistency.sentences import Sentence, sentences
-from toolvet.turn.grounding.numerals import numerals_in
+from toolvet.turn.grounding.numbers import numerals_in
 
 SAME_QUESTION = 0.8
 """The similarity from which on two questions ask the same, for WordLlama's vectors of 256 numbers."""
@@ -54,7 +54,7 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def signal(self) -> FailureSignal:
-        """The signal for the later answer: one of the two is made up, and nothing here tells which."""
+        """The signal for the later answer: one of the two is made up, and nothing here shows which."""
         return FailureSignal(
             type=SignalType.HALLUCINATION_RISK,
             evidence=self.says,
@@ -137,7 +137,7 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
         return "yes_no", before[0], now[0]
     vectors = embed(embedder, [_bare(sentence.text) for sentence in (*before, *now)])
     asked = {word.lower().removesuffix("s") for word in _WORD.findall(earlier.question + " " + later.question)}
-    said_before, said_now = _told(earlier.answer, asked), _told(later.answer, asked)
+    said_before, said_now = _numbers_and_names(earlier.answer, asked), _numbers_and_names(later.answer, asked)
     # Two short answers are about one thing; of long ones only sentences that differ in nothing but the value are.
     brief = len(before) <= _BRIEF and len(now) <= _BRIEF
     for says, vector in zip(now, vectors[len(before) :], strict=True):
@@ -167,7 +167,7 @@ def _nearest(vector: Vector, others: list[list[float]]) -> int:
     return max(range(len(others)), key=lambda place: similarity(vector, others[place]))
 
 
-def _told(answer: str, asked: set[str]) -> tuple[frozenset[object], frozenset[object]]:
+def _numbers_and_names(answer: str, asked: set[str]) -> tuple[frozenset[object], frozenset[object]]:
     """The numbers and the names of a whole answer."""
     return frozenset(_numbers(answer[:6000])), frozenset(_names(answer[:6000]) - asked)
 

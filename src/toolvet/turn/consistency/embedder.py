@@ -1,4 +1,4 @@
-"""The protocol behind which a sentence-embedding model stands, and how near two of its vectors are."""
+"""The protocol of sentence-embedding models, and how near two of their vectors are."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from operator import mul
 from typing import Literal, Protocol
 
 State = Literal["checked", "off", "not_judged"]
-"""`off`: there is no model, or it failed; `not_judged`: there is one, but the texts give it too little to go by."""
+"""`off`: no model, or it failed; `not_judged`: the texts give the model too little to go by."""
 
 OFF = "No embedding model was given, so this was not checked (see toolvet.integrations.embedding)."
 
@@ -14,7 +14,7 @@ Vector = Sequence[float]
 
 
 class Embedder(Protocol):
-    """Whatever turns texts into vectors in which near means alike."""
+    """A model that turns texts into vectors, in which near means alike."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector for each text, all of the same length; they need not be normalised."""
@@ -22,7 +22,7 @@ class Embedder(Protocol):
 
 
 class EmbedderFailed(Exception):  # noqa: N818 - it never leaves this package.
-    """The model raised, or answered with something that is no vector for each text."""
+    """The model raised, or answered with something other than one vector for each text."""
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:

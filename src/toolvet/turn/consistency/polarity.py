@@ -1,18 +1,17 @@
 """Yes, no and not: `polarity.toml`, and which two texts say opposite things by it."""
 
 import re
-import tomllib
 from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # What French and Italian elide before a vowel: n'est is est, with a not that pas repeats.
 _ELIDED = re.compile(r"\b(?:[nldcsjmt]|qu|dell|nell|un)'(?=[^\W\d_])")
 _APOSTROPHES = str.maketrans("\u2018\u2019", "''")
-# "No doubt", "no problem" and "no, thanks" are not a no: only a word that stands alone decides.
+# "No doubt", "no problem" and "no, thanks" are not a no: only a word alone decides.
 _OPENING = re.compile(r"\W*([^\W\d_]+)\s*(?:[,.!;:\u2013\u2014-]|\Z)")
 
 
@@ -29,8 +28,7 @@ class Polarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def polarities() -> dict[str, Polarity]:
     """Every language that `polarity.toml` has."""
-    content = data_file("toolvet.turn.consistency", "polarity.toml")
-    return msgspec.convert(tomllib.loads(content.decode("utf-8")), dict[str, Polarity])
+    return read_toml("toolvet.turn.consistency", "polarity.toml", dict[str, Polarity])
 
 
 def yes_and_no(one: str, two: str) -> bool:

@@ -36,7 +36,7 @@ def off_topic(question: str, answer: str, embedder: Embedder | None, *, threshol
     """Whether `answer` is about what `question` asks, by the meaning that `embedder` gives both.
 
     An answer below `threshold` has a signal of the type `confusion`: its speaker took the question for another one. It
-    costs 0.4, because a similarity is no proof. Never raises; a model that fails makes the state `off`.
+    costs 0.4, because a similarity proves nothing. Never raises; a model that fails makes the state `off`.
     """
     if embedder is None:
         return Relevance(state="off", reason=OFF)

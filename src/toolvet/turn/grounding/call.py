@@ -1,4 +1,4 @@
-"""What people have of a turn's tool calls, in whatever shape, read into plain calls. Total."""
+"""Reads the tool calls of a turn from any of their usual shapes into plain calls. Total."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -22,7 +22,7 @@ _ATTRIBUTES = (
 class ToolCall(msgspec.Struct, frozen=True):
     """One tool call of a turn, and what came back.
 
-    `result` is whatever the tool returned: text, any JSON value, an MCP result as a mapping or an object of the
+    `result` is what the tool returned: text, any JSON value, an MCP result as a mapping or an object of the
     official SDK; None says that the call never returned (a tool that returns nothing is `""`). `failed` is whether
     the call did not do what it was asked; None lets `check_result` judge that from the result.
     """
@@ -34,7 +34,7 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Unknown:
-    """Stands for a result that was not handed over: nobody knows how the call ended."""
+    """The type of `UNKNOWN`: a result that was not handed over, so how the call ended is not known."""
 
 
 UNKNOWN = Unknown()
@@ -102,7 +102,7 @@ class _CallsReader:
         if "role" in parts:
             blocks = [block for block in elements(parts.get("content", parts.get("parts"))) if _carries(block)]
             inner += blocks
-            # What a person or the model said is no tool call, and no result either.
+            # What a person or the model said is neither a tool call nor a result.
             carries = carries or bool(blocks) or parts.get("role") in ("user", "assistant", "system", "model")
         for name in ("functionCall", "function_call"):
             if isinstance(parts.get(name), dict):

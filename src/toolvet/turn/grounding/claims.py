@@ -1,4 +1,4 @@
-"""What an answer claims to have done, and whether its calls did it."""
+"""The actions that an answer claims, and whether its calls did them."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ import msgspec
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.matching import Hit
 from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names
-from toolvet.turn.grounding.phrases import ADMITS, ASKS, Claim, families, phrases
+from toolvet.turn.grounding.phrases import ADMITS, ASKS, Claim, ClaimPhrases, families, phrases
 from toolvet.turn.grounding.prose import spoken
 
 _AROUND = 40
@@ -23,7 +23,7 @@ AFTER_FAILURE = "claimed_success_after_failure"
 WITHOUT_CALL = "claimed_without_call"
 _WEIGHT_AFTER_FAILURE = 0.85
 _WEIGHT_WITHOUT_CALL = 0.7
-# The answer tells of some failure, perhaps of this one.
+# The answer reports some failure, perhaps this one.
 _WEIGHT_ADMITTED = 0.5
 # A state may have come about without this turn's calls, and another tool may have done it on the side.
 _WEIGHT_PASSIVE = 0.45
@@ -33,17 +33,17 @@ _REST = re.compile(r"[^.,;:!?\n\u3002\uff01\uff1f\uff0c\u0964]{0,60}")
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What an answer says of itself: its claims of action, whether it tells of a failure, and whether it asks back."""
+    """What an answer says of itself: its claims of action, whether it reports a failure, and whether it asks back."""
 
     claims: list[tuple[Claim, Hit]]
     admits: bool
     asks: bool
 
 
-def said(text: str) -> Said:
-    """Read an answer."""
+def said(text: str, known: ClaimPhrases | None = None) -> Said:
+    """What `text` says of itself; `known` are the claims to look for, by default all of toolvet's."""
     prose = spoken(text)
-    known = phrases()
+    known = known or phrases()
     claims: list[tuple[Claim, Hit]] = []
     admits = False
     asks = any(mark in prose for mark in "?\uff1f\u061f")
@@ -52,12 +52,12 @@ def said(text: str) -> Said:
         if claim is None:
             admits |= hit.id.startswith(ADMITS)
             asks |= hit.id.startswith(ASKS)
-        elif len(claims) < _MOST_CLAIMS and _stands(prose, hit, known.unless[hit.id.partition(":")[0]]):
+        elif len(claims) < _MOST_CLAIMS and _is_made(prose, hit, known.unless[hit.id.partition(":")[0]]):
             claims.append((claim, hit))
     return Said(claims, admits, asks)
 
 
-def _stands(prose: str, hit: Hit, unless: re.Pattern[str]) -> bool:
+def _is_made(prose: str, hit: Hit, unless: re.Pattern[str]) -> bool:
     """Whether a claim is made: not taken back by a word of its clause, and no question."""
     matched = prose[hit.start : hit.end]
     # The match may begin with the end of the sentence before.
@@ -76,16 +76,16 @@ def _stands(prose: str, hit: Hit, unless: re.Pattern[str]) -> bool:
 
 
 def unfounded(
-    text: str, found: Said, outcomes: Sequence[CallOutcome], says: Callable[[frozenset[str]], bool], *, told: bool
+    text: str, found: Said, outcomes: Sequence[CallOutcome], says: Callable[[frozenset[str]], bool], *, admits: bool
 ) -> list[FailureSignal]:
-    """The claims that no call bears out.
+    """The claims that no call supports.
 
-    `says` tells whether a result holds one of some words, `told` whether the answer tells of a failure.
+    `says` returns whether a result contains one of some words; `admits` is whether the answer reports a failure.
     """
     signals: list[FailureSignal] = []
     seen: set[tuple[str, str]] = set()
     for claim, hit in found.claims:
-        verdict = _against(claim, outcomes, says, told=told)
+        verdict = _against(claim, outcomes, says, admits=admits)
         if verdict is None or (verdict.label, claim.family) in seen:
             continue
         seen.add((verdict.label, claim.family))
@@ -102,7 +102,7 @@ class _ClaimVerdict(msgspec.Struct, frozen=True):
 
 
 def _against(
-    claim: Claim, outcomes: Sequence[CallOutcome], says: Callable[[frozenset[str]], bool], *, told: bool
+    claim: Claim, outcomes: Sequence[CallOutcome], says: Callable[[frozenset[str]], bool], *, admits: bool
 ) -> _ClaimVerdict | None:
     """What speaks against a claim, or None."""
     if not outcomes:
@@ -117,16 +117,16 @@ def _against(
         return None
     failed = _failed(abilities)
     if failed is not None:
-        if told and (claim.text_work or claim.passive):
+        if admits and (claim.text_work or claim.passive):
             return None
-        weight = _WEIGHT_ADMITTED if told else _WEIGHT_AFTER_FAILURE
+        weight = _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE
         return _ClaimVerdict(AFTER_FAILURE, weight, failed.quoted())
     if claim.text_work:
         return None
     other = any(able is Ability.OTHER and not outcome.failed for outcome, able in abilities)
     if other and says(words):
         return None
-    # What was read may have told of the state in words that nobody listed.
+    # A result may have reported the state in words that are not listed.
     weight = _WEIGHT_OTHER if other else _WEIGHT_READ if claim.passive else _WEIGHT_WITHOUT_CALL
     return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.turn.grounding.phrases import table
+from toolvet.discover.toml import read_toml
 
 Date = tuple[int, int, int]
 """Year, month, day; year 0 where none is given."""
@@ -30,7 +30,7 @@ class _Months(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def months() -> dict[str, int]:
     """Each name of a month, lower case, and its number."""
-    read = msgspec.convert(table("months.toml"), _Months, strict=False)
+    read = read_toml("toolvet.turn.grounding", "months.toml", _Months)
     return {name: number for number, every in read.month.items() for name in every}
 
 

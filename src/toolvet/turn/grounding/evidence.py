@@ -1,4 +1,4 @@
-"""What a turn's calls and its question hold: looked through for words, and, where those miss, for values."""
+"""What the calls of a turn and its question contain: searched for words, and where those miss, for values."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import msgspec
 from toolvet.schema.json_value import elements, is_array, is_object, number
 from toolvet.turn.grounding.dates import Date, dates_in, neighbours, times_in
 from toolvet.turn.grounding.figures import Figures
-from toolvet.turn.grounding.numerals import numerals_in
+from toolvet.turn.grounding.numbers import numerals_in
 from toolvet.turn.grounding.outcome import CallOutcome, as_response, texts_of
 from toolvet.turn.grounding.prose import ascii_digits
 
@@ -101,10 +101,10 @@ class Evidence:
         return False
 
     def holds(self, token: str) -> bool:
-        """Whether `token` stands in it as a whole number: no digit, and no part of one, on either side."""
+        """Whether `token` is in it as a whole number: without a digit or a part of a number on either side."""
         text = self.raw
         at = text.find(token)
-        # Bounded: a short token may stand inside thousands of longer ones.
+        # Bounded: a short token may be inside thousands of longer ones.
         for _ in range(50):
             if at < 0:
                 return False

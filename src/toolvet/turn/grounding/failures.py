@@ -12,27 +12,29 @@ UNMENTIONED = "unmentioned_failure"
 _WEIGHT_NOTHING_ELSE = 0.7
 # Another call brought something: the answer may rest on that alone.
 _WEIGHT_BESIDE = 0.2
-_TELLS = frozenset({SignalType.TOOL_FAILURE, SignalType.REFUSAL, SignalType.CONFUSION})
+_FAILURES = frozenset({SignalType.TOOL_FAILURE, SignalType.REFUSAL, SignalType.CONFUSION})
 _OPENING = re.compile(r"[^\n.!?。\uff01\uff1f]{1,120}")
 _LONG_WORD = re.compile(r"[^\W\d_]{6,}")
 _NUMBER = re.compile(r"\d{3,}")
 _MOST_WORDS = 12
 
 
-def tells_of_failure(admits: bool, signals: Sequence[FailureSignal]) -> bool:  # noqa: FBT001 - what was found.
+def reports_failure(admits: bool, signals: Sequence[FailureSignal]) -> bool:  # noqa: FBT001 - what was found.
     """Whether an answer says that something did not work, by the signals that its text gives or in plain words."""
-    return admits or any(signal.type in _TELLS for signal in signals)
+    return admits or any(signal.type in _FAILURES for signal in signals)
 
 
-def unmentioned(text: str, outcomes: Sequence[CallOutcome], *, told: bool, asks: bool) -> list[FailureSignal]:
-    """At most one signal: calls failed, none of their kind succeeded later, and `text` says nothing of it.
+def unmentioned(text: str, outcomes: Sequence[CallOutcome], *, reported: bool, asks: bool) -> list[FailureSignal]:
+    """At most one signal: calls failed, none of their kind succeeded later, and `text` does not say so.
+
+    `reported` is whether the answer reports a failure (`reports_failure`), `asks` whether it asks the person something.
 
     A question to the person counts as saying so after a call that was rejected, not after one that crashed.
     """
     failed = [outcome for place, outcome in enumerate(outcomes) if outcome.failed and not _settled(place, outcomes)]
     if asks:
         failed = [outcome for outcome in failed if not outcome.rejected]
-    if not failed or told or any(_echoed(text, each) for each in failed):
+    if not failed or reported or any(_echoed(text, each) for each in failed):
         return []
     opening = _OPENING.search(text)
     if opening is None:
@@ -60,7 +62,7 @@ def _settled(place: int, outcomes: Sequence[CallOutcome]) -> bool:
     """Whether it no longer matters: its like succeeded later, or anything did after one that only reads."""
     failed = outcomes[place]
     kind = _kind(failed.call.name)
-    # Bounded: of a thousand calls the next hundred tell.
+    # Bounded: of a thousand calls the next hundred are enough.
     for later in outcomes[place + 1 : place + 101]:
         if not later.failed and (
             later.call.name == failed.call.name or "reads" in kind or kind & _kind(later.call.name)

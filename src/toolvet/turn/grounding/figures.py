@@ -12,7 +12,7 @@ _ROUGHLY = 0.05
 
 
 class Figures:
-    """Every number that stands in the results, arguments and question; `columns` are those that share a key.
+    """Every number in the results, arguments and question; `columns` are those that share a key.
 
     `counts` are lengths of lists and texts; `strings` are all texts in it, unescaped.
     """
@@ -52,7 +52,7 @@ class Figures:
         return min(self._sorted[max(0, at - 1) : at + 1], key=lambda each: abs(each - value))
 
     def counted(self, value: float) -> bool:
-        """Whether so many things can be counted: a whole list or text, or those of a list that someone picked."""
+        """Whether so many things can be counted: a whole list or text, or those picked from a list."""
         return value in self.counts or value <= max(self._lengths, default=0)
 
     @cached_property
@@ -116,7 +116,7 @@ class Figures:
 def _pair(value: float, tolerance: float, values: Sequence[float], shown: set[float]) -> bool:
     """Whether two numbers of a column differ by `value` or add up to it.
 
-    In a long column of whole numbers some two always do, so there one of them has to stand in the answer.
+    In a long column of whole numbers two numbers always do, so one of them must be in the answer.
     """
     ordered = sorted(set(values))
     distinctive = value != int(value) and any(each != int(each) for each in ordered[:_FEW])

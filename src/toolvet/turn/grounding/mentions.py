@@ -7,9 +7,9 @@ from functools import cache
 
 import msgspec
 
+from toolvet.discover.toml import read_toml
 from toolvet.turn.grounding.dates import Date, cjk_dates, numeric_date, worded_date
 from toolvet.turn.grounding.numbers import NumeralReading, about_words, known_words, readings, surroundings
-from toolvet.turn.grounding.phrases import table
 from toolvet.turn.grounding.prose import QUOTATION, ascii_digits, without_code
 
 
@@ -259,7 +259,7 @@ def _is_idle(text: str, mention: Mention, numeral: str, lead: str) -> bool:
 
 
 def before_is_name(text: str, start: int) -> bool:
-    """Whether a capitalised word stands directly before."""
+    """Whether a capitalised word is directly before."""
     found = re.search(r"([A-Z][\w+#]*|v) ?\Z", text[max(0, start - 20) : start])
     return found is not None
 
@@ -271,7 +271,7 @@ class _MentionFrame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MentionFrames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands before words that are somebody's, and before somebody's name."""
+    """The words before a quotation of another, and before the name of a person."""
 
     quotes: _MentionFrame
     names: _MentionFrame
@@ -280,7 +280,7 @@ class MentionFrames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def frames() -> MentionFrames:
     """The frames of `frames.toml`."""
-    return msgspec.convert(table("frames.toml"), MentionFrames)
+    return read_toml("toolvet.turn.grounding", "frames.toml", MentionFrames)
 
 
 @cache
@@ -294,7 +294,7 @@ def quotes_before(before: str) -> bool:
 
 
 def names_before(before: str) -> bool:
-    """Whether a name that follows is that of a person or of somebody responsible."""
+    """Whether a name that follows is that of a person."""
     return _compiled()[1].search(before) is not None
 
 

@@ -1,13 +1,15 @@
-"""Numerals, as people of many countries write them, and what stands around them. Read in every way that they can be."""
+"""Numerals of many countries, each read in every way that it can be, and the words around them."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 import msgspec
 
-from toolvet.turn.grounding.phrases import table
+from toolvet.discover.toml import read_toml
 
 _LONGEST = 40
+_NUMERAL = re.compile(r"(?<![\d])\d+(?:[.,]\d+|['\u2019 \u00a0\u202f]\d{3}(?!\d))*")
 _SEPARATORS = re.compile(r"[^\d]")
 
 
@@ -20,9 +22,9 @@ class NumeralReading(msgspec.Struct, frozen=True):
 
 
 def readings(numeral: str) -> tuple[NumeralReading, ...]:
-    """Every way to read a numeral of digits with points, commas, apostrophes or spaces; empty for what is none.
+    """Every way to read a numeral of digits with points, commas, apostrophes or spaces; empty for other tokens.
 
-    `1,234` is twelve hundred or one and a bit; `1.234,5` and `1,234.5` are the same; `1.2.3` is no number.
+    `1,234` is twelve hundred or one and a bit; `1.234,5` and `1,234.5` are the same; `1.2.3` is not a number.
     """
     if len(numeral) > _LONGEST:
         return ()
@@ -106,8 +108,8 @@ class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def surroundings() -> Surroundings:
-    """What stands around numbers and says what they are."""
-    return msgspec.convert(table("numbers.toml"), Surroundings)
+    """The words around numbers that say what the numbers are."""
+    return read_toml("toolvet.turn.grounding", "numbers.toml", Surroundings)
 
 
 @cache
@@ -120,3 +122,16 @@ def about_words() -> tuple[str, ...]:
 def known_words() -> re.Pattern[str]:
     """Words of letters and digits that identify nothing."""
     return re.compile(surroundings().known.match)
+
+
+def numerals_in(text: str) -> Iterator[float]:
+    """The value of every numeral in `text`, in each reading; a row of numbers is read as its parts too."""
+    for found in _NUMERAL.finditer(text):
+        token = found[0]
+        every = readings(token)
+        for reading in every:
+            yield reading.value
+        if not every or " " in token or "," in token:
+            for part in re.findall(r"\d+(?:\.\d+)?", token):
+                if len(part) <= 40:
+                    yield float(part)

@@ -1,4 +1,4 @@
-"""How a call ended, and what its tool can do, told by the tool's name."""
+"""How a call ended, and what its tool can do by its name."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -38,7 +38,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Whether what was asked did not happen, as far as the result tells."""
+        """Whether the call did not do what was asked, as far as the result says."""
         return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
 
     def quoted(self) -> str:

@@ -1,35 +1,43 @@
-"""The phrases of `claims/<language>.toml` and the table `families.toml`, ready to be looked for.
+"""The phrases of `languages/<language>/claims.toml` and the table `families.toml`, ready to be looked for.
 
-A language file says how an assistant claims to have acted (`[[claim]]`: `family`, `match`, `hits`, `misses`), which
-words before it in its sentence take the claim back (`unless`), and which words tell the reader of a failure (`admits`)
-or ask for what was missing (`asks`). In a `match`, `<name>` stands for the entry of `[frames]`. A claim marked
-`passive` reports a state that a result may report too; one marked `text_work` may be about a text that the answer
-itself holds, so it is only held against calls that failed. Adding a language is adding a file.
+A claims file contains how an assistant claims to have acted (`[[phrase]]` with a `family`), which words before it in
+its sentence take the claim back (`unless`), and which words report a failure to the reader (`admits`) or ask for what
+was missing (`asks`). A claim marked `passive` reports a state that a result may report too; one marked `text_work` may
+be about a text that the answer itself contains, so it is only checked against calls that failed.
 """
 
 import re
-import tomllib
+from collections.abc import Iterable
 from functools import cache
+from typing import ClassVar, Final
 
 import msgspec
 
-from toolvet.discover import data_file, data_files
+from toolvet.discover.toml import read_toml
 from toolvet.matching import Pattern, PatternSet
+from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrasebook import PhraseSource, read_languages
 
-_PACKAGE = "toolvet.turn.grounding"
-ADMITS = "admits"
-ASKS = "asks"
+ADMITS: Final = "admits"
+ASKS: Final = "asks"
 
 
-class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Claim(Phrase, frozen=True, kw_only=True):
     """One way to claim an action."""
 
     family: str
-    match: str
-    hits: list[str]
-    misses: list[str]
     passive: bool = False
     text_work: bool = False
+
+
+class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
+    """The claims of one language."""
+
+    PATTERNS: ClassVar[tuple[str, ...]] = ("unless", "admits", "asks")
+
+    unless: str
+    admits: str
+    asks: str = ""
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,14 +45,6 @@ class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     tools: frozenset[str]
     says: frozenset[str]
-
-
-class _Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    unless: str
-    admits: str
-    claim: list[Claim]
-    frames: dict[str, str] = {}
-    asks: str = ""
 
 
 class Families(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,46 +58,36 @@ class Families(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClaimPhrases:
     """All phrases of all languages; `claims` by the identifier of a hit, which begins with the language."""
 
-    def __init__(self, languages: dict[str, "_Language"]) -> None:
+    def __init__(self, sources: Iterable[PhraseSource[ClaimFile]]) -> None:
         self.claims: dict[str, Claim] = {}
         # Asked of one clause at a time, and only where there is a claim: no business of the scan.
         self.unless: dict[str, re.Pattern[str]] = {}
         patterns: list[Pattern] = []
-        for name, language in languages.items():
-            patterns.append(Pattern(f"{ADMITS}/{name}", language.admits, spans=False))
-            if language.asks:
-                patterns.append(Pattern(f"{ASKS}/{name}", language.asks, spans=False))
-            self.unless[name] = re.compile(language.unless, re.IGNORECASE)
-            for number, claim in enumerate(language.claim):
-                identifier = f"{name}:{number}"
+        for source in sources:
+            language, file = source.folder, source.file
+            patterns.append(Pattern(f"{ADMITS}/{language}", file.admits, spans=False))
+            if file.asks:
+                patterns.append(Pattern(f"{ASKS}/{language}", file.asks, spans=False))
+            self.unless[language] = re.compile(file.unless, re.IGNORECASE)
+            for number, claim in enumerate(file.phrase):
+                identifier = f"{language}:{number}"
                 self.claims[identifier] = claim
-                patterns.append(Pattern(identifier, _filled(claim.match, language.frames)))
+                patterns.append(Pattern(identifier, claim.match))
         self.scan = PatternSet(patterns).scan
-
-
-def _filled(match: str, frames: dict[str, str]) -> str:
-    for name, frame in frames.items():
-        match = match.replace(f"<{name}>", frame)
-    return match
 
 
 @cache
 def phrases() -> ClaimPhrases:
-    """Every phrase that toolvet ships; read at the first call."""
-    found: dict[str, _Language] = {}
-    for path, content in data_files(_PACKAGE, ".toml"):
-        folder, _, name = path.rpartition("/")
-        if folder == "claims":
-            found[name.removesuffix(".toml")] = msgspec.convert(tomllib.loads(content.decode("utf-8")), _Language)
-    return ClaimPhrases(found)
+    """Every claim that toolvet ships; read at the first call."""
+    return ClaimPhrases(read_sources())
+
+
+def read_sources(language: str | None = None) -> list[PhraseSource[ClaimFile]]:
+    """The claims files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    return read_languages(("claims.toml",), ClaimFile, language)
 
 
 @cache
 def families() -> Families:
     """The kinds of actions."""
-    return msgspec.convert(table("families.toml"), Families)
-
-
-def table(name: str) -> dict[str, object]:
-    """One of the TOML files beside this module."""
-    return tomllib.loads(data_file(_PACKAGE, name).decode("utf-8"))
+    return read_toml("toolvet.turn.grounding", "families.toml", Families)

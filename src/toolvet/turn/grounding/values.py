@@ -1,4 +1,4 @@
-"""Values of an answer that stand in no result, no argument and not in the question, and follow from none."""
+"""Values of an answer that are in no result, in no argument and not in the question, and follow from none of them."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ _EXAMPLE = ("example.com", "example.org", "localhost", "127.0.0.1", "example.net
 
 
 def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
-    """The values in `text` that `evidence` does not bear out; none where it holds what cannot be read."""
+    """The values in `text` that `evidence` does not support; none where it contains what cannot be read."""
     if evidence.opaque:
         return []
     signals: list[FailureSignal] = []
@@ -83,7 +83,7 @@ def _against(mention: Mention, evidence: Evidence) -> str:
 
 
 def _unsupported_numbers(mentions: list[Mention], evidence: Evidence) -> list[Mention]:
-    """The numbers that neither stand in the results nor follow from them and from each other."""
+    """The numbers that are not in the results and do not follow from them or from each other."""
     left = [mention for mention in mentions if not evidence.holds(mention.token.strip("+-"))]
     if not left:
         return []
@@ -144,7 +144,7 @@ def _id_stands(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _url_stands(mention: Mention, evidence: Evidence) -> bool:
-    """Whether an address stands there, is put together of what stands there, or is a site's front page."""
+    """Whether an address is in the evidence, is put together of parts that are, or is a site's front page."""
     bare = mention.token.lower().partition("://")[2].removeprefix("www.").rstrip("/")
     host, _, path = bare.partition("/")
     if not path or host.split(":")[0].endswith(_EXAMPLE) or bare in evidence.lower:
@@ -155,7 +155,7 @@ def _url_stands(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _path_stands(mention: Mention, evidence: Evidence) -> bool:
-    """Whether a path stands there, or its last part does: the folder may have been said elsewhere."""
+    """Whether a path is in the evidence, or its last part is: the folder may have been named elsewhere."""
     token = mention.token.lower().replace("\\", "/")
     last = token.rstrip("/").rpartition("/")[2]
     return last in evidence.lower or token in evidence.lower.replace("\\", "/")
@@ -184,7 +184,7 @@ def _time_stands(mention: Mention, evidence: Evidence) -> bool:
         return True
     if any(minutes % 60 == 0 and _hour_stands(minutes // 60, evidence) for minutes in mention.minutes):
         return True
-    # A time of another zone keeps its minutes; without times nobody can say.
+    # A time of another zone keeps its minutes; without times it cannot be known.
     zoned = 'z"' in evidence.lower or "utc" in evidence.lower or "+0" in evidence.lower or "-0" in evidence.lower
     return zoned and any(minutes % 30 == each % 30 for minutes in mention.minutes for each in times)
 
@@ -195,7 +195,7 @@ def _hour_stands(hour: int, evidence: Evidence) -> bool:
 
 
 def _name_stands(mention: Mention, evidence: Evidence) -> bool:
-    """Whether any of its words stands there: people are called by one name or the other."""
+    """Whether any word of a name is in the evidence: people are called by one name or the other."""
     lower = evidence.lower
     return any(word in lower for word in mention.token.lower().replace("\u2019", "'").split() if len(word) > 2) or (
         "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
@@ -203,7 +203,7 @@ def _name_stands(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _quote_stands(mention: Mention, evidence: Evidence) -> bool:
-    """Whether the words stand there, whatever their case, spaces and punctuation; `…` leaves something out."""
+    """Whether the words are in the evidence, in any case, spacing and punctuation; `…` leaves something out."""
     pieces = ["".join(filter(str.isalnum, piece.lower())) for piece in re.split(r"\.{3}|…|\[[^\]]*\]", mention.token)]
     return all(piece in evidence.letters for piece in pieces)
 

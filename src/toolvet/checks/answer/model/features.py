@@ -1,8 +1,8 @@
-"""What the model sees of a text: hashed n-grams of its first and last words, and where they stand.
+"""What the model sees of a text: hashed n-grams of its first and last words, and their places.
 
 A refusal opens an answer or closes it, so only the two ends are read: the cost is the same for a line and for a book.
 Words count in scripts that put spaces between them, characters in those that don't (Chinese, Japanese, Thai, …) and in
-Korean, whose endings carry what matters. Each n-gram counts twice where it stands near an end: once for itself, once
+Korean, whose endings carry what matters. Each n-gram counts twice near an end: once for itself, once
 for itself in that place.
 """
 
@@ -48,7 +48,7 @@ def ends(text: str) -> tuple[Excerpt, Excerpt]:
 
 
 def features(text: str) -> list[int]:
-    """The indices (0 to SLOTS - 1) of what stands in `text`, with repetitions; empty where there is no word."""
+    """The indices (0 to SLOTS - 1) of the n-grams of `text`, with repetitions; empty where there is no word."""
     head, tail = ends(text)
     first = _first_words(head.text)
     if not first:
@@ -58,7 +58,7 @@ def features(text: str) -> list[int]:
     for grams in _grams(first):
         found += grams
         found += [index ^ 0x15A5B for index in grams[:_NEAR]]
-        if not last:  # A short answer ends where it begins: its last words stand in the head.
+        if not last:  # A short answer ends where it begins: its last words are in the head.
             found += [index ^ 0x2A4D6 for index in grams[-_NEAR:]]
     for grams in _grams(last):
         found += grams

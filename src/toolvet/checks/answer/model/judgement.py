@@ -1,4 +1,4 @@
-"""`judge`: a text in, what the model is sure enough of out."""
+"""`judge`: asks the learned model about a text, and returns what it is sure enough of."""
 
 import math
 import re
@@ -16,8 +16,8 @@ _PACKAGE = "toolvet.checks.answer.model"
 _SHOWN = 200  # Characters of evidence at most.
 _SENTENCE = re.compile(r"[^.!?。\uff01\uff1f।؟\n]+[.!?。\uff01\uff1f।؟]*")
 
-# What each label is called outside. An answer that tells what its speaker has no access to is no refusal: it would have
-# answered. Evasion shows in what is missing, and weighs like a hedge.
+# What each label is called outside. An answer that says what its speaker has no access to is not a refusal: it would
+# have answered. Evasion shows in what is missing, and weighs like a hedge.
 _TYPES: dict[Label, SignalType] = {
     "refusal": SignalType.REFUSAL,
     "incapable": SignalType.LOW_CONFIDENCE,
@@ -27,7 +27,7 @@ _TYPES: dict[Label, SignalType] = {
 
 
 class ModelJudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model holds against a text.
+    """A label that the model gives a text.
 
     `probability` (0 to 1) is calibrated on texts from sources that the model had not seen; `weight` is what the signal
     should cost, the type's weight times the probability; `evidence` is the sentence that spoke most for it (200

@@ -29,7 +29,7 @@ NEVER = 2.0
 class LabelledText(msgspec.Struct, frozen=True, kw_only=True):
     """A text and what a person said of it.
 
-    `wrong` are the labels that hold; `unsure` are those that this source does not tell, which are not learned from it.
+    `wrong` are the labels that hold; `unsure` are those that this source says nothing of, and none is learned from it.
     `source` names where the text is from: texts of one source stay together when the model is measured.
     """
 
@@ -60,9 +60,9 @@ class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """What a label reached on one source that was left out.
 
-    `texts` are all that tell of it; `positive` of them have it, `found` of these are reported, and `false_alarms` are
-    reported without having it. The figures with `open_` are the same for the texts that the rules leave open. `auc` is
-    over all texts.
+    `texts` are all whose source says whether they have it; `positive` of them have it, `found` of these are reported,
+    and `false_alarms` are reported without having it. The figures with `open_` are the same for the texts that the
+    rules leave open. `auc` is over all texts.
     """
 
     label: Label
@@ -90,9 +90,9 @@ def train(
 ) -> Trained:
     """A model of these texts; the same texts in the same order give the same model.
 
-    `left_open` says of a text whether the rules leave it to the model (every text, unless given); it only tells what is
-    measured. Thresholds and calibration are for all texts: where rules were written beside them, the few that they
-    leave open are the odd ones, and no sample of what a new source will leave.
+    `left_open` says of a text whether the rules leave it to the model (every text, unless given); this decides only
+    what is measured. Thresholds and calibration are for all texts: where rules were written beside them, the few
+    that they leave open are the odd ones, and no sample of what a new source will leave.
     Raises `UsageError` where there are not two sources, so that one can be left out and the other learned from.
     """
     settings = settings or TrainingSettings()

@@ -21,7 +21,7 @@ Label = Literal["refusal", "incapable", "tool_failure", "evasive"]
 LABELS: tuple[Label, ...] = ("refusal", "incapable", "tool_failure", "evasive")
 """What the model can hold against a text, in the order of their planes; a text with none of it is good."""
 
-_ZERO = 128  # The byte that stands for a weight of nothing.
+_ZERO = 128  # The byte for a weight of zero.
 _BLOCK = 256  # So many bytes add up within the 16 bits that a label has in a packed sum.
 
 

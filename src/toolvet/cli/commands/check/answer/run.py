@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Unpack
 
 import orjson
 from rich.cells import cell_len
@@ -17,7 +18,7 @@ from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.phrases import are_phrases_kept
 from toolvet.cli.commands.check.answer.records import AnswerRecord, answers
 from toolvet.report.visible import visible
-from toolvet.turn import AnswerCheck, regeneration_advice
+from toolvet.turn import AnswerCheck, AnswerOptions, regeneration_advice
 
 _MOST_SIGNALS = 5  # Shown for one answer; --json has them all.
 _MOST_EVIDENCE = 120
@@ -33,18 +34,10 @@ class Output:
     lines: bool = False
 
 
-def check_files(
-    files: Sequence[str],
-    fail_on: str,
-    *,
-    min_length: int,
-    strict: bool,
-    languages: Sequence[str] | None,
-    output: Output,
-) -> int:
+def check_files(files: Sequence[str], fail_on: str, *, output: Output, **options: Unpack[AnswerOptions]) -> int:
     """Check every answer of every file; 1 when one is as bad as `fail_on`."""
     _tell_of_first_time()
-    check = AnswerCheck(min_length=min_length, strict=strict, languages=languages)
+    check = AnswerCheck(**options)
     console = Console(highlight=False, soft_wrap=True)
     totals = _Totals()
     failed = False

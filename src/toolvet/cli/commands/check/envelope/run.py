@@ -10,7 +10,7 @@ from rich.text import Text
 
 from toolvet.cli.commands.check.records import records
 from toolvet.envelope import check_envelope
-from toolvet.envelope.sighting import sightings
+from toolvet.envelope.check.sightings import find_sightings
 from toolvet.findings import Finding, Severity
 
 _STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -45,7 +45,7 @@ def _envelopes(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     if "envelope" in record:
         yield "/envelope", record["envelope"]
         return
-    found = () if "success" in record else sightings(record)
+    found = () if "success" in record else find_sightings(record)
     yield from found or [("", record)]
 
 

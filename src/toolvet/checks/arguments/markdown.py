@@ -1,0 +1,197 @@
+"""A report as Markdown for a model, in full or within a number of characters."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+from toolvet.checks.arguments.correction import mask_arguments
+from toolvet.checks.arguments.guide import Guide, SchemaHelp
+from toolvet.checks.arguments.issue import Issue
+from toolvet.checks.arguments.wording_table import as_json, cut, wording
+from toolvet.schema import Repair
+from toolvet.schema.json_value import is_object
+
+_MOST_ISSUES: Final = 50
+_LONGEST_CALL: Final = 6_000
+
+
+class ReportParts(Protocol):
+    """The parts of an `ArgumentReport` that its text shows."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the call may go out."""
+        ...
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """Everything that is wrong."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        ...
+
+    @property
+    def unchecked(self) -> str | None:
+        """What could not be checked, and why; None if everything was."""
+        ...
+
+    @property
+    def schema(self) -> SchemaHelp:
+        """What the tool takes."""
+        ...
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """What to look at, by kind of mistake."""
+        ...
+
+    @property
+    def repair(self) -> Repair | None:
+        """The nearest valid call."""
+        ...
+
+
+def render_markdown(report: ReportParts, guide: Guide | None, max_chars: int | None) -> str:
+    """The text of a report, not longer than `max_chars` where that is given. Without a `guide` only its head."""
+    head = f"❌ {report.summary}" if not report.valid else f"✅ {report.summary}"
+    if report.valid or guide is None:
+        text = f"{head}\n\n(Not checked: {report.unchecked}.)" if report.unchecked else head
+        return text if max_chars is None else cut(text, max(max_chars, 0))
+    sections = {
+        "issues": _render_issues(report.issues),
+        "corrected call": _render_correction(report.repair),
+        "schema help": _render_schema(guide, report),
+        "suggestions": _render_suggestions(report.suggestions),
+        "valid example": _render_example(guide),
+    }
+    text = "\n\n".join([head, *filter(None, sections.values())])
+    if max_chars is None or len(text) <= max_chars:
+        return text
+    return _render_within(head, sections, report.issues, max(max_chars, 0))
+
+
+def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue], limit: int) -> str:
+    left = dict(sections)
+    omitted: list[str] = []
+    for name in ("schema help", "suggestions", "valid example", "corrected call"):
+        if left.pop(name):
+            omitted.append(name)
+        note = wording().text["left_out"].format(limit=limit, parts=", ".join(omitted))
+        text = "\n\n".join([head, *filter(None, left.values()), note])
+        if len(text) <= limit:
+            return text
+    for most in (160, 60, 0):
+        lines = [_render_line(number, issue, most) for number, issue in enumerate(issues, 1)]
+        note = wording().text["left_out"].format(limit=limit, parts=", ".join([*omitted, "parts of the issues"]))
+        text = "\n".join([head, "", *lines, "", note])
+        if len(text) <= limit:
+            return text
+    lines = [head, ""]
+    for number, issue in enumerate(issues, 1):
+        line = f"{number}. **{cut(issue.field, 40)}**: {cut(issue.fix, 60)}"
+        rest = f"… and {len(issues) - number + 1} more issues"
+        if sum(map(len, lines)) + len(lines) + len(line) + len(rest) + 2 > limit:
+            lines.append(rest)
+            break
+        lines.append(line)
+    return cut("\n".join(lines), limit)
+
+
+def _render_line(number: int, issue: Issue, most: int) -> str:
+    if not most:
+        return f"{number}. **{issue.field}**: {cut(issue.fix, 160)}"
+    guess = f" Did you mean: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
+    return f"{number}. **{issue.field}**: {cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
+
+
+def _render_issues(issues: Sequence[Issue]) -> str:
+    lines = ["## Issues Found:"]
+    for number, issue in enumerate(issues[:_MOST_ISSUES], 1):
+        lines.append(
+            f"\n{number}. **{issue.field}**: {issue.problem}\n   - Received: {issue.received_text}\n"
+            f"   - Expected: {issue.expected}\n   - Fix: {issue.fix}"
+        )
+        if issue.did_you_mean:
+            lines.append(f"   - Did you mean: {_join_or(issue.did_you_mean)}")
+        if issue.examples:
+            lines.append(f"   - Example: {as_json(issue.examples[0])}")
+    if len(issues) > _MOST_ISSUES:
+        lines.append(f"\n… and {len(issues) - _MOST_ISSUES} more issues.")
+    return "\n".join(lines)
+
+
+def _render_correction(repair: Repair | None) -> str:
+    if repair is None:
+        return ""
+    call = mask_arguments(repair.arguments)
+    steps = "\n".join(f"- {step}" for step in repair.steps[:_MOST_ISSUES])
+    head = f"## Corrected Call:\n\nNot applied, only offered; confidence: {repair.confidence}.\n{steps}\n\n"
+    shown = format_call(call)
+    if len(shown) > _LONGEST_CALL:
+        return f"{head}(The corrected call is too long to show: apply these steps to yours.)"
+    masked = (
+        ""
+        if call is repair.arguments
+        else "\n\nWhat stands in [brackets] is hidden here: keep the value that you sent."
+    )
+    return f"{head}```json\n{shown}\n```{masked}"
+
+
+def _join_or(values: Iterable[object]) -> str:
+    return " or ".join(map(as_json, values))
+
+
+def _render_schema(guide: Guide, report: ReportParts) -> str:
+    description = report.schema.description
+    known = guide.texts.get("schema")
+    if known is None:
+        known = guide.texts["schema"] = _render_properties(guide)
+    lines = ["## Tool Schema:"]
+    if description:
+        lines.append(f"**Description**: {cut(' '.join(description.split()), 2_000)}")
+    if known:
+        lines.append(known)
+    return "\n\n".join(lines) if len(lines) > 1 else ""
+
+
+def _render_properties(guide: Guide) -> str:
+    found = guide.help
+    blocks: list[str] = []
+    if found.required:
+        blocks.append(f"**Required fields**: {', '.join(found.required)}")
+    lines = ["**Properties**:"]
+    for name, each in found.properties.items():
+        lines.append(f"- **{name}** ({each.type}){f': {each.description}' if each.description else ''}")
+        if each.constraints:
+            lines.append(f"  Constraints: {', '.join(each.constraints)}")
+        if each.examples:
+            lines.append(f"  Examples: {', '.join(map(as_json, each.examples))}")
+    if found.omitted:
+        lines.append(f"- … and {found.omitted} more")
+    if found.properties:
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _render_suggestions(suggestions: Sequence[str]) -> str:
+    if not suggestions:
+        return ""
+    return "\n".join(["## Suggestions:\n", *(f"{number}. {each}" for number, each in enumerate(suggestions, 1))])
+
+
+def _render_example(guide: Guide) -> str:
+    if not guide.example:
+        return ""
+    known = guide.texts.get("example")
+    if known is None:
+        known = guide.texts["example"] = f"## Valid Example:\n\n```json\n{format_call(guide.example[0])}\n```"
+    return known
+
+
+def format_call(value: object) -> str:
+    """A call as JSON with a line for each outer member."""
+    if not is_object(value) or not value:
+        return as_json(value)
+    return "{\n" + ",\n".join(f"  {as_json(key)}: {as_json(each)}" for key, each in value.items()) + "\n}"

@@ -1,0 +1,125 @@
+"""`Vetting`: the policies of `toolvet proxy` for the calls of one server, without a framework."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from toolvet.schema.json_value import is_object, members
+from toolvet.session import Catalogue, Note, Policies, Session, Step, ToClient, ToServer
+from toolvet.session.catalogue import KnownTool
+from toolvet.wire import encode_error, encode_notification, encode_request, encode_result
+
+# For each client its failing calls are counted. After this many other clients, its count starts anew.
+_MOST_CALLERS: Final = 1000
+
+
+class BlockedCall(msgspec.Struct, frozen=True):
+    """A call that must not be made. `result` is the tool result to answer it with."""
+
+    result: Mapping[str, object]
+
+
+class AllowedCall:
+    """A call that may be made, with `arguments`.
+
+    Afterwards call exactly one of `judge`, `fail` and `cancel`.
+    """
+
+    def __init__(self, vetting: "Vetting", session: Session, number: int, arguments: Mapping[str, object]) -> None:
+        self.arguments = arguments
+        self._vetting = vetting
+        self._session = session
+        self._number = number
+
+    def judge(self, result: Mapping[str, object]) -> Mapping[str, object]:
+        """Judge the tool result. Returns the result for the client: the very same object where nothing changes."""
+        message = encode_result(self._number, dict(result))
+        for step in self._vetting.record(self._session.from_server(message)):
+            if isinstance(step, ToClient) and step.data is not message:
+                return members(members(msgspec.json.decode(step.data)).get("result"))
+        return result
+
+    def fail(self, code: int, message: str) -> None:
+        """Record that the call ended in a protocol error, which always passes unchanged."""
+        self._vetting.record(self._session.from_server(encode_error(self._number, code, message)))
+
+    def cancel(self) -> None:
+        """Record that the client cancelled the call."""
+        notification = encode_notification("notifications/cancelled", {"requestId": self._number})
+        self._vetting.record(self._session.from_client(notification))
+
+
+VettedCall: TypeAlias = BlockedCall | AllowedCall
+
+
+class Vetting:
+    """Decides about the calls of one server. Not safe for several threads.
+
+    Args:
+        policies: what is checked, repaired and refused; the defaults of `toolvet proxy` without it.
+        on_note: called with everything that is worth recording (`toolvet.session` has the kinds of notes); it must not
+            raise.
+    """
+
+    def __init__(self, policies: Policies | None = None, on_note: Callable[[Note], None] | None = None) -> None:
+        self._policies = policies if policies is not None else Policies()
+        self._on_note = on_note
+        self._callers: OrderedDict[str, tuple[Session, Catalogue]] = OrderedDict()
+        self._number = 0
+
+    def call(self, caller: str | None, tool: Mapping[str, object] | None, params: Mapping[str, object]) -> VettedCall:
+        """Decide about a call before it is made.
+
+        Args:
+            caller: an id of the client, whose failing calls are counted apart from those of others; None counts none.
+            tool: the definition of the tool, as this caller sees it; None for a tool that the server does not have.
+            params: those of the `tools/call`.
+        """
+        session, catalogue = self._session_of(caller)
+        name = params.get("name")
+        if isinstance(name, str):
+            _update_tool(catalogue, name, tool)
+        self._number += 1
+        message = encode_request(self._number, "tools/call", dict(params))
+        arguments = params.get("arguments")
+        for step in self.record(session.from_client(message)):
+            if isinstance(step, ToClient):
+                return BlockedCall(members(members(msgspec.json.decode(step.data)).get("result")))
+            if isinstance(step, ToServer) and step.data is not message:
+                arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
+        return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {})
+
+    def record(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """Pass notes among the steps on to `on_note`, and return the steps."""
+        if self._on_note is not None:
+            for step in steps:
+                if isinstance(step, Note):
+                    self._on_note(step)
+        return steps
+
+    def _session_of(self, caller: str | None) -> tuple[Session, Catalogue]:
+        if caller is None:
+            catalogue = Catalogue()
+            return Session(self._policies, catalogue), catalogue
+        found = self._callers.get(caller)
+        if found is None:
+            catalogue = Catalogue()
+            found = self._callers[caller] = (Session(self._policies, catalogue), catalogue)
+            if len(self._callers) > _MOST_CALLERS:
+                self._callers.popitem(last=False)
+        else:
+            self._callers.move_to_end(caller)
+        return found
+
+
+def _update_tool(catalogue: Catalogue, name: str, tool: Mapping[str, object] | None) -> None:
+    """Put the definition that the server has now into the catalogue; None removes it."""
+    if tool is None:
+        catalogue.tools.pop(name, None)
+        catalogue.miss(name)
+        return
+    known = catalogue.tools.get(name)
+    if known is None or known.definition != tool:
+        catalogue.tools[name] = KnownTool(name, tool)

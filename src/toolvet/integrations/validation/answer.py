@@ -1,0 +1,85 @@
+"""The answer of the `validate` tool: a reply for one call, or for each call of a batch."""
+
+import asyncio
+import difflib
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from toolvet.checks.capability import (
+    Message,
+    ValidationCall,
+    ValidationReply,
+    ValidationRequest,
+    bare_name,
+    parse_request,
+)
+from toolvet.integrations.validation.tool_validation import ToolValidation
+
+
+async def answered(
+    validation: ToolValidation, arguments: object, tools: Mapping[str, Mapping[str, object]]
+) -> dict[str, object]:
+    """Answer a call of the `validate` tool.
+
+    Args:
+        validation: what the server validates.
+        arguments: those of the `validate` call: `{"tool": …, "arguments": …}`, or `{"calls": […]}`.
+        tools: the definitions of the server's tools, by name.
+
+    Returns:
+        A tool result with the reply as JSON text and as structured content. A request that cannot be understood gets
+        `isError: true` and a sentence about how to ask.
+
+    Example:
+        >>> import asyncio
+        >>> from toolvet.integrations import ToolValidation
+        >>> tools = {"ping": {"name": "ping", "inputSchema": {"type": "object"}}}
+        >>> asked = {"tool": "ping", "arguments": {}}
+        >>> result = asyncio.run(answered(ToolValidation(), asked, tools))
+        >>> result["structuredContent"]["valid"]
+        True
+    """
+    request = parse_request(arguments, max_batch_size=validation.max_batch_size)
+    if isinstance(request, str):
+        return {"content": [{"type": "text", "text": request}], "isError": True}
+    replies = await asyncio.gather(*(_judge(validation, request, call, tools) for call in request.calls))
+    body = _batch_reply(request, replies) if request.is_batch else replies[0].to_dict()
+    text = msgspec.json.encode(body, enc_hook=repr).decode()
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": msgspec.json.decode(text),
+        "isError": False,
+    }
+
+
+async def _judge(
+    validation: ToolValidation,
+    request: ValidationRequest,
+    call: ValidationCall,
+    tools: Mapping[str, Mapping[str, object]],
+) -> ValidationReply:
+    # The name first: a server may have a colon in the names of its tools. Else a prefix is what clients add.
+    tool = tools.get(call.tool) or tools.get(bare_name(call.tool))
+    if tool is None:
+        return ValidationReply(valid=False, messages=(Message(_unknown_tool(bare_name(call.tool), [*tools])),))
+    found = await validation.judge(tool, call.arguments, levels=request.levels, context=request.context)
+    return found.reply
+
+
+def _unknown_tool(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"There is no tool '{name}'." + (f" Did you mean '{near[0]}'?" if near else "")
+
+
+def _batch_reply(request: ValidationRequest, replies: Sequence[ValidationReply]) -> dict[str, object]:
+    """The replies in the order of the calls, beside one for the whole batch."""
+    together = ValidationReply(
+        valid=all(reply.valid for reply in replies),
+        messages=tuple(
+            Message(f"calls[{position}] {call.tool}: {each.message}", each.severity, f"/calls/{position}{each.path}")
+            for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
+            for each in reply.messages
+        ),
+    )
+    return {**together.to_dict(), "results": [reply.to_dict() for reply in replies]}

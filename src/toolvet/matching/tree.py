@@ -1,0 +1,78 @@
+r"""The tree of a regular expression, the same for every dialect: a `Group` of branches, each a sequence of nodes.
+
+`\b(?:an?|the) \w+` read by `syntax.parse` is
+
+    Group(branches=((                                        # one branch, of four nodes
+        Assertion("\\b"),
+        Group(branches=(
+            (Char("a"), Repeat(Char("n"), 0, 1)),
+            (Char("t"), Char("h"), Char("e")),
+        )),
+        Char(" "),
+        Repeat(CharSet((), "w", …), 1, None),
+    ),))
+"""
+
+from typing import NamedTuple, TypeAlias
+
+
+class Char(NamedTuple):
+    """This very character; `fold`: in upper or lower case."""
+
+    character: str
+    fold: bool
+
+
+class CharSet(NamedTuple):
+    r"""One character of a class, of `.` or of an escape such as `\w`.
+
+    `ranges` are inclusive. `named` holds letters of `w`, `d` and `s`, and means the classes of our own dialect: the
+    parser of another one writes such classes as ranges. `categories` are prefixes of Unicode categories (`L`, `Lu`),
+    each with whether a member has it or lacks it. `negated` turns all of these around, so `\W` is a negated `w`.
+    """
+
+    ranges: tuple[tuple[str, str], ...]
+    named: str
+    negated: bool
+    fold: bool
+    categories: tuple[tuple[str, bool], ...] = ()
+
+
+class Assertion(NamedTuple):
+    r"""A place: `^`, `$`, `\A`, `\z`, `\b` or `\B`; in ECMA 262 also `\Z` and `\G`."""
+
+    name: str
+
+
+class Group(NamedTuple):
+    """One of several branches; `flags` as in `(?-i:…)`; `name` (or number) is None where nothing is captured."""
+
+    branches: tuple["Sequence", ...]
+    flags: str
+    name: str | None = None
+
+
+class Repeat(NamedTuple):
+    """A part, from `least` to `most` times; None is without end."""
+
+    part: "Node"
+    least: int
+    most: int | None
+
+
+class BackReference(NamedTuple):
+    """The text that the group of this name or number captured, again."""
+
+    name: str
+
+
+class Look(NamedTuple):
+    """A look-around: what must follow (`ahead`) or precede this place, or must not (`negated`)."""
+
+    part: Group
+    ahead: bool
+    negated: bool
+
+
+Node: TypeAlias = Char | CharSet | Assertion | Group | Repeat | BackReference | Look
+Sequence: TypeAlias = tuple[Node, ...]

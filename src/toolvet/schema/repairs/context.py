@@ -1,0 +1,222 @@
+"""The context of a repair: the schema, its demands at each place of the value, and a budget."""
+
+from functools import lru_cache
+
+from toolvet.schema.compilation import Schema
+from toolvet.schema.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
+from toolvet.schema.judge import Judge
+from toolvet.schema.place import Demands, Option, Unmeetable
+from toolvet.schema.reference import Scope, Subschema
+from toolvet.schema.repairs.nearest import bare
+from toolvet.schema.violation import Violation, unexplained, violations_of
+from toolvet.schema.walk import subschemas
+
+
+class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """The repair has cost more than it may."""
+
+
+class RepairContext:
+    """One schema, and a budget of validations that all attempts share.
+
+    `validations` counts whole validations, `looks` checks of one value against parts of the schema.
+    """
+
+    def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
+        self.ready = ready
+        self.judge, self.scope, self.branches = _tools_of(ready)
+        self.validations = validations
+        self.looks = looks
+
+    def errors(self, base: str, value: object) -> tuple[Violation, ...]:
+        """Return what `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
+        # Larger values cost more; a few rounds are affordable for any.
+        entries = _entries(value, _MOST_ENTRIES)
+        if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_REPORTED:
+            raise BudgetSpent
+        self.validations -= 1 + min(entries // _LARGE, _DEAREST)
+        if self.validations < 0:
+            raise BudgetSpent
+        if not base:
+            return self.ready.violations(value)
+        validators = self.ready.parts()
+        validator = None if validators is None else validators.get(f"#{base}")
+        if validator is None or self.ready.effort(value) > _MOST_EFFORT:
+            return (unexplained(value, "this part of the schema cannot be checked by itself"),)
+        try:
+            return violations_of(validator.iter_errors(value), value)
+        except (ValueError, TypeError, RecursionError):
+            return (unexplained(value, "not a JSON value that can be checked"),)
+
+    def absolute(self, base: str, schema_pointer: str) -> str:
+        """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
+        if not base or self.part(base + schema_pointer) is not None:
+            return base + schema_pointer
+        return schema_pointer
+
+    def part(self, pointer: str) -> Subschema | None:
+        """The part of the schema at a pointer, or None."""
+        return self.scope.target(f"#{pointer}")
+
+    def accepts(self, parts: list[Subschema], value: object) -> bool:
+        """Whether `value` satisfies all parts. Raises `BudgetSpent`."""
+        self.looks -= 1
+        if self.looks < 0:
+            raise BudgetSpent
+        return all(self.judge.accepts(part, value) for part in parts)
+
+
+_MOST_EFFORT = 5_000
+# A value of this size is not a tool call, and each entry may be wrong.
+_MOST_ENTRIES = 20_000
+# Every alternative reports its errors with the whole value: beyond this product that may take seconds.
+_MOST_REPORTED = 500_000
+_LARGE = 200
+_DEAREST = 60
+
+
+def _entries(value: object, most: int) -> int:
+    """How many values `value` contains, counted up to a little more than `most`."""
+    pending = [value]
+    found = 0
+    while pending and found < most:
+        here = pending.pop()
+        if is_object(here):
+            found += len(here)
+            pending.extend(here.values())
+        elif is_array(here):
+            found += len(here)
+            pending.extend(here)
+    return found
+
+
+@lru_cache(maxsize=128)
+def _tools_of(ready: Schema) -> tuple[Judge, Scope, int]:
+    """The judge and the scope of a schema, and how many alternatives it contains."""
+    branches = sum(
+        len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
+    )
+    return Judge(ready), Scope(ready.usable, ready.dialect), branches
+
+
+class View:
+    """One value under one part of the schema: the demands at each of its places, looked up once."""
+
+    def __init__(self, context: RepairContext, base: str, value: object) -> None:
+        self.context = context
+        self.base = base
+        self.value = value
+        self._demands: dict[Path, Demands] = {}
+
+    def at(self, path: Path) -> object:
+        """The value at a place."""
+        return at(self.value, path)
+
+    def demands(self, path: Path) -> Demands:
+        """The demands at `path`, with the branch that was meant taken at each choice."""
+        found = self._demands.get(path)
+        if found is None:
+            found = self._demands[path] = self._look_up(path)
+        return found
+
+    def parts(self, path: Path) -> list[Subschema]:
+        """The schemas that the value at `path` has to satisfy."""
+        return as_parts(self.demands(path))
+
+    def is_optional(self, path: Path) -> bool:
+        """Whether the place is a member that its object may lack."""
+        if not path or not isinstance(path[-1], str):
+            return False
+        return path[-1] not in self.demands(path[:-1]).required()
+
+    def of(self, parts: list[Subschema], value: object) -> Demands:
+        """The demands of the parts together; at a choice, the branch that `value` takes."""
+        demands = Demands()
+        for part in parts:
+            try:
+                demands.add(part)
+            except (Unmeetable, RecursionError):
+                continue
+        for _ in range(_MOST_CHOICES):
+            if not demands.choices:
+                break
+            option = self._choose(demands.choices.pop(0), value)
+            try:
+                demands.take(option)
+            except (Unmeetable, RecursionError):
+                continue
+        return demands
+
+    def _look_up(self, path: Path) -> Demands:
+        if not path:
+            start = (
+                self.context.part(self.base) if self.base else Subschema(self.context.ready.usable, self.context.scope)
+            )
+            return self.of([] if start is None else [start], self.value)
+        above = self.demands(path[:-1])
+        step = path[-1]
+        return self.of(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
+
+    def _choose(self, options: tuple[Option, ...], value: object) -> Option:
+        """The option that the value satisfies, or else the one that it is most like."""
+        for option in options:
+            if self.context.accepts(list(option.parts), value) and not any(
+                self.context.accepts([part], value) for part in option.excluded
+            ):
+                return option
+        return max(options, key=lambda option: self._likeness(option, value))
+
+    def _likeness(self, option: Option, value: object) -> tuple[int, int, int, int]:
+        """How much `value` is like an option: its type, the constants that tell options apart, and its names."""
+        demands = Demands()
+        for part in option.parts:
+            try:
+                demands.add(part)
+            except (Unmeetable, RecursionError):
+                return (-1, 0, 0, 0)
+        fits = type_name(value) in demands.types()
+        constants = shared = 0
+        held = {bare(name) for name in members(value)}
+        for schema in demands.plain():
+            for name, sub in members(schema.get("properties")).items():
+                inner = members(sub)
+                if "const" in inner and name in members(value):
+                    constants += 1 if same(inner["const"], members(value)[name]) else -1
+                shared += bare(name) in held
+        return int(fits), constants, shared, -len([name for name in demands.required() if bare(name) not in held])
+
+
+_MOST_CHOICES = 24
+
+
+def as_parts(demands: Demands) -> list[Subschema]:
+    """The schemas of the demands, each with its scope."""
+    return [Subschema(found.schema, found.scope) for found in demands.schemas]
+
+
+def declared_names(demands: Demands) -> list[str]:
+    """Every member that the schemas name, in `properties` or only in `required`."""
+    return list(dict.fromkeys((*demands.declared(), *demands.required())))
+
+
+def declares_type(demands: Demands, kind: str) -> bool:
+    """Whether the schemas say that the value is of this type, rather than only allow it."""
+    said = [schema for schema in demands.plain() if "type" in schema]
+    return kind in demands.types() and (bool(said) or (kind == "object" and bool(demands.declared())))
+
+
+def wanted_types(violation: Violation) -> tuple[str, ...]:
+    """The types that a broken `type` asks for, a fraction last."""
+    found = names(violation.params.get("types"))
+    return tuple(sorted(found, key="number".__eq__))
+
+
+def is_known(demands: Demands) -> tuple[bool, object]:
+    """Whether only one value is possible, or one is the default; and that value."""
+    listed = demands.listed()
+    if listed is not None and len(listed) == 1:
+        return True, listed[0]
+    for schema in demands.plain():
+        if "default" in schema:
+            return True, schema["default"]
+    return False, None

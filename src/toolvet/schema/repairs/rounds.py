@@ -1,0 +1,124 @@
+"""Rounds of answers until nothing is wrong: every round answers what it can, at places that do not touch."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from toolvet.schema.json_value import Path, elements, is_object, path_of, same
+from toolvet.schema.repairs.confidence import Confidence, least, rank
+from toolvet.schema.repairs.context import RepairContext, View
+from toolvet.schema.repairs.leaf import leaf_answer
+from toolvet.schema.repairs.members import OF_OBJECTS, members_answer
+from toolvet.schema.repairs.operation import Operation, PathPatch, apply
+from toolvet.schema.violation import Violation
+
+
+class FoundRepair(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that breaks nothing, and the operations that led to it."""
+
+    value: object
+    operations: tuple[Operation, ...]
+    confidence: Confidence
+    cost: int
+
+
+def find_repair(context: RepairContext, base: str, value: object, depth: int = 0) -> FoundRepair | None:
+    """Change `value` until it satisfies the part of the schema at `base`; None where that fails.
+
+    `depth` counts the unions that this call is nested in. Raises `BudgetSpent`.
+    """
+    operations: list[Operation] = []
+    sure: list[Confidence] = []
+    cost = 0
+    for _ in range(_ROUNDS):
+        violations = context.errors(base, value)
+        if not violations:
+            return FoundRepair(value=value, operations=tuple(operations), confidence=least(sure), cost=cost)
+        if len(violations) > _MOST_VIOLATIONS:
+            return None
+        answers = list(_disjoint(_answers_for(View(context, base, value), violations, depth)))
+        if not answers:
+            return None
+        for answer in answers:
+            for operation in answer.operations:
+                value = apply(value, operation)
+            operations.extend(answer.operations)
+            sure.append(answer.confidence)
+            cost += answer.cost + 1
+    return None
+
+
+_ROUNDS = 12
+_MOST_VIOLATIONS = 2_000
+_DEEPEST = 6
+
+
+def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Iterator[PathPatch]:
+    """The answer for each place that has one; objects as a whole first, because they decide which value is where."""
+    places: dict[str, list[Violation]] = {}
+    for violation in violations:
+        places.setdefault(violation.pointer, []).append(violation)
+    later: list[tuple[Path, list[Violation]]] = []
+    for pointer, found in places.items():
+        path = path_of(view.value, pointer)
+        of_object = [violation for violation in found if violation.keyword in OF_OBJECTS]
+        if of_object and is_object(view.at(path)):
+            answer = members_answer(view, path, of_object)
+            if answer is not None:
+                yield answer
+                continue
+        later.append((path, found))
+    for path, found in later:
+        blank = view.at(path) in ("", None, [])
+        answer = None if blank else _union_answer(view, path, found, depth)
+        answer = answer or leaf_answer(view, path, found)
+        if answer is None and blank:
+            answer = _union_answer(view, path, found, depth)
+        if answer is not None:
+            yield answer
+
+
+def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
+    """The answers whose places do not lie within one another; the first come first."""
+    touched: set[Path] = set()
+    above: set[Path] = set()
+    for answer in answers:
+        path = answer.path
+        if path in above or any(path[:length] in touched for length in range(len(path) + 1)):
+            continue
+        touched.add(path)
+        above.update(path[:length] for length in range(len(path) + 1))
+        yield answer
+
+
+def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
+    """The operations that satisfy one of the alternatives, the surest and cheapest; None where two are equal."""
+    union = next((violation for violation in violations if violation.keyword in ("anyOf", "oneOf")), None)
+    if union is None or depth >= _DEEPEST or elements(union.params.get("matched")):
+        return None
+    value = view.at(path)
+    pointer = view.context.absolute(view.base, union.schema_pointer)
+    whole = view.context.part(pointer.rpartition("/")[0])
+    found: list[FoundRepair] = []
+    for index in range(len(union.branches)):
+        other = find_repair(view.context, f"{pointer}/{index}", value, depth + 1)
+        if other is not None and (whole is None or view.context.accepts([whole], other.value)):
+            found.append(other)
+    if not found:
+        return None
+    found.sort(key=_price)
+    first = found[0]
+    rivals = [other for other in found[1:] if _price(other) == _price(first) and not same(other.value, first.value)]
+    if rivals:
+        return None
+    doubted = any(other.confidence != "low" and not same(other.value, first.value) for other in found[1:])
+    return PathPatch(
+        path=path,
+        operations=tuple(operation.below(path) for operation in first.operations),
+        confidence="medium" if doubted and first.confidence == "high" else first.confidence,
+        cost=first.cost,
+    )
+
+
+def _price(other: FoundRepair) -> tuple[int, int]:
+    return rank(other.confidence), other.cost
