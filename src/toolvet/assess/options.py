@@ -12,13 +12,13 @@ Arguments = Mapping[str, object]
 class Options:
     """How to assess one server.
 
-    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
-    shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are called although
-    nothing shows that they only read, and `destructive="call"` includes every tool. `concurrency` is the number of tools
-    called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is the revision of MCP to
-    speak; "auto" detects it. `fixtures` holds known good arguments per tool, and `values` known good values per
-    parameter, for all tools. `arguments` replaces all scenarios by one call with exactly these arguments. `plan_only`
-    judges definitions and plans the calls, and makes none of them.
+    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude`
+    are shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are
+    called although nothing shows that they only read, and `destructive="call"` includes every tool. `concurrency`
+    is the number of tools called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is
+    the revision of MCP to speak; "auto" detects it. `fixtures` holds known good arguments per tool, and `values`
+    known good values per parameter, for all tools. `arguments` replaces all scenarios by one call with exactly
+    these arguments. `plan_only` judges definitions and plans the calls, and makes none of them.
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
     """
