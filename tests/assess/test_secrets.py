@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+import toolvet
 from toolvet import report as documents
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.exchange import observe, scenario_of
@@ -53,7 +55,7 @@ def report() -> Report:
         script = Path(folder) / "script.json"
         script.write_text(json.dumps({"tools": [tool(name) for name in ANSWERS], "answers": ANSWERS}), encoding="utf-8")
         target = StdioTarget(command=sys.executable, args=(str(SERVER), str(script)))
-        return asyncio.run(assess(target, Options(timeout=5.0)))
+        return asyncio.run(assess(target, Options(timeout=5.0, destructive="call")))
 
 
 def assert_safe(document: str) -> None:
@@ -99,6 +101,17 @@ def test_a_verdict_that_quotes_half_a_secret_shows_none_of_it() -> None:
         assert scenario.verdict is not None
         assert secret[:6] not in " ".join([*scenario.verdict.evidence, *scenario.verdict.issues, scenario.note])
     assert cut
+
+
+def test_secrets_are_removed_in_three_files_only() -> None:
+    """Findings leave through `quote`, scenarios through `exchange`, and what a server says of itself in `assemble`."""
+    folders = [Path(toolvet.__file__).parent / room for room in ("assess", "report", "rules")]
+    sources = [(path.name, path.read_text(encoding="utf-8")) for folder in folders for path in folder.rglob("*.py")]
+    assert {name for name, text in sources if re.search(r"\bredact(?:_text)?\(", text)} == {
+        "assemble.py",
+        "exchange.py",
+        "quote.py",
+    }
 
 
 def test_every_scenario_has_an_id_of_its_own_and_findings_name_those_only() -> None:

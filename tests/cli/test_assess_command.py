@@ -265,7 +265,7 @@ def test_secrets_stay_out_of_every_report(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_control_c_prints_the_report_so_far_and_ends_the_server(ending: signal.Signals, tmp_path: Path) -> None:
-    server = scripted(tmp_path, [TOOL, {**TOOL, "name": "hanging"}], find_book=FINE, hanging={"hang": True})
+    server = scripted(tmp_path, [TOOL, {**TOOL, "name": "get_hung"}], find_book=FINE, get_hung={"hang": True})
     command = [sys.executable, "-m", "toolvet", "assess", "--json", "--timeout", "60", *server]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         marker = tmp_path / "marker"

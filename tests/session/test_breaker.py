@@ -5,52 +5,52 @@ from toolvet.session.breaker import Breaker
 
 def test_a_call_is_refused_once_it_failed_often_enough() -> None:
     breaker = Breaker()
-    assert [breaker.failed("get", {"a": 1}) for _ in range(3)] == [1, 2, 3]
-    assert breaker.blocks("get", {"a": 1}, 4) == 0
-    assert breaker.blocks("get", {"a": 1}, 3) == 3
+    assert [breaker.count_failure("get", {"a": 1}) for _ in range(3)] == [1, 2, 3]
+    assert breaker.check("get", {"a": 1}, 4) == 0
+    assert breaker.check("get", {"a": 1}, 3) == 3
 
 
 def test_other_arguments_and_other_tools_are_not_refused() -> None:
     breaker = Breaker()
-    breaker.failed("get", {"a": 1, "b": [1, 2]})
-    assert breaker.blocks("get", {"b": [1, 2], "a": 1}, 1) == 1
-    assert breaker.blocks("get", {"a": 1, "b": [2, 1]}, 1) == 0
-    assert breaker.blocks("put", {"a": 1, "b": [1, 2]}, 1) == 0
+    breaker.count_failure("get", {"a": 1, "b": [1, 2]})
+    assert breaker.check("get", {"b": [1, 2], "a": 1}, 1) == 1
+    assert breaker.check("get", {"a": 1, "b": [2, 1]}, 1) == 0
+    assert breaker.check("put", {"a": 1, "b": [1, 2]}, 1) == 0
 
 
 def test_after_as_many_refusals_one_call_is_let_through_to_see() -> None:
     breaker = Breaker()
-    breaker.failed("get", {})
-    breaker.failed("get", {})
-    assert [breaker.blocks("get", {}, 2) for _ in range(6)] == [2, 2, 0, 2, 2, 0]
+    breaker.count_failure("get", {})
+    breaker.count_failure("get", {})
+    assert [breaker.check("get", {}, 2) for _ in range(6)] == [2, 2, 0, 2, 2, 0]
 
 
 def test_a_success_of_the_same_call_ends_the_count() -> None:
     breaker = Breaker()
-    breaker.failed("get", {"a": 1})
-    breaker.failed("get", {"a": 2})
-    breaker.succeeded("get", {"a": 1}, changes_things=False)
-    assert breaker.blocks("get", {"a": 1}, 1) == 0
-    assert breaker.blocks("get", {"a": 2}, 1) == 1
+    breaker.count_failure("get", {"a": 1})
+    breaker.count_failure("get", {"a": 2})
+    breaker.note_success("get", {"a": 1}, changes_things=False)
+    assert breaker.check("get", {"a": 1}, 1) == 0
+    assert breaker.check("get", {"a": 2}, 1) == 1
 
 
 def test_a_success_that_may_change_things_ends_all_counts() -> None:
     breaker = Breaker()
-    breaker.failed("get", {"a": 2})
-    breaker.succeeded("put", {}, changes_things=True)
-    assert breaker.blocks("get", {"a": 2}, 1) == 0
+    breaker.count_failure("get", {"a": 2})
+    breaker.note_success("put", {}, changes_things=True)
+    assert breaker.check("get", {"a": 2}, 1) == 0
 
 
 def test_whole_numbers_of_any_size_are_arguments() -> None:
     breaker = Breaker()
-    breaker.failed("get", {"a": 10**40})
-    assert breaker.blocks("get", {"a": 10**40}, 1) == 1
+    breaker.count_failure("get", {"a": 10**40})
+    assert breaker.check("get", {"a": 10**40}, 1) == 1
 
 
 def test_the_memory_of_failures_is_bounded() -> None:
     breaker = Breaker()
     for number in range(1000):
-        breaker.failed(f"tool{number}", {})
-        breaker.failed("get", {"a": number})
+        breaker.count_failure(f"tool{number}", {})
+        breaker.count_failure("get", {"a": number})
     assert len(breaker._failing) <= 256
     assert max(map(len, breaker._failing.values())) <= 64

@@ -1,4 +1,4 @@
-"""What a run saw → the report."""
+"""Builds the report from a run: findings from the rules, tools from their scenarios, and the totals."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -76,7 +76,7 @@ def _build_tool_validation(run: Run) -> ReportedToolValidation | None:
 
 
 def _find(run: Run) -> Iterator[Finding]:
-    """What the rules find: definition, calls one by one, calls together, server; each with its command."""
+    """The findings about definitions, single calls, all calls of a tool, and the server; each with its command."""
     for tool in run.tools:
         name = tool.definition.name
         yield from _with_command(tool.findings, reproduce_definition(run.target, name))

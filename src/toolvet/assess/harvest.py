@@ -55,7 +55,7 @@ class Harvest:
                     self._add(name, leaf)
 
     def value(self, parameter: str) -> object | None:
-        """What an earlier result gave for a parameter of this name, or None. `book_id` is also an `id` of a book."""
+        """The first value from an earlier result for a parameter of this name, or None."""
         values = self._values.get(name_of(parameter))
         return values[0] if values else None
 

@@ -104,13 +104,13 @@ class Line:
 
     @property
     def stderr(self) -> str:
-        """What the server wrote to stderr, over all its restarts."""
+        """The stderr of the server, over all its restarts."""
         now = [self._session.peer.stderr] if self._session else []
         return "\n".join(part.rstrip() for part in [*self._stderr, *now] if part.strip())
 
     @property
     def anomalies(self) -> tuple[WireAnomaly, ...]:
-        """What was odd on the wire, over all its restarts."""
+        """The anomalies on the wire, over all restarts of the server."""
         return (*self._anomalies, *(_anomalies(self._session) if self._session else ()))
 
     @property

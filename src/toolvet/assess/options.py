@@ -12,11 +12,12 @@ Arguments = Mapping[str, object]
 class Options:
     """How to assess one server.
 
-    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
-    shell patterns of tool names (`get_*`); no `tools` means all. `concurrency` is the number of tools called at once,
-    `seed` chooses among equally good arguments (0: the first ones). `destructive="call"` calls tools that may do harm,
-    too. `era` is the revision of MCP to speak; "auto" detects it. `fixtures` holds known good arguments per tool, and
-    `values` known good values per parameter, for all tools. `arguments` replaces all scenarios by one call with exactly
+    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude`
+    are shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are
+    called although nothing shows that they only read, and `destructive="call"` includes every tool. `concurrency`
+    is the number of tools called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is
+    the revision of MCP to speak; "auto" detects it. `fixtures` holds known good arguments per tool, and `values`
+    known good values per parameter, for all tools. `arguments` replaces all scenarios by one call with exactly
     these arguments. `plan_only` judges definitions and plans the calls, and makes none of them.
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
@@ -28,6 +29,7 @@ class Options:
     seed: int = 0
     tools: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    include: Sequence[str] = ()
     destructive: Literal["skip", "call"] = "skip"
     era: Literal["auto", "legacy", "modern"] = "auto"
     fixtures: Mapping[str, Sequence[Arguments]] = field(default_factory=dict[str, Sequence[Arguments]])
@@ -43,3 +45,7 @@ class Options:
             if fnmatchcase(tool, pattern):
                 return f"left out by --exclude {pattern}"
         return None
+
+    def is_included(self, tool: str) -> bool:
+        """Whether the user asked for this tool to be called, whatever it may change."""
+        return self.destructive == "call" or any(fnmatchcase(tool, pattern) for pattern in self.include)

@@ -1,4 +1,4 @@
-"""What a scenario category works with: the calls that it plans, and the seed that chooses among equally good ones."""
+"""The calls that a scenario category plans, and the seed that chooses among equally good ones."""
 
 import random
 from collections.abc import Mapping, Sequence

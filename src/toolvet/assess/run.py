@@ -26,7 +26,7 @@ from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
 from toolvet.rules import ObservedCall, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
-from toolvet.rules.destructive import why_not_called
+from toolvet.rules.consent import Habits, habits_of, why_not_called
 from toolvet.schema import compiled
 from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, Target, TimedOut
 
@@ -168,12 +168,13 @@ class Run:
                 )
                 raise UsageError(f"--tool {pattern}: the server has no such tool{hint}")
         met = set[str]()
+        habits = habits_of([run.definition for run in self.tools])
         for run in self.tools:
             tool = run.definition
-            run.skipped = self._why_skipped(tool, met)
+            run.skipped = self._why_skipped(tool, met, habits)
             met.add(tool.name)
 
-    def _why_skipped(self, tool: ToolDefinition, met: set[str]) -> str | None:
+    def _why_skipped(self, tool: ToolDefinition, met: set[str], habits: Habits) -> str | None:
         if not tool.name:
             return "it has no name, so it cannot be called"
         left_out = self.options.why_left_out(tool.name)
@@ -185,10 +186,10 @@ class Run:
             return "it runs only as a task (execution.taskSupport: required)"
         if self.validation and self.validation.validates_as(tool.name) and not self.options.tools:
             return "it validates the calls of the other tools, and is asked about each; --tool calls it"
-        if self.options.arguments is None and self.options.destructive == "skip":
-            reason = why_not_called(tool)
+        if self.options.arguments is None and not self.options.is_included(tool.name):
+            reason = why_not_called(tool, habits)
             if reason:
-                return f"{reason}; --include-destructive calls it"
+                return f"{reason}; --include {tool.name} calls it"
         return None
 
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:

@@ -13,10 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.options import Arguments
 from toolvet.errors import Unsatisfiable
 from toolvet.rules import ToolDefinition
+from toolvet.rules.consent import writing_parameters
 from toolvet.schema import compiled, valid_example
 from toolvet.schema.json_value import is_object, members
 
@@ -50,11 +53,11 @@ class Values:
         Raises:
             Unsatisfiable: Nothing satisfies the tool's inputSchema.
         """
-        self.tool = tool
         self._known = known or {}
+        self.tool = _without_places_to_write(tool, self._known)
         self.fixture = dict(fixture) if fixture is not None else None
         self._harvest = harvest
-        schema = members(tool.input_schema) or {"type": "object"}
+        schema = members(self.tool.input_schema) or {"type": "object"}
         self._required = _object(valid_example(schema, required_only=True))
         try:
             self._all = _object(valid_example(schema))
@@ -135,6 +138,18 @@ class Values:
         if found is not None and isinstance(generated, list):
             return [found], "earlier result"
         return (found if isinstance(found, type(generated)) else None), "earlier result"
+
+
+def _without_places_to_write(tool: ToolDefinition, known: Arguments) -> ToolDefinition:
+    """The tool without the optional parameters that name a place to write, unless the user gave a value for them.
+
+    `search(query, output_file?)` becomes `search(query)`: a call that a reader makes must not leave a file behind.
+    """
+    withheld = {name for name in writing_parameters(tool) if name not in known}
+    if not withheld:
+        return tool
+    kept = {name: declared for name, declared in tool.properties.items() if name not in withheld}
+    return msgspec.structs.replace(tool, input_schema={**members(tool.input_schema), "properties": kept})
 
 
 def _object(value: object) -> dict[str, object]:

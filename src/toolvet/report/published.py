@@ -57,7 +57,7 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
 
 
 def _polish(name: str, definition: Mapping[str, object]) -> dict[str, object]:
-    """What msgspec made, with its docstring as plain text, and the version always required."""
+    """A definition made by msgspec, with its docstring as plain text; `schema` is required in a report."""
     polished = dict(definition)
     description = polished.get("description")
     if isinstance(description, str):

@@ -1,4 +1,10 @@
-"""What was seen → findings: one rule a file, the same for an assessment, the proxy and the library."""
+"""Rules: each judges tools, calls or a server and yields findings. Each is one file in `catalog/`.
+
+>>> from toolvet.rules import judge_tool, tool_definition
+>>> tool = tool_definition({"name": "search", "inputSchema": {"type": "object"}})
+>>> [finding.id for finding in judge_tool(tool)]
+['tool-undescribed']
+"""
 
 from toolvet.rules.judge import cards, judge_call, judge_calls, judge_server, judge_tool, merge
 from toolvet.rules.subject import (

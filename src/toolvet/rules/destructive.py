@@ -1,7 +1,13 @@
-"""Which tools may do harm, by what they say of themselves: their annotations, their name, how their description begins.
+"""Which tools may do harm, judged by their annotations, their name and the beginning of their description.
 
-Nothing here proves that a tool is harmless. It decides what an assessment dares to call unasked, so a doubt counts
-against calling; but a name that only mentions a deed (`list_orders`, `commit_log`) raises no doubt.
+Nothing here proves that a tool is harmless. It decides what an assessment calls without the user's consent, so a doubt
+counts against calling; but a name that only mentions a deed (`list_orders`, `commit_log`) raises no doubt.
+
+    name         get_or_create_book
+    words        get, or, create, book
+    verbs        get (it reads), and create (mild: it changes something), which "or" adds
+    deeds        create, "its name says 'create'"
+    called       no, for that reason; yes, if the annotations say readOnlyHint: true
 """
 
 import re
@@ -68,17 +74,17 @@ class Deed(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Whether nobody could call it read-only (`execute` may be, `delete` is not)."""
+        """Whether it always changes something: `delete` does, and `execute` may only read."""
         return self.word in _load_words().changes
 
     @property
     def destroys(self) -> bool:
-        """Whether it takes something away that was there."""
+        """Whether it removes or overwrites something."""
         return self.word in _load_words().destroys
 
 
 def find_deeds(tool: ToolDefinition) -> Iterator[Deed]:
-    """The deeds that the tool's name and then its description speak of, reading and computing left out."""
+    """The deeds in the tool's name and then in its description; verbs that only read or compute are left out."""
     begins = _read_from_verb(tool.description)[:1]
     looks = any(stem in _load_words().read or stem == "return" for word in begins for stem in _stems(word))
     for verb in _find_verbs(word_segments(tool.name[:_LONGEST_NAME])):
@@ -95,7 +101,7 @@ class _Verb(msgspec.Struct, frozen=True):
 
 
 def _find_verbs(words: Sequence[str]) -> Iterator[_Verb]:
-    """The first verb of a name, and those that "and" and "or" add to it."""
+    """The first verb of a name, and those that follow "and" or "or"."""
     data = _load_words()
     if any(word in data.about for word in words[1:]):
         return
@@ -112,6 +118,7 @@ def _find_verbs(words: Sequence[str]) -> Iterator[_Verb]:
 
 
 def _is_noun(words: Sequence[str], index: int) -> bool:
+    """Whether a word of a name is a thing and not a deed, as `order` in `order_history`."""
     data, word = _load_words(), words[index]
     if index and words[index - 1] in data.heads:
         return True
@@ -122,6 +129,7 @@ def _is_noun(words: Sequence[str], index: int) -> bool:
 
 
 def _find_in_description(description: str) -> Iterator[Deed]:
+    """The deeds in the first sentence of a description."""
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
     data = _load_words()
     for pattern in data.dangerous:
@@ -172,7 +180,7 @@ def _stems(word: str) -> frozenset[str]:
 
 
 def _adds_numbers(tool: ToolDefinition, deeds: Sequence[Deed]) -> bool:
-    """`add(a, b)` with nothing but numbers is arithmetic, whatever "add" does elsewhere."""
+    """Whether the only deed is `add` and all parameters are numbers: `add(a, b)` is arithmetic."""
     schemas = tuple(members(schema) for schema in tool.properties.values())
     kinds = {str(schema.get("type")) for schema in schemas}
     numeric = len(schemas) >= _ADDENDS and kinds <= {"number", "integer"}
@@ -180,7 +188,7 @@ def _adds_numbers(tool: ToolDefinition, deeds: Sequence[Deed]) -> bool:
 
 
 class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`destructive.toml` as written."""
+    """`destructive.toml` as it is written."""
 
     read: frozenset[str]
     produce: frozenset[str]
@@ -221,7 +229,7 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
     dangerous: tuple[re.Pattern[str], ...]
 
     def force(self, word: str) -> Force | None:
-        """How much a verb does; None for a word that is no verb we know."""
+        """How much a verb does; None for a word that is not a known verb."""
         if word in self.strong:
             return "strong"
         if word in self.mild:
@@ -231,7 +239,7 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
 
 @cache
 def read_destructive_source() -> _Source:
-    """The words as data, with their hits and misses."""
+    """The words as they are written in the file, with hits and misses."""
     return read_toml("toolvet.rules", "destructive.toml", _Source)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a bad call: the argument, its value, and what the schema demands of it."""
+"""The fault of a bad call: the argument, its value, and the demand of the schema."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -21,7 +21,7 @@ _HUGE: Final = 10**18  # From here on messages write numbers in other ways.
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a call.
+    """The fault of a call.
 
     `field` is the argument's name ("" when the fault is not about one), `received` says whether there is a value to
     speak of and `value` which, `allowed` the words that a list of allowed values or a limit would contain, `nonempty`

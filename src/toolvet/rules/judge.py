@@ -71,7 +71,7 @@ def _checks(function: str) -> tuple[Callable[..., Iterable[Finding]], ...]:
 
 
 def _apply_rules(function: str, tool: str, *subject: object) -> Iterator[Finding]:
-    """What all rules find, with the name of the tool; `tool` is empty where a rule names it or the server is meant."""
+    """The findings of all rules with a function of this name; `tool` is their tool, or empty for the whole server."""
     for check in _checks(function):
         for finding in check(*subject):
             yield msgspec.structs.replace(finding, tool=tool) if tool else finding

@@ -153,7 +153,7 @@ def _find_field(text: str, field: str) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=512)
 def field_patterns(name: str) -> tuple[re.Pattern[str], ...]:
-    """What may name the argument `name` in a text; an everyday word counts in fewer places than a made-up one."""
+    """Patterns for places that name the argument `name`; an everyday word counts in fewer places than a made-up one."""
     source = read_message_source().field
     escaped = re.escape(name[:100])
     # A name of several words ("repo_path") is not written by chance.
@@ -235,7 +235,7 @@ def _find_allowed(text: str, fault: Fault) -> tuple[Span, ...]:
 
 
 class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What each part is worth; 100 together."""
+    """The points of each part; 100 together."""
 
     field: int
     received: int

@@ -1,4 +1,4 @@
-"""What a rule looks at: a tool as it is defined, a call as it went, a server as it was seen.
+"""The subjects of rules: a tool as it is defined, a call as it went, a server as it was seen.
 
 The rules do not know where these come from: an assessment fills them from calls that it made, and a proxy could fill
 them from calls that it passed on.
@@ -87,7 +87,7 @@ def _object(value: object) -> Mapping[str, object] | None:
 
 
 class Outcome(StrEnum):
-    """What came back from a call. `RESULT` is a tool result (with or without isError), the others are not."""
+    """The kind of answer to a call. `RESULT` is a tool result (with or without isError), the others are not."""
 
     RESULT = "result"
     PROTOCOL_ERROR = "protocol_error"
@@ -100,7 +100,7 @@ Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_
 
 
 class IntendedViolation(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong, on purpose, with the arguments of an error case.
+    """The fault that the arguments of an error case have on purpose.
 
     `keyword` is the JSON Schema keyword that is broken ("additionalProperties" also for an unknown argument that the
     schema does not forbid), `pointer` the place in the arguments, `property` the name that is missing or unknown,
@@ -123,7 +123,7 @@ class ProtocolError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server's own validator said of a call. `levels` are those that it looks at, empty if it does not say."""
+    """The verdict of a server's own validator on a call. `levels` are those that it checks; empty if unknown."""
 
     reply: ValidationReply
     levels: tuple[Level, ...] = ()

@@ -19,16 +19,16 @@ class Breaker:
     After as many refusals as the limit allows failures, the call is let through once: its cause may be gone.
 
         >>> breaker = Breaker()
-        >>> [breaker.failed("read", {"path": "x"}) for _ in range(2)]
+        >>> [breaker.count_failure("read", {"path": "x"}) for _ in range(2)]
         [1, 2]
-        >>> [breaker.blocks("read", {"path": "x"}, 2) for _ in range(4)]
+        >>> [breaker.check("read", {"path": "x"}, 2) for _ in range(4)]
         [2, 2, 0, 2]
     """
 
     def __init__(self) -> None:
         self._failing: dict[str, dict[Key, _FailureStreak]] = {}
 
-    def blocks(self, tool: str, arguments: object, limit: int) -> int:
+    def check(self, tool: str, arguments: object, limit: int) -> int:
         """Return how often this very call failed, if that reaches `limit` and it is to be refused now; else 0."""
         rows = self._failing.get(tool)
         if not rows or limit < 1:
@@ -42,7 +42,7 @@ class Breaker:
         row.refusals += 1
         return row.failures
 
-    def failed(self, tool: str, arguments: object) -> int:
+    def count_failure(self, tool: str, arguments: object) -> int:
         """Count a failure of this call. Returns how often it failed by now."""
         rows = self._failing.get(tool)
         if rows is None:
@@ -56,7 +56,7 @@ class Breaker:
         row.failures += 1
         return row.failures
 
-    def succeeded(self, tool: str, arguments: object, *, changes_things: bool) -> None:
+    def note_success(self, tool: str, arguments: object, *, changes_things: bool) -> None:
         """Note that this call worked. A tool that changes things may have removed the cause of all failures."""
         if not self._failing:
             return

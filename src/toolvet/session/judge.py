@@ -180,9 +180,9 @@ def _count(call: PendingCall, tool: KnownTool | None, found: _JudgedResult, brea
     failed = found.outcome in ("tool_error", "protocol_error") or (verdict is not None and verdict.error_without_flag)
     if not failed:
         if found.outcome == "success":
-            breaker.succeeded(call.tool, call.arguments, changes_things=tool is None or not tool.read_only)
+            breaker.note_success(call.tool, call.arguments, changes_things=tool is None or not tool.read_only)
     elif verdict is None or verdict.retry is not Retry.BACKOFF:
-        breaker.failed(call.tool, call.arguments)
+        breaker.count_failure(call.tool, call.arguments)
 
 
 def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[bytes, tuple[Change, ...]]:

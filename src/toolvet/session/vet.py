@@ -40,7 +40,7 @@ def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> Cal
             return refused
     if call.is_unread:
         return None
-    failures = breaker.blocks(call.tool, call.arguments, policy.break_after)
+    failures = breaker.check(call.tool, call.arguments, policy.break_after)
     if failures:
         why = f"the same call failed {failures} times"
         return _unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures)))
@@ -61,7 +61,7 @@ def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallR
     elif policy.repair == "apply" and policy.arguments == "enforce" and _is_sure(report.repair, call, tool):
         _apply(call, report.repair)
         return None
-    failures = breaker.failed(call.tool, call.arguments) if policy.break_after else 0
+    failures = breaker.count_failure(call.tool, call.arguments) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
     return _unless_audit(call, CallRefusal("arguments", report.summary, bad_arguments(report, repeated)))
 

@@ -65,7 +65,7 @@ class Caller:
         self.unanswered: list[Session] = []
         self._expires: float | None = None
 
-    def learned(self, note: SchemaLearned) -> None:
+    def note_list(self, note: SchemaLearned) -> None:
         """Note until when the tool list that was just read may be used."""
         if note.complete:
             ttl = note.lifetime_ms
@@ -78,7 +78,7 @@ class Caller:
             self._expires = None
             self.catalogue.forget()
 
-    def leave(self, session: Session) -> Session | None:
+    def keep_session(self, session: Session) -> Session | None:
         """Keep the session of a call whose stream ended before its answer came.
 
         Returns the oldest session when there is no room for both: the caller has to close it.
@@ -98,7 +98,7 @@ class Callers:
         """Return the caller that sent this request; a new one if its like was not seen lately."""
         return self._caller(self._hash(head, head.get(SESSION_ID)))
 
-    def opened(self, head: RequestHead, session_id: bytes) -> Caller:
+    def move_to_session(self, head: RequestHead, session_id: bytes) -> Caller:
         """Move what was learned of the server to the session that this request opened, and return its caller."""
         before = self._caller(self._hash(head, None))
         caller = self._caller(self._hash(head, session_id))
@@ -107,7 +107,7 @@ class Callers:
         self._known.pop(self._hash(head, None), None)
         return caller
 
-    def closed(self, head: RequestHead) -> Caller | None:
+    def forget(self, head: RequestHead) -> Caller | None:
         """Forget the caller whose session this request ended; return it, None if it was not known."""
         return self._known.pop(self._hash(head, head.get(SESSION_ID)), None)
 

@@ -85,7 +85,7 @@ class Responder:
         last = self._writer.end()
         if last:
             self._connection.write(last)
-        self._connection.answered(self)
+        self._connection.finish_answer(self)
 
     def abort(self) -> None:
         """Cut the connection, so that the client does not take a body that broke off for a complete one."""
@@ -261,7 +261,7 @@ class ClientConnection(asyncio.Protocol):
         if self._gone:
             raise ClientGoneError
 
-    def answered(self, responder: Responder) -> None:
+    def finish_answer(self, responder: Responder) -> None:
         """Go on to the next request, once the answered one was read to its end."""
         current = self._current
         if current is None or current[2] is not responder:

@@ -293,12 +293,12 @@ class Exchange:
     def _note_session(self, head: ResponseHead) -> None:
         session_id = head.get(SESSION_ID)
         if session_id is not None and self._head.get(SESSION_ID) is None and head.status < 300:
-            self._caller = self._server.callers.opened(self._head, session_id)
+            self._caller = self._server.callers.move_to_session(self._head, session_id)
 
     def _keep_session(self) -> None:
         """Keep the session with its caller: the client may resume this stream."""
         self._left = True
-        forgotten = self._caller.leave(self._session)
+        forgotten = self._caller.keep_session(self._session)
         if forgotten is not None:
             for note in forgotten.close():
                 self._record(note)
@@ -309,7 +309,7 @@ class Exchange:
 
     def _record(self, note: Step) -> None:
         if isinstance(note, SchemaLearned):
-            self._caller.learned(note)
+            self._caller.note_list(note)
         self._server.recorder.take(self._origin, note)
 
 

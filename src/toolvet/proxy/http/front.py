@@ -71,7 +71,7 @@ class Front:
                 await Exchange(self.server, onward, responder, self._origin()).watch(response)
                 return
             if onward.method == b"DELETE" and response.head.status < 300:
-                self.server.callers.closed(onward)
+                self.server.callers.forget(onward)
             await self.server.stream(response, responder)
         finally:
             response.close()

@@ -119,7 +119,7 @@ class HttpUpstream:
         else:
             connection.abort()
 
-    def lost(self, connection: "ServerConnection") -> None:
+    def forget(self, connection: "ServerConnection") -> None:
         """Forget a connection that was closed."""
         self._busy.discard(connection)
         if connection in self._idle:
@@ -229,7 +229,7 @@ class ServerConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Connection closed: fail what still waits for the server."""
         self.is_open = False
-        self._owner.lost(self)
+        self._owner.forget(self)
         why = "the server closed the connection" if exc is None else _describe_error(exc)
         if self._upload is not None:
             self._upload.cancel()

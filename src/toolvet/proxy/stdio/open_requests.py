@@ -22,41 +22,41 @@ class OpenRequests:
     def __bool__(self) -> bool:
         return bool(self._open)
 
-    def asked(self, line: bytes) -> None:
+    def note_client(self, line: bytes) -> None:
         """Note a message of the client: a request opens its id, a cancellation closes it."""
         message = parse(line)
         if type(message) is Noise and message.kind == "too_deep":
             message = parse(shallow(line))
         if type(message) is Request:
-            self.opened(message.id)
+            self.add(message.id)
         elif type(message) is Notification and message.method == "notifications/cancelled":
             id_ = members(message.params).get("requestId")
             if isinstance(id_, int | str):
-                self.answered(id_)
+                self.close(id_)
         elif type(message) is Noise and message.kind == "batch":
             for each in _messages(line):
-                self.asked(each)
+                self.note_client(each)
 
-    def heard(self, line: bytes) -> None:
+    def note_server(self, line: bytes) -> None:
         """Note a message of the server: an answer closes its id, unless it is not a legal message."""
         message = parse(line)
         if type(message) is Result or type(message) is ErrorReply:
             if message.id is not None:
-                self.answered(message.id)
+                self.close(message.id)
         elif type(message) is Noise and message.kind == "batch":
             for each in _messages(line):
-                self.heard(each)
+                self.note_server(each)
         elif type(message) is Noise and message.kind == "too_deep" and message.reply_to is not None:
             # Legal JSON, which the client may be able to read.
-            self.answered(message.reply_to)
+            self.close(message.reply_to)
 
-    def opened(self, id_: Id) -> None:
+    def add(self, id_: Id) -> None:
         """Note one more request under this id."""
         self._open[id_] = self._open.get(id_, 0) + 1
         if len(self._open) > _MOST:
             del self._open[next(iter(self._open))]
 
-    def answered(self, id_: Id) -> None:
+    def close(self, id_: Id) -> None:
         """Close one request under this id; an id that is not open is ignored."""
         left = self._open.get(id_)
         if left is None:

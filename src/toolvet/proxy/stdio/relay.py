@@ -95,7 +95,7 @@ class Relay:
 
     def give_up(self, question: str) -> None:
         """Stop waiting for the answer to this question of the proxy."""
-        self.open.answered(question)
+        self.open.close(question)
         self._note(self._write(self._session.give_up(question)))
 
     def server_gone(self, reason: str) -> None:
@@ -120,9 +120,9 @@ class Relay:
             # Most messages are calls and their answers; all others have to be parsed once more.
             last = decided[-1] if len(decided) == 2 and line[:1] == b"{" else None
             if type(last) is CallStarted:
-                self.open.opened(last.id)
+                self.open.add(last.id)
             elif type(last) is CallEnded and onward is ToClient and last.outcome != "unreadable":
-                self.open.answered(last.id)
+                self.open.close(last.id)
             else:
                 self._unread.append(line)
             steps += decided
@@ -133,7 +133,7 @@ class Relay:
         rest = self._write(steps)
         if self._unread:
             for line in self._unread:
-                self.open.asked(line)
+                self.open.note_client(line)
             self._unread.clear()
         self._note(rest)
         if self._gone is not None:
@@ -143,7 +143,7 @@ class Relay:
         rest = self._write(steps)
         if self._unread:
             for line in self._unread:
-                self.open.heard(line)
+                self.open.note_server(line)
             self._unread.clear()
         self._note(rest)
 
@@ -187,7 +187,7 @@ class Relay:
         for each in rest:
             if isinstance(each, ToClient):
                 if each.about is not None:
-                    self.open.answered(each.about)
+                    self.open.close(each.about)
                 continue
             self._recorder.take(self._origin, each)
             if isinstance(each, Asked):
