@@ -17,7 +17,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.redact import word_segments
 from toolvet.rules.destructive import find_deeds
 from toolvet.rules.subject import ToolDefinition
@@ -202,4 +202,4 @@ def consent_words() -> ConsentWords:
 
 @cache
 def _words() -> ConsentWords:
-    return msgspec.toml.decode(data_file("toolvet.rules", "consent.toml"), type=ConsentWords)
+    return read_toml("toolvet.rules", "consent.toml", ConsentWords)
