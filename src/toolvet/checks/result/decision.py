@@ -77,6 +77,11 @@ class FirstHits:
         found = () if hit is None else _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
         return int(found[-1]) if found else 0
 
+    @property
+    def refusal(self) -> Hit | None:
+        """The words by which a validation library refused the arguments; a stack trace makes them those of a crash."""
+        return None if Strength.TRACE in self.first else self.first.get(Strength.REFUSAL)
+
     def sentence(self) -> str:
         """The error as a plain sentence to the caller, if it is one and contains no word of a failure."""
         return "" if self.veto is not None or Strength.DOUBT in self.first else plain_sentence(self.text)
@@ -99,7 +104,7 @@ def decide(evidence: FirstHits, known: ResultPhrases, *, structured: str, sent: 
     http = http_state(status) if status else None
     refused = http is not None and status < 500 and status not in _FAILED_4XX
     vague = first.get(_VAGUE)
-    decisive = evidence.own_strong or evidence.own or first.get(_ALONE)
+    decisive = evidence.refusal or evidence.own_strong or evidence.own or first.get(_ALONE)
     pattern = decisive or vague
     words = "" if pattern is None else evidence.words(pattern)
     sentence = "" if pattern is not None or code or http is not None else evidence.sentence()
@@ -141,7 +146,7 @@ def _failure(
     """What proves that the tool failed, unless the server or the caller's patterns say explicitly that it refused."""
     if evidence.overriding is not None:
         return known.of(evidence.overriding).state or State.UNKNOWN, evidence.words(evidence.overriding)
-    if evidence.own_strong is not None or code in _REFUSALS:
+    if evidence.refusal is not None or evidence.own_strong is not None or code in _REFUSALS:
         return None
     if evidence.veto is not None:
         # An overloaded service that says when to come back is rate limiting, and works.

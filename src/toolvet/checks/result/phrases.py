@@ -1,9 +1,9 @@
 """The phrases of `patterns/*.toml`, and what each of them proves about a result.
 
 One file per state, read by `toolvet.matching.phrasebook`. A phrase belongs to the file's `state` unless it names its
-own, and `strength` says what it proves. Four marks: `reports` (in a short text it says that the call failed, even
+own, and `strength` says what it proves. Five marks: `reports` (in a short text it says that the call failed, even
 without `isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report
-that opens with it may be long).
+that opens with it may be long), `framework` (the library that wrote these words of a refusal).
 """
 
 from collections.abc import Mapping
@@ -35,6 +35,8 @@ class Strength(StrEnum):
     """The first words of an error report."""
     HTTP = "http"
     """An HTTP status in a context that makes it one; the last three digits of the hit."""
+    REFUSAL = "refusal"
+    """A validation library refused the arguments: business logic, even beside words that otherwise mean a crash."""
     CODE = "code"
     """A JSON-RPC error code."""
     TEST_DATA = "test_data"
@@ -61,6 +63,7 @@ class ResultPhrase(Phrase, frozen=True, kw_only=True):
     leak: bool = False
     decides: bool = False
     long: bool = False
+    framework: str = ""
 
     @property
     def is_leak(self) -> bool:
