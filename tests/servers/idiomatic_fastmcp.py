@@ -34,7 +34,9 @@ def list_recipes() -> list[Recipe]:
 
 
 @server.tool(annotations=reads)
-def get_recipe(recipe_id: Annotated[str, Field(description="The id of a recipe, as list_recipes returns it.")]) -> Recipe:
+def get_recipe(
+    recipe_id: Annotated[str, Field(description="The id of a recipe, as list_recipes returns it.")],
+) -> Recipe:
     """Get one recipe by its id."""
     for recipe in RECIPES:
         if recipe.id == recipe_id:

@@ -29,7 +29,12 @@ TOOLS = {
     entry.name: entry
     for entry in (
         tool("list_trains", "List all trains.", {}, []),
-        tool("get_train", "Get one train by its id.", {"train_id": {"type": "string", "description": "The id."}}, ["train_id"]),
+        tool(
+            "get_train",
+            "Get one train by its id.",
+            {"train_id": {"type": "string", "description": "The id."}},
+            ["train_id"],
+        ),
         tool(
             "search_trains",
             "Search trains by where they go.",

@@ -17,6 +17,7 @@ from toolvet.report.wording import (
     STATUS,
     confidence,
     counted,
+    legend,
     listed,
     number,
     origin,
@@ -43,6 +44,7 @@ _STATUS_STYLE: Final[dict[Status, str]] = {
     "partially_working": "yellow",
     "connectivity_only": "yellow",
     "broken": "red",
+    "not_exercised": "yellow",
     "untested": "dim",
 }
 
@@ -65,6 +67,10 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
         console.print()
         console.print(Rule("Side by side", align="left", style="dim"))
         console.print(_render_comparison(reports))
+    if any(tool.skipped is None for report in reports for tool in report.tools):
+        console.print()
+        for word, meaning in legend(reports):
+            console.print(Text.assemble((word, "bold dim"), (f": {meaning.replace('`', '')}", "dim")))
 
 
 def _render_report(report: Report, words: Mapping[Severity, str]) -> Iterator[RenderableType]:
@@ -76,6 +82,10 @@ def _render_report(report: Report, words: Mapping[Severity, str]) -> Iterator[Re
     for group in group_findings(report.findings):
         yield Text()
         yield from _render_group(group)
+    idle = [tool for tool in report.tools if tool.not_exercised is not None]
+    if idle:
+        yield Text()
+        yield from _render_not_exercised(idle)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped or report.filtered:
         yield Text()
@@ -207,6 +217,16 @@ def _render_skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
 
 
+def _render_not_exercised(tools: Sequence[Tool]) -> Iterator[RenderableType]:
+    """What was tried and what would help, once for all tools of which the same is said."""
+    yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(tools), 'tool')}", "dim"))
+    reasons: dict[str, list[str]] = {}
+    for tool in tools:
+        reasons.setdefault(tool.not_exercised or "", []).append(one_line(tool.name))
+    for reason, names in reasons.items():
+        yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
+
+
 def _render_footer(report: Report) -> Iterator[RenderableType]:
     if report.baseline is not None and report.baseline.stale:
         stale = [f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale]
@@ -214,6 +234,8 @@ def _render_footer(report: Report) -> Iterator[RenderableType]:
         place = one_line(report.baseline.file)
         yield Text(f"Baseline {place}: {counted(len(stale), 'known finding')} no longer there: {names}", style="yellow")
     yield Text(tally(report), style="bold")
+    for reason in report.gate.failures if report.gate is not None else []:
+        yield Text(f"Failed: {one_line(reason)}", style="bold red")
 
 
 def _render_comparison(reports: Sequence[Report]) -> Table:

@@ -1,8 +1,8 @@
 """Whether a tool's real work was ever seen: at least one valid call must have succeeded.
 
-    get_document("example.txt")   "Document example.txt does not exist"     a refusal: right, but not a success
-    get_document("b.txt")         "Document b.txt does not exist"           the same
-    exercise                      tried 2, succeeded 0; not exercised; a fixture would help
+get_document("example.txt")   "Document example.txt does not exist"     a refusal: right, but not a success
+get_document("b.txt")         "Document b.txt does not exist"           the same
+exercise                      tried 2, succeeded 0; not exercised; a fixture would help
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,9 @@ def fails_by_itself(call: ObservedCall) -> bool:
         return True
     verdict = verdict_of(call)
     if ended is Ending.UNFLAGGED_ERROR:
-        own = verdict is not None and verdict.error_kind is ErrorKind.TOOL_FAILURE and verdict.state is not State.UNKNOWN
+        own = (
+            verdict is not None and verdict.error_kind is ErrorKind.TOOL_FAILURE and verdict.state is not State.UNKNOWN
+        )
         return own and outage_of_call(call) is None
     if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or outage_of_call(call) is not None:
         return False

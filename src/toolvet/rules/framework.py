@@ -17,9 +17,9 @@ def framework_of(call: ObservedCall) -> str | None:
 def is_empty_list(call: ObservedCall) -> bool:
     """Whether the answer is an empty list, which Python frameworks send as `content: []`: one block for each entry.
 
-        {"content": [], "structuredContent": {"result": []}}      yes
-        {"content": []}, from list_orders or search_orders        yes
-        {"content": []}, from reset_cache                         no: nothing says that it returns a list
+    {"content": [], "structuredContent": {"result": []}}      yes
+    {"content": []}, from list_orders or search_orders        yes
+    {"content": []}, from reset_cache                         no: nothing says that it returns a list
     """
     result = members(call.result)
     if not is_array(result.get("content")) or elements(result.get("content")) or result.get("isError") is True:

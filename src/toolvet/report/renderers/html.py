@@ -24,7 +24,7 @@ from toolvet.report.visible import visible
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has all that was recorded."""
-    return _load_template().render(servers=views(reports, cards))
+    return _load_template().render(servers=views(reports, cards), legend=wording.legend(reports))
 
 
 @cache

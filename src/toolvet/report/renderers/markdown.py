@@ -16,6 +16,7 @@ from toolvet.report.wording import (
     STATUS,
     confidence,
     counted,
+    legend,
     listed,
     number,
     origin,
@@ -35,6 +36,7 @@ _STATUS_MARK: Final[dict[Status, str]] = {
     "partially_working": "⚠️",
     "connectivity_only": "⚠️",
     "broken": "❌",
+    "not_exercised": "⚪",
     "untested": "⚪",
 }
 _SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "💡"}
@@ -48,6 +50,10 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     blocks = [block for report in reports for block in _render_report(report, cards)]
     if len(reports) > 1:
         blocks.insert(0, _render_comparison(reports))
+    if any(tool.skipped is None for report in reports for tool in report.tools):
+        blocks.append(
+            _fold("What the words mean", "\n".join(f"- **{word}**: {text}" for word, text in legend(reports)))
+        )
     kept: list[str] = []
     size = 0
     for position, block in enumerate(blocks):
@@ -65,6 +71,8 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     score = f"{number(report.score)}/100, " if report.score is not None else ""
     yield f"## {_STATUS_MARK[report.status]} {_escape(title(report))}: {score}{STATUS[report.status]}\n"
     yield f"{_escape(origin(report))} · {tally(report)}\n"
+    for reason in report.gate.failures if report.gate is not None else []:
+        yield f"> **Failed:** {_escape(reason)}\n"
     if report.incomplete is not None:
         yield f"> **Incomplete:** {_escape(report.incomplete)}\n"
     called = [tool for tool in report.tools if tool.skipped is None]
@@ -72,6 +80,10 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
         yield from _render_tools(called, report.findings)
     for group in group_findings(report.findings):
         yield _render_group(group, cards)
+    idle = [tool for tool in report.tools if tool.not_exercised is not None]
+    if idle:
+        lines = [f"- {_code(tool.name)}: {_escape(tool.not_exercised or '')}" for tool in idle]
+        yield _fold(f"⚪ {counted(len(idle), 'tool')} not exercised", "\n".join(lines))
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped:
         lines = [f"- {_code(tool.name)}: {_escape(tool.skipped or '')}" for tool in skipped]

@@ -54,7 +54,13 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         "artifacts": [{"location": {"uri": uri}, "description": {"text": _describe_server(report)}}],
         "results": _render_results(report, index, uri),
         "columnKind": "unicodeCodePoints",
-        "properties": {"score": report.score, "status": report.status, "seed": report.seed},
+        "properties": {
+            "score": report.score,
+            "status": report.status,
+            "seed": report.seed,
+            "failures": [_clean(reason) for reason in report.gate.failures] if report.gate is not None else [],
+            "notExercised": {_clean(t.name): _clean(t.not_exercised) for t in report.tools if t.not_exercised},
+        },
     }
 
 

@@ -13,7 +13,7 @@ CARD = Card(
     title="A default breaks its own schema",
     severity=Severity.WARNING,
     looks_for=(
-        "Parameters whose `default` their own schema forbids. `\"default\": null` on a parameter that does not allow "
+        'Parameters whose `default` their own schema forbids. `"default": null` on a parameter that does not allow '
         "null is information: Python signatures such as `x: str = None` make it."
     ),
     why=(
@@ -44,7 +44,7 @@ def check_tool(tool: ToolDefinition) -> Iterator[Finding]:
         yield CARD.finding(
             message=f"The default of {list_names(nulls)} is null, and the schema does not allow null.",
             severity=Severity.INFO,
-            pointer="/inputSchema/properties" if others else _pointer(first),
+            pointer=_pointer(first),
             evidence=show(tool.properties[first], 200),
         )
 

@@ -5,6 +5,7 @@ from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
+from toolvet.rules.framework import is_empty_list
 from toolvet.rules.quote import show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
@@ -33,6 +34,8 @@ _NOTHING: Final = frozenset({"", "null", "none", "{}", "undefined", '""', "''"})
 def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Judge valid calls only: `invalid-accepted` reports what the tool should have refused."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
+        return
+    if is_empty_list(call):
         return
     result = members(call.result)
     # `structured-content-missing` reports structured content that was promised and not sent.

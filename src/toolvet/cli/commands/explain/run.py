@@ -12,12 +12,16 @@ from rich.text import Text
 from toolvet.errors import UsageError
 from toolvet.findings import Card
 from toolvet.rules import cards
+from toolvet.rules.terms import TERMS, Term
 
 _STYLE = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
 def explain(check_id: str | None, *, as_json: bool) -> int:
-    """Print one card, or all of them in short."""
+    """Print one card, the definition of a word (status, score, confidence), or all cards in short."""
+    if check_id in TERMS:
+        _define(TERMS[check_id], as_json=as_json)
+        return 0
     known = cards()
     if check_id is not None and check_id not in known:
         close = get_close_matches(check_id, known, n=3, cutoff=0.5)
@@ -36,6 +40,17 @@ def explain(check_id: str | None, *, as_json: bool) -> int:
     return 0
 
 
+def _define(term: Term, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(orjson.dumps(msgspec.to_builtins(term), option=orjson.OPT_INDENT_2).decode() + "\n")
+        return
+    console = Console()
+    console.print(Text.assemble((term.id, "bold"), "  ", term.title))
+    for paragraph in term.text:
+        console.print()
+        console.print(paragraph, markup=False, highlight=False)
+
+
 def _list(chosen: list[Card]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("check", "severity", "what"):
@@ -44,7 +59,9 @@ def _list(chosen: list[Card]) -> None:
         table.add_row(card.id, Text(card.severity.value, style=_STYLE[card.severity.value]), card.title)
     console = Console()
     console.print(table)
-    console.print("\ntoolvet explain CHECK says more about one of them.", style="dim")
+    console.print(
+        "\ntoolvet explain CHECK says more about one of them; so it does about status, score, confidence.", style="dim"
+    )
 
 
 def _card(card: Card) -> None:
