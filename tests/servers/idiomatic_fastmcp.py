@@ -1,4 +1,7 @@
-"""A FastMCP server as its documentation teaches to write one, without a fault. With `--annotated` its tools say readOnlyHint."""
+"""A FastMCP server as its documentation teaches to write one, without a fault.
+
+With `--annotated` its tools say readOnlyHint.
+"""
 
 import sys
 from typing import Annotated, Literal

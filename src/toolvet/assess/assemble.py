@@ -1,8 +1,8 @@
 """Builds the report from a run: findings from the rules, tools from their scenarios, and the totals."""
 
-import os
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -99,8 +99,8 @@ def _known_paths(run: Run) -> tuple[str, ...]:
     """The absolute paths that the server has from the caller: the working folder, its arguments and variables."""
     if isinstance(run.target, HttpTarget):
         return ()
-    given = (run.target.cwd or os.getcwd(), *run.target.args, *run.target.env.values())
-    return tuple(path for path in given if os.path.isabs(path) and path.strip("/"))
+    given = (run.target.cwd or str(Path.cwd()), *run.target.args, *run.target.env.values())
+    return tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
 
 
 def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from toolvet.redact import REDACTED, redact, redact_text
 from toolvet.report.document import Scenario, Verdict
 from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
 from toolvet.rules.ending import REFUSALS, Ending, ending, verdict_of, words_of
+from toolvet.rules.exercise import fails_by_itself
 from toolvet.rules.framework import is_empty_list
 from toolvet.rules.outage import outage_of_call
 from toolvet.schema import compiled
@@ -164,6 +165,8 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     if ended in {Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}:
         return False, "a protocol error for a call that its schema allows"
     verdict = verdict_of(call)
+    if ended is Ending.FAILURE and not fails_by_itself(call):
+        return True, "answered: a refusal in words that are unclear"
     if verdict is None or verdict.classification != "fully_working":
         return False, verdict.issues[0] if verdict and verdict.issues else f"the call ended in a {ended.value}"
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"

@@ -61,8 +61,8 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
     """0-100 for a server, or None when no tool was exercised.
 
     A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages (where no
-    message could be scored, the scenarios alone count). Scenarios that met an outage are left out. A tool with a finding
-    of severity error scores at most 50. The server scores the mean of its exercised tools.
+    message could be scored, the scenarios alone count). Scenarios that met an outage are left out. A tool with a
+    finding of severity error scores at most 50. The server scores the mean of its exercised tools.
     """
     faulty = {finding.tool for finding in findings if finding.severity is Severity.ERROR}
     scores: list[float] = []

@@ -4,28 +4,22 @@ The phrases that tell a refusal from a crash are English for the most part; a cr
 
     "Aufgabe 99 wurde nicht gefunden"    wurde, nicht: German; whether it is a refusal is not known, and so no finding
     "boom at worker 3"                   nothing of that
+
+The words are data (`foreign.toml`), with their proof beside them.
 """
 
 import re
+from functools import cache
 from typing import Final
+
+import msgspec
+
+from toolvet.discover.toml import read_toml
 
 _LONGEST: Final = 2_000
 _FEWEST_SIGNS: Final = 2
+_LATIN: Final = 0x24F  # The last of the Latin letters, accents included.
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_ENGLISH: Final = frozenset(
-    "the is are was were not no of to for and an a failed error cannot could while with from by unable invalid it".split()
-)
-# Frequent small words of large languages that are not English words as well.
-_OTHER: Final = frozenset(
-    "der das ist nicht kein keine wurde werden muss mit und für nur gefunden "
-    "le la les est pas une des pour dans doit aucun aucune n'est trouvé introuvable "
-    "el los las es una por para debe ningún ninguna existe encontrado encontrada "
-    "il lo non gli che per deve nessun nessuna trovato esiste "
-    "não um uma para deve nenhum nenhuma foi encontrado encontrada existe "
-    "het een niet geen moet van voor gevonden "
-    "nie jest został musi być brak znaleziono "
-    "inte finns måste är hittades och för ikke findes må skal er og fant ei löydy".split()
-)
 
 
 def is_foreign(words: str) -> bool:
@@ -38,6 +32,22 @@ def is_foreign(words: str) -> bool:
     letters = "".join(found)
     if not letters:
         return False
-    if sum(ord(letter) > 0x36F for letter in letters) * 2 > len(letters):
+    if sum(ord(letter) > _LATIN for letter in letters) * 2 > len(letters):
         return True
-    return sum(word in _OTHER for word in found) >= _FEWEST_SIGNS and _ENGLISH.isdisjoint(found)
+    source = read_foreign_source()
+    return sum(word in source.other for word in found) >= _FEWEST_SIGNS and source.english.isdisjoint(found)
+
+
+class ForeignSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`foreign.toml` as written, with sentences that are foreign (`hits`) and such that are not."""
+
+    english: frozenset[str]
+    other: frozenset[str]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+@cache
+def read_foreign_source() -> ForeignSource:
+    """The words as they are written in the file."""
+    return read_toml("toolvet.rules", "foreign.toml", ForeignSource)

@@ -1,12 +1,16 @@
 """What the framework of a server does by itself, and its author cannot change."""
 
+from typing import Final
+
 from toolvet.checks.result import is_framework_refusal
 from toolvet.redact import word_segments
 from toolvet.rules.ending import Ending, ending, words_of
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
-_LISTING = frozenset({"all", "find", "list", "lookup", "query", "scan", "search", "show"})
+# Keys of `_meta` that SDKs and frameworks add by themselves.
+_OWN_META: Final = ("io.modelcontextprotocol/", "fastmcp")
+_LISTING: Final = frozenset({"all", "find", "list", "lookup", "query", "scan", "search", "show"})
 
 
 def framework_of(call: ObservedCall) -> str | None:
@@ -18,8 +22,8 @@ def is_empty_list(call: ObservedCall) -> bool:
     """Whether the answer is an empty list, which Python frameworks send as `content: []`: one block for each entry.
 
     {"content": [], "structuredContent": {"result": []}}      yes
-    {"content": []}, from list_orders or search_orders        yes
-    {"content": []}, from reset_cache                         no: nothing says that it returns a list
+    {"content": [], "_meta": {…}}, from search_orders         yes: the SDK added the _meta
+    {"content": []}, from reset_cache or an unknown SDK       no: nothing says that it is a list
     """
     result = members(call.result)
     if not is_array(result.get("content")) or elements(result.get("content")) or result.get("isError") is True:
@@ -30,4 +34,5 @@ def is_empty_list(call: ObservedCall) -> bool:
     if structured is not None:
         only = next(iter(structured.values())) if is_object(structured) and len(structured) == 1 else structured
         return is_array(only) and not elements(only)
-    return call.tool.output_schema is None and not _LISTING.isdisjoint(word_segments(call.tool.name))
+    made_by_sdk = any(name.startswith(_OWN_META) for name in members(result.get("_meta")))
+    return made_by_sdk and call.tool.output_schema is None and not _LISTING.isdisjoint(word_segments(call.tool.name))

@@ -29,7 +29,8 @@ _PROGRAM: Final = re.compile(
 )
 _HOST: Final = re.compile(
     r"\bhttps?://([\w.-]+(?::\d+)?)"
-    r"|\b(?:getaddrinfo|host=|host:?|to|resolve|reach|lookup|address) ['\"]?((?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?|localhost(?::\d+)?)\b"
+    r"|\b(?:getaddrinfo|host=|host:?|to|resolve|reach|lookup|address) ['\"]?"
+    r"((?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?|localhost(?::\d+)?)\b"
     r"|\b((?:\d{1,3}\.){3}\d{1,3}:\d{1,5}|localhost:\d{1,5}|(?:[\w-]+\.)+[a-z]{2,24}:\d{1,5})\b"
 )
 

@@ -1,8 +1,8 @@
 """JUnit XML as Jenkins, GitLab and the test reporters for GitHub read it: the structure of junit-10.xsd.
 
 A suite per tool with a case per scenario, and a suite per server for the findings that no failed scenario shows. A case
-fails exactly when it makes the run fail: for a finding that reaches --fail-on and is not in the baseline, and for a score
-below --fail-under. Everything else goes into a case's output, so that red means the same here as in the exit code.
+fails exactly when it makes the run fail: for a finding that reaches --fail-on and is not in the baseline, and for a
+score below --fail-under. Everything else goes into a case's output, so that red means the same as in the exit code.
 """
 
 import xml.etree.ElementTree as ET

@@ -17,8 +17,8 @@ CARD = Card(
         "null is information: Python signatures such as `x: str = None` make it."
     ),
     why=(
-        "Models and clients fill in defaults. One that breaks the schema makes a call that the server or a strict client "
-        "refuses."
+        "Models and clients fill in defaults. One that breaks the schema makes a call that the server or a strict "
+        "client refuses."
     ),
     remedy=(
         "Give a default that the schema allows, or allow it: in Python write `x: str | None = None` instead of "

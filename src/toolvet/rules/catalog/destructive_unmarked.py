@@ -16,12 +16,12 @@ CARD = Card(
         "finding for the server names them all. A hint that says the contrary is `annotations-contradict`."
     ),
     why=(
-        "Clients ask a person before a call that destroys something. Without the hint they go by the protocol's default "
-        "or by none, and many ask nobody."
+        "Clients ask a person before a call that destroys something. Without the hint they go by the protocol's "
+        "default or by none, and many ask nobody."
     ),
     remedy=(
-        "Say it: `annotations=ToolAnnotations(readOnlyHint=False, destructiveHint=True)` for what deletes or overwrites, "
-        "`readOnlyHint=True` for what only looks."
+        "Say it: `annotations=ToolAnnotations(readOnlyHint=False, destructiveHint=True)` for what deletes or "
+        "overwrites, `readOnlyHint=True` for what only looks."
     ),
 )
 

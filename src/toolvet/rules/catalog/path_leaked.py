@@ -42,8 +42,8 @@ _MEANT: Final = re.compile(
 
 # "must be absolute, e.g. /home/me/q1.xlsx": made up for the reader.
 _EXAMPLE: Final = re.compile(
-    r"(?i)(?:\be\.\s?g\.|\bfor (?:example|instance)|\bsuch as|\bexamples?\b|\blike\b|\bi\.e\.|\bz\.\s?B\.|\bp(?:ar|or|\.) ?ex(?:emple)?\b)"
-    r"[^\n.;]{0,30}\Z"
+    r"(?i)(?:\be\.\s?g\.|\bfor (?:example|instance)|\bsuch as|\bexamples?\b|\blike\b|\bi\.e\.|\bz\.\s?B\.)"
+    r"(?:(?![.!?]\s)[^\n;]){0,60}\Z"
 )
 
 
@@ -69,7 +69,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
-    """Whether the error names the path on purpose (as the one that is allowed, as an example), or the caller chose it."""
+    """Whether the error names the path on purpose (as allowed, as an example), or the caller chose it."""
     if any(path and (leak.text + "/").startswith(path.rstrip("/") + "/") for path in call.known_paths):
         return True
     before, found, _ = text.partition(leak.text)

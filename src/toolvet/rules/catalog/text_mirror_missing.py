@@ -51,5 +51,5 @@ def check_server(server: ServerSeen) -> Iterator[Finding]:
         yield CARD.finding(
             message=f"An empty list has no text for clients that read only text: {list_names(names)}.",
             evidence=show_answer(empty[0].result),
-            remedy='Nothing has to be done. A sentence such as "No orders match" helps a model more than an empty list.',
+            remedy='Nothing has to be done. A sentence ("No orders match") helps a model more than an empty list.',
         )

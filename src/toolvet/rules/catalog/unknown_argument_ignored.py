@@ -14,8 +14,8 @@ CARD = Card(
     title="Unknown arguments are silently ignored",
     severity=Severity.INFO,
     looks_for=(
-        "A call with an argument that the schema does not declare (and does not forbid), answered with a success. It is "
-        "how most SDKs work, so it is one note for the server."
+        "A call with an argument that the schema does not declare (and does not forbid), answered with a success. "
+        "It is how most SDKs work, so it is one note for the server."
     ),
     why=(
         "A model that misspells an optional argument (`max_result` for `max_results`) gets a success that ignored "
@@ -55,7 +55,7 @@ def check_server(server: ServerSeen) -> Iterator[Finding]:
     many = f"{len(ignored)} tools" if len(ignored) > 1 else f"The tool {list_names(list(ignored))}"
     which = f": {list_names(list(ignored))}" if len(ignored) > 1 else ""
     yield CARD.finding(
-        message=f"{many} ignored an argument that the schema does not declare, {list_names(list(_find_unknown(first)))}{which}.",
+        message=f"{many} ignored the undeclared argument {list_names(list(_find_unknown(first)))}{which}.",
         evidence=f"arguments: {show(first.arguments, 160)}",
     )
 

@@ -19,7 +19,7 @@ from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.settings import AssessSettings, Settings, load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
-from toolvet.report import apply_baseline, formats, load, print_report, render
+from toolvet.report import apply_baseline, apply_gate, formats, load, print_report, render
 from toolvet.rules import cards
 from toolvet.schema.json_value import is_object
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
@@ -48,6 +48,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     reports = outcome.reports
     if known is not None:
         reports = tuple(apply_baseline(report, known[1], known[0]) for report in reports)
+    reports = tuple(apply_gate(report, fail_on, fail_under) for report in reports)
     if reports:
         _publish(reports, writers, flags)
     for name, error in outcome.errors:
@@ -56,7 +57,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
         return INTERRUPTED
     if outcome.errors:
         return max(error.exit_code for _, error in outcome.errors)
-    return int(any(_fails(report, fail_on, fail_under) for report in reports))
+    return int(any(report.gate is not None and report.gate.failures for report in reports))
 
 
 async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
@@ -207,11 +208,6 @@ def _baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | None:
 def _thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
     level = _given(flags.fail_on, file.fail_on, "error")
     return (None if level == "never" else Severity(level)), _given(flags.fail_under, file.fail_under, None)
-
-
-def _fails(report: Report, fail_on: Severity | None, fail_under: float | None) -> bool:
-    found = fail_on is not None and any(finding.severity.reaches(fail_on) for finding in report.findings)
-    return found or (fail_under is not None and (report.score is None or report.score < fail_under))
 
 
 def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], flags: AssessFlags) -> None:
