@@ -18,6 +18,7 @@ from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
     Leak,
+    LeakKind,
     OutputSchemaValidation,
     ResultMetadata,
     ResultVerdict,
@@ -242,7 +243,11 @@ def _judge(
         sent=quoted,
         name_word=name_traits(view.name).validating_word,
     )
-    return decision, leaks_in(read, hits, known, sent)
+    leaks = leaks_in(read, hits, known, sent)
+    if evidence.refusal is not None:
+        # "Unexpected keyword argument" are the words of a crash elsewhere.
+        leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
+    return decision, leaks
 
 
 def _readable(text: str) -> str:
