@@ -108,7 +108,8 @@ def ask(command: list[object]) -> dict[str, str]:
         [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True,
     ) as server:  # fmt: skip
-        assert server.stdin and server.stdout
+        assert server.stdin
+        assert server.stdout
         for message in [*requests, *calls]:
             server.stdin.write(json.dumps(message) + "\n")
             server.stdin.flush()
