@@ -19,6 +19,11 @@ from toolvet.rules.subject import ObservedCall
 MissingKind: TypeAlias = Literal["variable", "program", "host", "credential", "service"]
 _LONGEST: Final = 4_000  # Characters of an error that are searched for what is missing.
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+# "Set SHOP_DIR env var", "SHOP_TOKEN is not set": a variable of the environment by its spelling and by what is said.
+_UNSET: Final = re.compile(
+    r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"`]? (?:env(?:ironment)?\b|(?:is|was) (?:not (?:set|defined|configured)|unset|missing))"
+    r"|\b(?:[Ss]et|export|[Ee]nvironment variables?|[Ee]nv var) (?:the )?['\"`$]?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
+)
 _ERROR_CODE: Final = re.compile(r"E[A-Z]+_|ERR_|UND_|WSA|DEPTH_|SELF_|UNABLE_|CERTIFICATE_")
 _PROGRAM: Final = re.compile(
     r"\bspawn(?:Sync)? (\S{1,80}) ENOENT\b"
@@ -57,9 +62,12 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
     if verdict is None or (ended not in ERRORS_IN_WORDS and ended is not Ending.WORDLESS):
         return None
     unauthorized = verdict.state is State.UNAUTHORIZED and not is_bad(call)
+    words = words_of(call)[:_LONGEST]
     if verdict.state not in OUTAGES and not unauthorized:
-        return None
-    return missing_in(words_of(call), unauthorized=unauthorized)
+        unset = _UNSET.search(words)
+        name = (unset[1] or unset[2]) if unset else ""
+        return Missing("variable", name) if name and name not in str(call.arguments) else None
+    return missing_in(words, unauthorized=unauthorized)
 
 
 def missing_in(words: str, *, unauthorized: bool = False) -> Missing:

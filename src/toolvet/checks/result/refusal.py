@@ -27,13 +27,16 @@ def is_framework_refusal(text: str) -> str | None:
 
 def framework_of(hits: Sequence[Hit], known: ResultPhrases) -> str | None:
     """The framework that wrote the words with these `hits`, as `is_framework_refusal` says."""
-    found: str | None = None
-    for hit in hits:
-        phrase = known.by_id[hit.id]
-        if phrase.decides or phrase.strength is Strength.TRACE:
+    found = {hit.id for hit in hits}
+    first: str | None = None
+    for identifier, phrase in known.by_id.items():
+        if identifier not in found:
+            continue
+        if (
+            phrase.decides
+            or phrase.strength is Strength.TRACE
+            or (not phrase.framework and phrase.strength is Strength.REFUSAL)
+        ):
             return None
-        if phrase.strength is Strength.REFUSAL:
-            if not phrase.framework:
-                return None
-            found = found or phrase.framework
-    return found
+        first = first or phrase.framework or None
+    return first

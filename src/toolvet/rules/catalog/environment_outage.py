@@ -33,7 +33,8 @@ def check_server(server: ServerSeen) -> Iterator[Finding]:
     causes: dict[Missing, list[str]] = {}
     words = ""
     for call in server.calls:
-        missing = outage_of_call(call)
+        # `error-without-flag` reports, and quotes, an outage that calls itself a success.
+        missing = None if ending(call) is Ending.UNFLAGGED_ERROR else outage_of_call(call)
         if missing is not None:
             tools = causes.setdefault(missing, [])
             words = words or quote(words_of(call), 300)
