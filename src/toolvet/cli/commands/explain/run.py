@@ -1,4 +1,4 @@
-"""The heavy half of `toolvet explain`."""
+"""The work of `toolvet explain`: a check's id → its card on stdout."""
 
 import sys
 from difflib import get_close_matches
@@ -6,18 +6,16 @@ from difflib import get_close_matches
 import msgspec
 import orjson
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.errors import UsageError
 from toolvet.findings import Card
 from toolvet.rules import cards
 
-_STYLE = {"error": "red", "warning": "yellow", "info": "cyan"}
-
 
 def explain(check_id: str | None, *, as_json: bool) -> int:
-    """Print one card, or all of them in short."""
+    """Print the card of one check, or a table of all checks for None; return the exit code."""
     known = cards()
     if check_id is not None and check_id not in known:
         close = get_close_matches(check_id, known, n=3, cutoff=0.5)
@@ -30,27 +28,25 @@ def explain(check_id: str | None, *, as_json: bool) -> int:
         builtins: object = msgspec.to_builtins(chosen if check_id is None else chosen[0])
         sys.stdout.write(orjson.dumps(builtins, option=orjson.OPT_INDENT_2).decode() + "\n")
     elif check_id is None:
-        _list(chosen)
+        _print_table(chosen)
     else:
-        _card(chosen[0])
+        _print_card(chosen[0])
     return 0
 
 
-def _list(chosen: list[Card]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("check", "severity", "what"):
-        table.add_column(heading)
+def _print_table(chosen: list[Card]) -> None:
+    table = new_table("check", "severity", "what")
     for card in sorted(chosen, key=lambda card: (-card.severity.rank, card.id)):
-        table.add_row(card.id, Text(card.severity.value, style=_STYLE[card.severity.value]), card.title)
+        table.add_row(card.id, Text(card.severity.value, style=SEVERITY_STYLE[card.severity]), card.title)
     console = Console()
     console.print(table)
     console.print("\ntoolvet explain CHECK says more about one of them.", style="dim")
 
 
-def _card(card: Card) -> None:
+def _print_card(card: Card) -> None:
     console = Console()
     console.print(
-        Text.assemble((card.id, "bold"), "  ", (card.severity.value, _STYLE[card.severity.value]), "  ", card.title)
+        Text.assemble((card.id, "bold"), "  ", (card.severity.value, SEVERITY_STYLE[card.severity]), "  ", card.title)
     )
     for heading, words in (("Looks for", card.looks_for), ("Why it matters", card.why), ("What to do", card.remedy)):
         console.print()
