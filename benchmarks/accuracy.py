@@ -1,4 +1,4 @@
-"""How right `check_answer` is, on a folder of labelled JSONL: `python benchmarks/accuracy.py DATA > docs/accuracy.md`.
+"""Measure how often `check_answer` is right on labelled JSONL: `python benchmarks/accuracy.py DATA > docs/accuracy.md`.
 
 A row has `id, text, label, dataset, lang, license, meta`; a file is a task (`TASKS`). Every figure is taken twice from
 one run: with the learned model, and with the phrases and rules alone. The data are not part of the project.

@@ -1,6 +1,6 @@
-"""What `check_arguments` costs beside `jsonschema`, `fastjsonschema`, pydantic and ajv (Node): valid, wrong, compiling.
+"""Measure `check_arguments` beside `jsonschema`, `fastjsonschema`, pydantic and ajv (Node): valid, wrong, compiling.
 
-The peers get what makes them fast: validators are compiled beforehand, formats are on where they know them. ajv is
+The peers run as fast as they can: validators are compiled beforehand, formats are on where they know them. ajv is
 installed with npm into a temporary folder; without npm, or without its registry, the script says so and goes on.
 
 python benchmarks/arguments.py [--without-node]

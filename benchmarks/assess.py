@@ -1,4 +1,4 @@
-"""How much of an assessment's wall time is ours, on a server that takes 5 ms for every answer. Target: under 10 %."""
+"""Measure our share of an assessment's wall time, on a server that takes 5 ms for each answer. Target: under 10 %."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What envelopes cost: building beside a dataclass with `asdict`, checking beside `jsonschema` with the same schema.
+"""Measure envelopes: building beside a dataclass with `asdict`, checking beside `jsonschema` with the same schema.
 
 python benchmarks/envelope.py
 """

@@ -1,4 +1,4 @@
-"""What fitting a response costs: beside the loop that everybody writes first, which drops one item and dumps again.
+"""Measure `fit_response` beside the loop that most people write first, which drops one item and dumps again.
 
 python benchmarks/fit.py
 """

@@ -1,4 +1,4 @@
-"""What holding an answer against its calls costs: `python benchmarks/grounding.py`."""
+"""Measure the check of an answer against the calls of its turn: `python benchmarks/grounding.py`."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""How many broken calls a program heals that sees only the text of the argument report, never the schema.
+"""Count the broken calls that a program can fix with only the text of the argument report, without the schema.
 
 Run: python benchmarks/healer.py [--show KIND]
 """
@@ -37,7 +37,7 @@ def main() -> None:
     failed: dict[str, Counter[str]] = defaultdict(Counter)
     for broken in broken_calls(real_schemas() + OWN_SCHEMAS, CALLS, SEED):
         tool = {"name": "tool", "description": "A tool.", "inputSchema": broken.schema}
-        # A text that is no JSON never reaches a tool, and a call that is sent as a JSON text is read as JSON.
+        # A text that is not JSON never reaches a tool, and a call that is sent as a JSON text is read as JSON.
         if isinstance(broken.sent, Text) or check_arguments(tool, broken.sent).valid:
             continue
         totals["calls"] += 1
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def report_of(tool: Any, read: Callable[[str], str], arguments: Any) -> str | None:
-    """What a caller is told: nothing when the arguments are fine."""
+    """Return the text that the caller reads: None when the arguments are valid."""
     report = check_arguments(tool, arguments)
     return None if report.valid else read(report.to_text())
 

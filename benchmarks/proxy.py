@@ -1,11 +1,11 @@
-"""What a proxy adds to a tools/call over stdio: toolvet's with everything on, beside others, in turns in one run.
+"""Measure what a proxy adds to a tools/call over stdio: toolvet's with everything on, beside others, in one run.
 
     python benchmarks/proxy.py [--calls 2000] [--rounds 7] [--soak 1000000] [--only NAME …]
 
-The client is this script, blocking writes and reads; the server is written in C and does nothing, so that what is
-measured is the way. "C forwarder" is the floor: any process between two pipes costs two more context switches each
-way. "median" is that of the best round, because others may be at work on the machine; "added" is it minus the direct
-one. p99 is over all rounds. Needs `cc`; uvloop is measured where it is installed.
+The client is this script, with blocking writes and reads; the server is written in C and does no work, so only the
+transport is measured. "C forwarder" is the floor: any process between two pipes costs two more context switches in each
+direction. "median" is that of the best round, because other programs may use the machine; "added" is it minus the
+direct one. p99 is over all rounds. Needs `cc`; uvloop is measured where it is installed.
 """
 
 import argparse
@@ -169,7 +169,7 @@ def measure(connections: dict[str, Connection], calls: int, rounds: int) -> dict
     times: dict[str, list[list[float]]] = {name: [] for name in connections}
     for _ in range(rounds):
         for name, connection in connections.items():
-            # Ten times as slow, a tenth of the calls: nobody learns more from waiting.
+            # Ten times as slow, a tenth of the calls: more calls would not change the figure.
             times[name].append(connection.round_trips(calls // 10 if name in PEERS else calls))
     return times
 

@@ -1,7 +1,7 @@
-"""What a proxy adds to a tools/call over HTTP: one client on one connection, a result of a kibibyte, in turns.
+"""Measure what a proxy adds to a tools/call over HTTP: one client on one connection, a result of a kibibyte.
 
-Every path is asked in rounds that take turns, so that whatever else the machine does falls on all of them alike. Times
-are in microseconds for a whole call, there and back.
+The rounds of all paths take turns, so that other load on the machine affects all of them alike. Times are in
+microseconds for a whole call, there and back.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""How many broken calls come back: 5,000 calls of real tools, broken in some forty ways, repaired.
+"""Count the broken calls that `repair` restores: 5,000 calls of real tools, broken in some forty ways.
 
 Run: python benchmarks/repair.py [FILE of JSON lines with a `schema` each | FOLDER of *.json] [--show KIND]
 """
@@ -25,7 +25,7 @@ SEED = 20_260_101
 
 
 def outcome(broken: Broken) -> tuple[str, str, Any, float]:
-    """What came back, how sure it was said to be, the value, and the time in microseconds."""
+    """Return the outcome, the confidence, the repaired value, and the time in microseconds."""
     value = broken.sent
     confidence = "high"
     start = time.perf_counter()

@@ -1,7 +1,7 @@
-"""What one pass over all phrases of the answer check costs, beside a loop of the same patterns in Node and in `re`.
+"""Measure one pass over all phrases of the answer check, beside a loop of the same patterns in Node and in `re`.
 
 python benchmarks/scan.py                     # all of it
-python benchmarks/scan.py --patterns [N]      # which N patterns cost most, each alone: for who writes phrases
+python benchmarks/scan.py --patterns [N]      # the N most expensive patterns, each alone: for authors of phrases
 
 All three run in turns in one process tree, and the best of the rounds counts. Node is started where it is installed; it
 loops over precompiled regular expressions with the flags /iu.
@@ -168,7 +168,7 @@ def cold(scan: Callable[[str], object]) -> None:
 
 
 def dearest(many: int) -> None:
-    """What each pattern costs alone over 10 KB of English, above a pattern that is never found."""
+    """Return the time of each pattern alone over 10 KB of English, above that of a pattern that is never found."""
     text = of_size(SENTENCES["English"], 10_000)
     floor = min(us(partial(PatternSet([Pattern("x", "zzqqzzqq")]).scan, text)) for _ in range(9))
     costs: list[tuple[float, str]] = []

@@ -1,4 +1,4 @@
-"""What a schema costs: cache hit, valid check, all violations, example; beside `jsonschema` where it is installed.
+"""Measure a schema: cache hit, valid check, all violations, example; beside `jsonschema` where it is installed.
 
 Run: python benchmarks/schema.py [FOLDER of *.json schemas]
 """

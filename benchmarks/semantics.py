@@ -1,8 +1,8 @@
-"""How often meaning misleads: `python benchmarks/semantics.py DATA`, a folder of labelled JSONL with `meta.prompt`.
+"""Measure `off_topic` and `contradictions`: `python benchmarks/semantics.py DATA`, labelled JSONL with `meta.prompt`.
 
-Good answers are held against their own question (what is called off topic is a false alarm) and against another
-question of the same source (what is called off topic is found); two good answers to one question are held against each
-other, and needn't clash.
+Good answers are compared with their own question (calling one off topic is a false alarm) and with another question of
+the same source (calling one off topic is a hit); two good answers to one question are compared with each other, and
+need not contradict each other.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the policy core costs: one tools/call of 1 KB there and back with everything on, and messages that pass."""
+"""Measure the session: one tools/call of 1 KB there and back with everything on, and messages that pass unchecked."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What it costs to start: imports, the command line, the first verdict. Each beside what users would start instead."""
+"""Measure the start: imports, the command line, the first verdict, each beside what users would start instead."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ LINES = {
 }
 
 
-# As it is where toolvet is installed: its bytecode is kept, whatever this shell wants for itself.
+# As in an installation: bytecode is written, even if this shell forbids it.
 BYTECODE = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir(), "toolvet-startup"))}
 
 

@@ -1,9 +1,9 @@
-"""What a call costs in our transport, beside a bare client and the official SDK's, on the same server in one run.
+"""Measure a call in our transport beside a bare client and the official SDK's, on the same server in one run.
 
     python benchmarks/transport.py [--calls 400] [--rounds 5]
 
 The server is trivial and its own process. "added" is what a client adds to the bare client's round trip (blocking
-reads and writes, no JSON decoding): medians, taken in turns so that the machine's moods meet all alike.
+reads and writes, no JSON decoding): medians of rounds that take turns, so that other load affects all alike.
 """
 
 import argparse

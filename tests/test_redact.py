@@ -59,7 +59,7 @@ def test_an_assignment_that_gives_nothing_away_is_kept(text: str) -> None:
         ("a\nX-Api-Key: 12345\nb", "a\nX-Api-Key: [redacted]\nb"),
     ],
 )
-def test_what_stands_around_a_secret_stays_readable(text: str, hidden: str) -> None:
+def test_the_text_around_a_secret_stays_readable(text: str, hidden: str) -> None:
     assert redact_text(text) == hidden
 
 
@@ -85,7 +85,7 @@ def test_any_shape_of_json_keeps_its_shape(value: object, hidden: object) -> Non
     assert redact(value) == hidden
 
 
-def test_the_schema_of_a_secret_parameter_is_no_secret() -> None:
+def test_the_schema_of_a_secret_parameter_is_not_a_secret() -> None:
     tool = {
         "inputSchema": {
             "properties": {
@@ -115,7 +115,7 @@ def test_redacting_text_twice_changes_nothing_more(text: str) -> None:
     assert redact_text(once) == once
 
 
-def test_nesting_deeper_than_any_payload_is_no_danger() -> None:
+def test_nesting_deeper_than_any_payload_is_harmless() -> None:
     deep: object = {"token": "x"}
     for _ in range(3000):
         deep = [deep]
@@ -166,6 +166,6 @@ def test_a_name_falls_into_words_in_any_case_style(name: str, words: tuple[str, 
     assert word_segments(name) == words
 
 
-def test_a_very_long_key_is_no_secret_and_costs_nothing() -> None:
+def test_a_very_long_key_is_not_a_secret_and_costs_nothing() -> None:
     assert not is_secret_key("password" * 1000)
     assert json.dumps(redact({"a" * 10_000: "x"}))

@@ -1,4 +1,4 @@
-"""What is read of a tool definition, whoever made it."""
+"""Reading a tool definition of any origin."""
 
 import pytest
 
@@ -40,5 +40,5 @@ def test_the_input_schema_is_found_under_every_name_that_it_has(tool: object) ->
 
 
 @pytest.mark.parametrize("tool", [None, 5, [], _Hostile(), {"name": 5, "inputSchema": SCHEMA}])
-def test_what_is_no_tool_definition_has_no_name(tool: object) -> None:
+def test_a_value_that_is_not_a_tool_definition_has_no_name(tool: object) -> None:
     assert view_of(tool).name == ""

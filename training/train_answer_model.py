@@ -1,8 +1,8 @@
 """Train the answer model from a folder of labelled JSONL: `python training/train_answer_model.py DATA [--write]`.
 
-A thin wrapper over `toolvet.checks.answer.model.training.train`: it knows the files and what their labels mean. Rows of
-`xstest` and `szeged_wiki` are never trained on (completions under their providers' terms; share-alike). The phrases'
-own hits and misses are learned from too: they are our own sentences, and give the model its languages.
+A thin wrapper over `toolvet.checks.answer.model.training.train`, which knows the files and what their labels mean. Rows
+of `xstest` and `szeged_wiki` are never used (completions under their providers' terms; share-alike). The hits and
+misses of the phrases are used as well: they are our own sentences, and give the model its languages.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from toolvet.prose import masks
 NEVER_TRAINED_ON = ("xstest", "szeged_wiki")
 WEIGHTS = Path(__file__).parent.parent / "src/toolvet/checks/answer/model/weights.bin"
 
-# What the labels of the files mean: the labels that hold, and those that the file does not tell.
+# The meaning of each file's labels: those that say yes, and those that the file leaves open.
 MEANINGS: dict[tuple[str, str], tuple[set[Label], set[Label]]] = {
     ("refusal", "refusal"): ({"refusal"}, {"evasive"}),
     ("refusal", "partial_refusal"): (set(), {"refusal", "evasive"}),
@@ -62,7 +62,7 @@ def labelled(folder: Path) -> list[LabelledText]:
 
 
 def source(row: dict[str, Any]) -> str:
-    """What is left out together: a data set, or one model's answers where a label is found in one data set only."""
+    """Return the group that is left out together: a data set, or one model's answers where only one set has a label."""
     if row["dataset"] in LEFT_OUT_BY_MODEL:
         return f"{row['dataset']}/{row['meta']['model']}"
     name: str = row["dataset"]

@@ -1,6 +1,6 @@
-"""What toolvet raises.
+"""The exceptions that toolvet raises.
 
-A broken server, a wrong argument, an odd result is our subject and becomes a finding. These are for what is not:
+A broken server, a wrong argument or an odd result becomes a finding, not an exception. Exceptions are for the rest:
 
     ToolvetError
     ├── UsageError             the command line, a configuration file or an input file is wrong       exit 2
@@ -14,15 +14,18 @@ A broken server, a wrong argument, an odd result is our subject and becomes a fi
     │   └── ContentDamagedError    … because it is no longer what it was
     └── Unsatisfiable          no value can satisfy this JSON Schema (also a ValueError)
 
-`ResponseError`, which carries a response that says that a tool failed, stands below the root as well (1), and
-`toolvet.client` has two of its own below the root: InvalidArgumentsError (1) and NativeValidationError (4).
+Below the root as well, in rooms of their own: `toolvet.envelope.ResponseError`, which carries the response of a tool
+that failed (exit 1), and `toolvet.client.InvalidArgumentsError` (1) and `NativeValidationError` (4).
 
-Anything else that reaches the command line is a bug of ours (exit 5).
+Any other exception that reaches the command line is a bug of ours (exit 5).
 """
 
 
 class ToolvetError(Exception):
-    """The root: `except ToolvetError` catches all that toolvet raises on purpose."""
+    """The root: `except ToolvetError` catches everything that toolvet raises on purpose.
+
+    `exit_code` is what the command line exits with.
+    """
 
     exit_code = 5
 
@@ -34,7 +37,7 @@ class UsageError(ToolvetError):
 
 
 class ConfigError(UsageError):
-    """A configuration file is wrong; the message names file, line and key as far as they are known."""
+    """A configuration file is wrong. `file`, `line` and `key` say where, `problem` what; None is not known."""
 
     def __init__(self, problem: str, *, file: str, line: int | None = None, key: str | None = None) -> None:
         self.problem = problem
@@ -47,13 +50,13 @@ class ConfigError(UsageError):
 
 
 class AuthenticationError(ToolvetError):
-    """The server refused us for want of credentials (HTTP 401 or 403)."""
+    """The server refused us because it wants credentials (HTTP 401 or 403)."""
 
     exit_code = 3
 
 
 class UnreachableError(ToolvetError):
-    """The server cannot be started or reached, or what answers does not speak MCP."""
+    """The server cannot be started or reached, or does not speak MCP."""
 
     exit_code = 4
 
@@ -67,8 +70,8 @@ class Unsatisfiable(ToolvetError, ValueError):  # noqa: N818 - the field's word,
 class EnvelopeError(ToolvetError, ValueError):
     """An argument that no response envelope can hold.
 
-    `argument` names it, with a JSON Pointer behind it when the fault lies deeper (`data/items/0`); `problem` says what
-    is wrong with it.
+    `argument` names it, followed by a JSON Pointer when the fault is deeper (`data/items/0`); `problem` says what is
+    wrong with it.
     """
 
     exit_code = 2
@@ -80,15 +83,15 @@ class EnvelopeError(ToolvetError, ValueError):
 
 
 class EnvelopeTypeError(EnvelopeError, TypeError):
-    """… because it is of the wrong type."""
+    """An argument of a type that no response envelope can hold."""
 
 
 class ArchiveError(ToolvetError):
-    """An archive cannot keep or give content."""
+    """An archive cannot store or return content: its file is damaged, foreign, locked or full."""
 
 
 class ContentMissingError(ArchiveError, LookupError):
-    """There is no content with that hash: it was never kept here, expired, or had to make room."""
+    """The archive has no content with the hash `content_hash`: never stored, expired, or dropped to make room."""
 
     def __init__(self, content_hash: str) -> None:
         self.content_hash = content_hash
@@ -96,7 +99,7 @@ class ContentMissingError(ArchiveError, LookupError):
 
 
 class ContentDamagedError(ArchiveError):
-    """The content under that hash has another hash by now. It is left where it is."""
+    """The content stored under `content_hash` has another hash now. The archive keeps it unchanged."""
 
     def __init__(self, content_hash: str) -> None:
         self.content_hash = content_hash

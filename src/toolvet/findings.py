@@ -1,4 +1,4 @@
-"""The nouns every room speaks: how bad, how sure, what was seen, where, and what to do."""
+"""The nouns that all rooms share: a finding, its severity, and the card of the check that it comes from."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Severity(StrEnum):
-    """How bad a finding is. Ordered: `Severity.ERROR.reaches(Severity.WARNING)`."""
+    """How bad a finding is: an error, a warning or information."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -18,20 +18,31 @@ class Severity(StrEnum):
         return {"error": 2, "warning": 1, "info": 0}[self.value]
 
     def reaches(self, threshold: "Severity") -> bool:
-        """Whether this severity is at or above `threshold`."""
+        """Whether this severity is at or above `threshold`.
+
+        >>> Severity.ERROR.reaches(Severity.WARNING), Severity.INFO.reaches(Severity.WARNING)
+        (True, False)
+        """
         return self.rank >= threshold.rank
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is wrong, or worth knowing, with the words that show it.
+    """One thing that is wrong or worth knowing, with its evidence.
 
-    `id` names the check (`toolvet explain ID` says more), `severity` how bad it is, `confidence` (0-100) how sure we
-    are that a person would agree: the two are separate axes. `tool` is None when the whole server is meant. `message`
-    says what is wrong in one sentence, `pointer` where (a JSON Pointer into the tool definition, the arguments or the
-    result, as the message says), `evidence` quotes what was seen, `why` says why it matters, `remedy` what to do, and
-    `reproduce` is a command line that shows it again. `scenario` is the id of the call in the report that shows it, and
-    None for a finding about a definition, several calls together, or the server. `occurrences` counts the calls that
-    showed the same thing.
+    Attributes:
+        id: the check that found it; `toolvet explain ID` says more.
+        severity: how bad it is.
+        message: what is wrong, in one sentence.
+        confidence: how sure we are that a person would agree, 0 to 100; independent of the severity.
+        tool: the tool's name, None for a finding about the whole server.
+        pointer: a JSON Pointer into the tool definition, the arguments or the result, as the message says.
+        evidence: a quotation of what was seen.
+        why: why it matters.
+        remedy: what to do about it.
+        reproduce: a command line that shows it again.
+        scenario: the id of the call in the report that shows it; None for findings about a definition, several
+            calls or the server.
+        occurrences: the number of calls that showed the same thing.
     """
 
     id: str
@@ -49,16 +60,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> tuple[str, str, str]:
-        """What makes two findings of two runs the same one: check, tool and place, never the words seen."""
+        """The identity of a finding across runs: check, tool and place, but not the evidence."""
         return (self.id, self.tool or "", self.pointer)
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check is, said once: `explain`, the docs, SARIF rules and every report read it from here.
+    """The description of a check; `explain`, the docs, the SARIF rules and every report are made from it.
 
-    `id` is the check's name in kebab case and never changes, `title` a headline without a full stop, `severity` what
-    its findings usually have. `looks_for`, `why` and `remedy` are whole sentences: what is observed, what goes wrong
-    for a model or its user when it is there, and what the author of the server does about it.
+    Attributes:
+        id: the check's name in kebab case, which never changes.
+        title: a headline without a full stop.
+        severity: the usual severity of its findings.
+        looks_for: what the check observes, in whole sentences, as are the next two.
+        why: what goes wrong for a model or its user.
+        remedy: what the author of the server can do.
     """
 
     id: str

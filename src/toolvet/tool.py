@@ -1,13 +1,13 @@
-"""What we read of a tool definition: a mapping, or an object of the official SDK or FastMCP. Total."""
+"""The parts of a tool definition that we read, from a mapping or an object of the official SDK or FastMCP. Total."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
 
 class ToolView(msgspec.Struct, frozen=True, gc=False):
-    """Name and description (empty without one), `inputSchema` and `outputSchema` (None without one)."""
+    """A tool definition: name and description ("" without one), `inputSchema` and `outputSchema` (None without one)."""
 
     name: str
     description: str
@@ -16,13 +16,17 @@ class ToolView(msgspec.Struct, frozen=True, gc=False):
 
 
 def view_of(tool: object) -> ToolView:
-    """Read `tool`; what is missing or of the wrong type is empty."""
+    """Read `tool`, a mapping or an SDK object. A part that is missing or of the wrong type is empty.
+
+    >>> view_of({"name": "search", "inputSchema": {"type": "object"}}).input_schema
+    {'type': 'object'}
+    """
     try:
         if type(tool) is dict or isinstance(tool, Mapping):
             parts = cast("Mapping[object, object]", tool)
             schema = parts.get("inputSchema")
             if schema is None:
-                # The spelling of SDK objects, and the name that OpenAI and FastMCP have for the same thing.
+                # SDK objects spell it this way; OpenAI and FastMCP call it `parameters`.
                 schema = parts.get("input_schema", parts.get("parameters"))
             output = parts.get("outputSchema")
             if output is None:
@@ -32,8 +36,8 @@ def view_of(tool: object) -> ToolView:
             name, description = getattr(tool, "name", None), getattr(tool, "description", None)
             schema = _first(tool, "input_schema", "parameters", "inputSchema")
             output = _first(tool, "output_schema", "outputSchema")
-    except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
-        return _NOTHING
+    except Exception:  # noqa: BLE001 - reading an attribute of a foreign object runs foreign code.
+        return _EMPTY_TOOL
     return ToolView(
         name if isinstance(name, str) else "",
         description if isinstance(description, str) else "",
@@ -43,7 +47,7 @@ def view_of(tool: object) -> ToolView:
 
 
 def input_schema_of(tool: object) -> object:
-    """The `inputSchema` alone, as `view_of` reads it; for a definition as JSON in a tenth of the time."""
+    """Return `view_of(tool).input_schema`; for a definition as JSON in a tenth of the time."""
     if type(tool) is dict:
         found = cast("dict[str, object]", tool).get("inputSchema")
         if found is not None:
@@ -51,14 +55,14 @@ def input_schema_of(tool: object) -> object:
     return view_of(tool).input_schema  # pyright: ignore[reportUnknownArgumentType]
 
 
-_NOTHING = ToolView("", "", None, None)
-_ABSENT = object()
+_EMPTY_TOOL: Final = ToolView("", "", None, None)
+_ABSENT: Final = object()
 
 
 def _first(tool: object, *attributes: str) -> object:
-    """The first of `attributes` that is there, also when it is None.
+    """Return the first of `attributes` that `tool` has, even if its value is None.
 
-    The camel case comes last and only where nothing else is there: SDKs warn of it, and a warning may be an error.
+    The callers name the camel case last: SDKs warn when it is read, and a user may treat warnings as errors.
     """
     for attribute in attributes:
         found: object = getattr(tool, attribute, _ABSENT)

@@ -71,7 +71,7 @@ def test_a_url_that_refuses_is_unreachable(tmp_path: Path) -> None:
     assert "127.0.0.1:9" in complaint(done)
 
 
-def test_a_program_that_is_no_mcp_server_is_unreachable(tmp_path: Path) -> None:
+def test_a_program_that_is_not_an_mcp_server_is_unreachable(tmp_path: Path) -> None:
     done = toolvet("assess", "--", sys.executable, "-c", "print('hello there')", cwd=tmp_path)
     assert done.returncode == 4
     complaint(done)
@@ -196,7 +196,7 @@ def test_every_report_format_can_be_written_in_one_run(tmp_path: Path) -> None:
         assert "find_book" in file.read_text(encoding="utf-8") or name == "github"
 
 
-def test_what_a_baseline_knows_is_kept_out_and_what_is_gone_is_reported(tmp_path: Path) -> None:
+def test_findings_of_a_baseline_are_kept_out_and_stale_entries_are_reported(tmp_path: Path) -> None:
     failing = scripted(tmp_path, [TOOL], find_book={"content": [{"type": "text", "text": "Error: connection refused"}]})
     toolvet("assess", "-q", "--report", "json=known.json", *failing, cwd=tmp_path)
     again = toolvet("assess", "--json", "--baseline", "known.json", *failing, cwd=tmp_path)

@@ -38,7 +38,7 @@ def test_a_text_is_one_answer_and_a_refusal_ends_with_1() -> None:
     assert "1 answer, 1 to escalate (100%)" in done.stdout
 
 
-def test_the_evidence_is_underlined_in_what_stands_around_it() -> None:
+def test_the_evidence_is_underlined_in_its_context() -> None:
     lines = toolvet(given=f"{FINE} {REFUSAL}").stdout.splitlines()
     evidence = next(line for line in lines if REFUSAL in line)
     under = lines[lines.index(evidence) + 1]
@@ -76,9 +76,9 @@ def test_each_line_of_jsonl_is_an_answer_with_what_is_known_of_its_turn() -> Non
         FINE,
     ]
     done = toolvet("--json", given="".join(f"{json.dumps(record)}\n\n" for record in records))
-    told = verdicts(done)
-    assert [each.get("id") for each in told] == ["a", "b", "c", "d", "e", None]
-    assert [each["shouldEscalate"] for each in told] == [True, True, False, False, True, False]
+    found = verdicts(done)
+    assert [each.get("id") for each in found] == ["a", "b", "c", "d", "e", None]
+    assert [each["shouldEscalate"] for each in found] == [True, True, False, False, True, False]
 
 
 def test_one_object_over_several_lines_and_a_list_are_read_too() -> None:
@@ -87,11 +87,11 @@ def test_one_object_over_several_lines_and_a_list_are_read_too() -> None:
 
 
 def test_lines_of_a_text_can_be_answers_of_their_own() -> None:
-    told = verdicts(toolvet("--json", "--lines", given=f"{FINE}\n\n{REFUSAL}\n"))
-    assert [each["shouldEscalate"] for each in told] == [False, True]
+    found = verdicts(toolvet("--json", "--lines", given=f"{FINE}\n\n{REFUSAL}\n"))
+    assert [each["shouldEscalate"] for each in found] == [False, True]
 
 
-def test_several_files_are_told_by_their_names(tmp_path: Path) -> None:
+def test_several_files_are_reported_by_their_names(tmp_path: Path) -> None:
     for name, text in (("fine.txt", FINE), ("refusal.txt", REFUSAL)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = toolvet(str(tmp_path / "fine.txt"), str(tmp_path / "refusal.txt"))
@@ -131,7 +131,7 @@ def test_options_reach_the_check() -> None:
         ((), '{"answer": 42}', "must be a text"),
     ],
 )
-def test_what_cannot_be_read_is_named_and_ends_with_2(words: tuple[str, ...], given: str, named: str) -> None:
+def test_input_that_cannot_be_read_is_named_and_ends_with_2(words: tuple[str, ...], given: str, named: str) -> None:
     done = toolvet(*words, given=given)
     assert done.returncode == 2
     assert named in done.stderr
@@ -144,7 +144,7 @@ def test_a_record_that_is_wrong_does_not_take_back_those_before_it() -> None:
     assert done.returncode == 2
 
 
-def test_bytes_that_are_no_text_and_lone_surrogates_get_a_verdict() -> None:
+def test_bytes_that_are_not_text_and_lone_surrogates_get_a_verdict() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "toolvet", "check", "answer", "--json"],
         input=b"\xff\xfe\x00 I cannot help with that request.",
@@ -174,7 +174,7 @@ def started_at_a_terminal(**environment: str) -> tuple[subprocess.Popen[bytes], 
     return process, main
 
 
-def test_who_waits_for_the_first_compilation_at_a_terminal_is_told_for_what(tmp_path: Path) -> None:
+def test_the_first_compilation_is_announced_at_a_terminal(tmp_path: Path) -> None:
     process, terminal = started_at_a_terminal(XDG_CACHE_HOME=str(tmp_path))
     try:
         assert os.read(terminal, 1000).startswith(b"toolvet: preparing the phrases")
@@ -184,15 +184,15 @@ def test_who_waits_for_the_first_compilation_at_a_terminal_is_told_for_what(tmp_
         os.close(terminal)
 
 
-def test_nobody_is_told_of_a_compilation_that_was_done_before() -> None:
+def test_a_compilation_that_was_done_before_is_not_announced() -> None:
     check_answer(FINE)
     process, terminal = started_at_a_terminal(TERM="dumb")
     process.communicate(FINE.encode(), timeout=170)
-    told = b""
+    printed = b""
     try:
         while chunk := os.read(terminal, 1000):
-            told += chunk
+            printed += chunk
     except OSError:
         pass  # The other side of the terminal is closed.
     os.close(terminal)
-    assert b"preparing" not in told
+    assert b"preparing" not in printed

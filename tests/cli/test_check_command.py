@@ -71,7 +71,7 @@ def test_valid_arguments_end_with_0(tool: str) -> None:
     assert (done.returncode, done.stdout) == (0, "stdin, object 1: valid\n")
 
 
-def test_invalid_arguments_are_told_for_people_and_end_with_1(tool: str) -> None:
+def test_invalid_arguments_are_reported_as_text_and_end_with_1(tool: str) -> None:
     done = toolvet("check", "arguments", "--tool", tool, given='{"title": "Emma", "limit": "ten"}')
     assert done.returncode == 1
     assert "limit" in done.stdout
@@ -109,7 +109,7 @@ def test_a_list_of_tools_needs_a_name_and_says_which_there_are(tmp_path: Path) -
 # ── explain ──
 
 
-def test_explain_tells_one_check_and_lists_all() -> None:
+def test_explain_describes_one_check_and_lists_all() -> None:
     one = toolvet("explain", "call-timeout", "--json")
     assert json.loads(one.stdout)["id"] == "call-timeout"
     assert "call-timeout" in toolvet("explain").stdout

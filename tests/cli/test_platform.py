@@ -57,7 +57,7 @@ def test_a_configuration_that_was_rewritten_elsewhere_can_be_put_back(tmp_path: 
 
 
 @pytest.mark.usefixtures("_windows")
-def test_what_does_not_need_the_proxy_still_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_that_do_not_need_the_proxy_still_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     envelope = tmp_path / "envelope.json"
     envelope.write_text(
         '{"success": true, "data": {}, "error": null, "meta": {"version": "response-v2"}}', encoding="utf-8"

@@ -33,7 +33,7 @@ def message(id_: int, method: str, **params: object) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}) + "\n"
 
 
-def test_what_needs_no_decision_passes_and_the_servers_exit_code_is_ours(tmp_path: Path) -> None:
+def test_a_message_that_needs_no_decision_passes_and_the_servers_exit_code_is_ours(tmp_path: Path) -> None:
     odd = '{ "jsonrpc":"2.0", "method" : "x/y", "future":[1.50] }\n'
     assert toolvet("proxy", "--", *SERVER, cwd=tmp_path, given=odd)[:2] == (0, odd)
     assert toolvet("proxy", "--", sys.executable, "-c", "raise SystemExit(7)", cwd=tmp_path)[0] == 7
@@ -51,9 +51,9 @@ def test_policies_come_from_the_file_and_flags_win_over_it(tmp_path: Path) -> No
         '[proxy]\nrepair = "apply"\n[proxy.tools."book_*"]\narguments = "audit"\nbreak_after = 2\n', encoding="utf-8"
     )
     words = ("proxy", "--explain", "--results", "enforce")
-    code, told, _ = toolvet(*words, "--json", "--", sys.executable, FLIGHTS, "lowlevel", "stdio", cwd=tmp_path)
+    code, printed, _ = toolvet(*words, "--json", "--", sys.executable, FLIGHTS, "lowlevel", "stdio", cwd=tmp_path)
     assert code == 0
-    tools = json.loads(told)
+    tools = json.loads(printed)
     assert tools["book_flight"]["arguments"] == {"value": "audit", "from": '[proxy.tools."book_*"]'}
     assert tools["ping_me"]["arguments"] == {"value": "enforce", "from": "default"}
     assert tools["ping_me"]["repair"] == {"value": "apply", "from": "[proxy]"}

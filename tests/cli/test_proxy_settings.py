@@ -22,7 +22,7 @@ FLIGHTS = str(Path(__file__).parents[1] / "integrations" / "flights.py")
         ('[assess]\nera = "old"\n', "assess.era: 'old' is none of auto, legacy, modern"),
     ],
 )
-def test_a_word_that_may_not_stand_there_is_told_with_those_that_may(tmp_path: Path, text: str, said: str) -> None:
+def test_a_word_that_is_not_allowed_is_reported_with_those_that_are(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "toolvet.toml"
     file.write_text(text)
     with pytest.raises(ConfigError) as raised:
@@ -30,11 +30,11 @@ def test_a_word_that_may_not_stand_there_is_told_with_those_that_may(tmp_path: P
     assert said in str(raised.value)
 
 
-def test_a_section_that_speaks_of_no_tool_is_told_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_a_section_that_matches_no_tool_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     said = {name: ToolSettings(repair="apply") for name in ("book_*", "ping_me", "bok_flight")}
     command = (sys.executable, FLIGHTS, "lowlevel", "stdio")
     assert explain_policies(command, None, None, {}, Policies(ProxySettings(tools=said)), form="text") == 0
-    told = capsys.readouterr().out
-    assert [line for line in told.splitlines() if "speaks of no tool" in line] == [
+    printed = capsys.readouterr().out
+    assert [line for line in printed.splitlines() if "speaks of no tool" in line] == [
         '[proxy.tools."bok_flight"] speaks of no tool of this server'
     ]

@@ -189,7 +189,7 @@ def test_over_pipes_it_is_the_same_server(program: StdioTarget, era: Era) -> Non
         found = parse_reply(reply.result)
         assert isinstance(found, ValidationReply)
         assert not found.valid
-        assert not session.oddities
+        assert not session.anomalies
         return [reply.result for reply in replies if isinstance(reply, Answer)]
 
     results = ask(program, era, conversation)

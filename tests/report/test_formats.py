@@ -22,12 +22,12 @@ ROOM = Path(report.__file__).parent
 
 def test_every_file_in_the_folder_is_a_format_under_its_own_name() -> None:
     files = {path.stem for path in (ROOM / "renderers").glob("[a-z]*.py")}
-    assert set(report.formats()) == files == {"github", "html", "json", "junit", "markdown", "sarif"}
+    assert set(report.formats()) == files >= {"github", "html", "json", "junit", "markdown", "sarif"}
     assert len({item.suffix for item in report.formats().values()}) == len(files)
 
 
 def test_an_unknown_format_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="'pdf': use one of github, html, json, junit, markdown, sarif"):
+    with pytest.raises(UsageError, match=f"'pdf': use one of {', '.join(sorted(report.formats()))}$"):
         report.render("pdf", [], {})
 
 

@@ -21,7 +21,7 @@ from toolvet.rules import (
     ProtocolError,
     ServerSeen,
     ValidationSeen,
-    WireOddity,
+    WireAnomaly,
     cards,
     judge_call,
     judge_calls,
@@ -122,10 +122,10 @@ def plant(case: Mapping[str, Any], form: str) -> Mapping[str, Any]:
         if isinstance(value, list):
             return [of(item, here) for item in value]
         spoken = {"text", "description", "error", "detail", "listing", "errors", "failures", "announcement_problems"}
-        is_words = here in spoken or (here == "oddities" and " " in str(value))
+        is_words = here in spoken or (here == "anomalies" and " " in str(value))
         return form.format(value) if isinstance(value, str) and is_words else value
 
-    sources = ("tool", "calls", "call", "all_calls", "tools", "unknown", "oddities", "listing", "validation")
+    sources = ("tool", "calls", "call", "all_calls", "tools", "unknown", "anomalies", "listing", "validation")
     return {**case, **{key: json.dumps(of(read(case[key]), key)) for key in sources if key in case}}
 
 
@@ -169,7 +169,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
     if "call" in case:
         call = call_of(read(case["call"]))
         found += [*judge_call(call), *judge_calls(call.tool, [call]), *judge_all([call])]
-    if {"tools", "unknown", "oddities", "validation", "all_calls"} & set(case):
+    if {"tools", "unknown", "anomalies", "validation", "all_calls"} & set(case):
         tools = read(case.get("tools", '["<search_books>"]'))
         calls = tuple(map(call_of, read(case.get("all_calls", "[]"))))
         found += judge_server(
@@ -177,8 +177,8 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 tools=tuple(tool_definition(tool, position) for position, tool in enumerate(tools)),
                 protocol_version=case.get("protocol", ""),
                 unknown_tool=call_of(read(case["unknown"])) if "unknown" in case else None,
-                oddities=tuple(
-                    WireOddity(kind=kind, evidence=words) for kind, words in read(case.get("oddities", "[]"))
+                anomalies=tuple(
+                    WireAnomaly(kind=kind, evidence=words) for kind, words in read(case.get("anomalies", "[]"))
                 ),
                 listing_problems=tuple(read(case.get("listing", "[]"))),
                 validation=msgspec.convert(read(case["validation"]), ValidationSeen) if "validation" in case else None,

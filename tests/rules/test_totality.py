@@ -14,7 +14,7 @@ from toolvet.rules import (
     ProtocolError,
     ServerSeen,
     ValidationSeen,
-    WireOddity,
+    WireAnomaly,
     judge_call,
     judge_calls,
     judge_server,
@@ -138,14 +138,14 @@ def test_any_call_is_judged_and_twice_the_same(call: ObservedCall) -> None:
 @given(
     st.lists(TOOL, max_size=4),
     calls(),
-    st.lists(st.builds(WireOddity, kind=st.text(max_size=5), evidence=st.text())),
+    st.lists(st.builds(WireAnomaly, kind=st.text(max_size=5), evidence=st.text())),
     st.lists(st.text()),
     VALIDATION,
 )
 def test_any_server_is_judged(
     raw: list[object],
     unknown: ObservedCall,
-    oddities: list[WireOddity],
+    anomalies: list[WireAnomaly],
     problems: list[str],
     validation: ValidationSeen | None,
 ) -> None:
@@ -153,7 +153,7 @@ def test_any_server_is_judged(
         tools=tuple(map(tool_definition, raw)),
         protocol_version="2025-11-25",
         unknown_tool=unknown,
-        oddities=tuple(oddities),
+        anomalies=tuple(anomalies),
         listing_problems=tuple(problems),
         validation=validation,
     )

@@ -157,7 +157,7 @@ class Server:
             answer(message, text(json.dumps(message["params"].get("arguments"))))
 
     def call_noise(self, message: Message) -> None:
-        """Print what is no message, before and after."""
+        """Print text that is not a message, before and after."""
         write(b"Debug: calling \xff\x1b[31mecho\x1b[0m")
         write(b"")
         answer(message, text("ok"))
@@ -173,14 +173,14 @@ class Server:
                 answer(call, text(str(call["params"]["arguments"]["n"])))
 
     def call_twice(self, message: Message) -> None:
-        """Answer twice, and once what nobody asked."""
+        """Answer twice, and answer a request that was never sent."""
         answer(message, text("first"))
         answer(message, text("second"))
         answer({"id": 99_999}, text("nobody asked"))
         answer({"id": "mine"}, text("nobody asked"))
 
     def call_never(self, message: Message) -> None:
-        """Say nothing to `never`, and tell what was heard to all else."""
+        """Do not answer `never`; answer all other requests with what was received."""
         if message["params"]["name"] != "never":
             answer(message, text(json.dumps(self.held)))
 
@@ -209,7 +209,7 @@ class Server:
         answer(message, text("x" * message["params"]["arguments"]["bytes"]))
 
     def call_both_ways(self, message: Message) -> None:
-        """Write a flood while the client writes one: nobody reads stdin meanwhile."""
+        """Write a flood while the client writes one; stdin is not read meanwhile."""
         for _ in range(200):
             send({"method": "notifications/message", "params": {"level": "info", "data": "y" * 20_000}})
         answer(message, text(str(len(message["params"]["arguments"]["padding"]))))
@@ -250,7 +250,7 @@ class Server:
         write(json.dumps([{"jsonrpc": "2.0", "id": message["id"], "result": {}}]).encode())
 
     def call_asks(self, message: Message) -> None:
-        """Ask the client four things, and tell what it said."""
+        """Send the client four requests, and answer with its replies."""
         for number, method in enumerate(["ping", "roots/list", "sampling/createMessage", "no/such"]):
             send({"id": f"q{number}", "method": method, "params": {}})
         while len(self.replies) < 4:
@@ -264,7 +264,7 @@ class Server:
         answer(message, text("ok"))
 
     def call_environment(self, message: Message) -> None:
-        """Tell environment and folder."""
+        """Answer with our environment and folder."""
         answer(message, text(json.dumps({"env": dict(os.environ), "cwd": str(Path.cwd())})))
 
 
@@ -286,7 +286,7 @@ def main() -> None:
         child = subprocess.Popen([sys.executable, "-c", code])
         server.instructions = f"{os.getpid()} {child.pid}"
     if MODE == "leaves_child_and_exits":
-        # The child keeps our stdout open: only the exit itself tells that nobody will answer.
+        # The child keeps our stdout open: only the exit itself shows that no answer will come.
         child = subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait()"])
         sys.stderr.write(f"{child.pid}\n")
         sys.exit(4)

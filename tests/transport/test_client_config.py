@@ -133,7 +133,7 @@ def test_the_servers_of_vs_code_are_read_with_its_own_variables(tmp_path: Path) 
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_file_line_and_key(tmp_path: Path, text: str, sentence: str) -> None:
+def test_a_fault_is_named_with_file_line_and_key(tmp_path: Path, text: str, sentence: str) -> None:
     assert wrong(tmp_path, text) == sentence
 
 

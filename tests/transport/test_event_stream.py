@@ -37,7 +37,7 @@ async def converse(session: McpSession) -> None:
     assert len(listing.tools) == 1
     replies = await asyncio.gather(*(session.call_tool("echo", {"n": n}, timeout=20) for n in range(5)))
     assert [str(n) in repr(reply.result) for n, reply in enumerate(replies) if isinstance(reply, Answer)] == [True] * 5
-    assert session.oddities == ()
+    assert session.anomalies == ()
 
 
 def test_a_server_of_2024_is_spoken_to_when_the_target_says_so(sse_url: str) -> None:
@@ -74,7 +74,7 @@ def test_the_end_of_the_stream_is_the_end_of_every_open_call(sse_url: str) -> No
         ("/nothing", UnreachableError, "is no MCP endpoint: HTTP 404 Not Found"),
     ],
 )
-def test_what_is_no_such_server_is_named(sse_url: str, path: str, error: type[Exception], words: str) -> None:
+def test_a_server_of_another_kind_is_named(sse_url: str, path: str, error: type[Exception], words: str) -> None:
     async def talk(_session: McpSession) -> None:
         raise AssertionError
 

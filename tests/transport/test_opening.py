@@ -31,7 +31,7 @@ def listed(target: StdioTarget) -> Listing:
 
 
 def odd(session: McpSession) -> list[tuple[str, str]]:
-    return [(oddity.kind, oddity.evidence) for oddity in session.oddities]
+    return [(anomaly.kind, anomaly.evidence) for anomaly in session.anomalies]
 
 
 def test_a_legacy_server_is_found_by_its_refusal_and_keeps_its_process(hostile: Hostile) -> None:
@@ -65,7 +65,7 @@ def test_a_server_that_hangs_on_discover_hears_initialize_on_the_same_channel(
     assert odd(session) == []
 
 
-def test_a_slow_modern_server_is_modern_and_its_refusal_of_our_second_question_is_no_oddity(
+def test_a_slow_modern_server_is_modern_and_its_refusal_of_our_second_question_is_not_odd(
     hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "PATIENCE", 0.05)
@@ -139,7 +139,7 @@ def test_a_real_server_is_spoken_to_in_both_eras(module: str, era: Era, spoken: 
             if module == "mcp_server_time":
                 answer = await session.call_tool("get_current_time", {"timezone": "UTC"}, timeout=30)
                 assert isinstance(answer, Answer)
-            assert session.oddities == ()
+            assert session.anomalies == ()
 
     asyncio.run(main())
 
@@ -158,7 +158,7 @@ def test_a_real_server_is_spoken_to_in_both_eras(module: str, era: Era, spoken: 
         ),
     ],
 )
-def test_what_is_no_server_is_named_with_what_it_did(command: tuple[str, ...], sentence: str) -> None:
+def test_a_program_that_is_not_a_server_is_named_with_what_it_did(command: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UnreachableError) as caught:
         opened(StdioTarget(command[0], command[1:]))
     assert str(caught.value) == sentence
@@ -181,7 +181,7 @@ def test_a_silent_server_is_named_with_the_time_we_waited(hostile: Hostile) -> N
 
 def test_garbage_before_the_first_message_is_noise(hostile: Hostile) -> None:
     session = opened(hostile("garbage"))
-    assert [kind for kind, _ in odd(session)] == ["noise"] * len(session.oddities)
+    assert [kind for kind, _ in odd(session)] == ["noise"] * len(session.anomalies)
     assert odd(session)[-1][1] == "Welcome to the shop! Type help."
 
 
@@ -218,7 +218,7 @@ def test_an_illegal_tool_hides_no_other(hostile: Hostile) -> None:
         ("number_cursor", 1, "bad_cursor"),
     ],
 )
-def test_what_is_wrong_with_a_page_is_a_problem(hostile: Hostile, mode: str, tools: int, kind: str) -> None:
+def test_a_fault_of_a_page_is_a_problem(hostile: Hostile, mode: str, tools: int, kind: str) -> None:
     listing = listed(hostile(mode))
     assert (len(listing.tools), [problem.kind for problem in listing.problems]) == (tools, [kind])
     assert isinstance(listing.failure, RpcError) == (mode == "second_page_fails")

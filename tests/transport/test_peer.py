@@ -1,4 +1,4 @@
-"""Whatever a peer sends, every request gets one reply and nothing raises."""
+"""Every request gets one reply for any bytes that a peer sends, and nothing raises."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ class Loopback:
 
 @examples(150)
 @given(st.lists(st.tuples(LINES, st.none() | st.integers(1, 3)), max_size=12))
-def test_whatever_comes_every_request_gets_one_reply(arrivals: list[tuple[bytes, int | None]]) -> None:
+def test_every_request_gets_one_reply_for_any_input(arrivals: list[tuple[bytes, int | None]]) -> None:
     async def main() -> list[Reply]:
         peer = Peer(Loopback(), roots=("file:///",))
         requests = [asyncio.ensure_future(peer.request("initialize")) for _ in range(3)]
@@ -89,7 +89,7 @@ def test_whatever_comes_every_request_gets_one_reply(arrivals: list[tuple[bytes,
 
 
 @given(st.lists(JSON, min_size=1, max_size=4))
-def test_whatever_a_page_holds_the_listing_ends(results: list[object]) -> None:
+def test_the_listing_ends_for_any_pages(results: list[object]) -> None:
     pages = iter(results)
 
     async def ask(method: str, params: object = None, *, timeout: float | None = None) -> Reply:  # noqa: ASYNC109
@@ -116,8 +116,8 @@ def test_odd_things_are_counted_beyond_those_that_are_kept() -> None:
         return peer
 
     peer = asyncio.run(main())
-    assert (len(peer.oddities), peer.odd["noise"]) == (50, 1000)
-    assert all(len(oddity.evidence) <= 300 for oddity in peer.oddities)
+    assert (len(peer.anomalies), peer.anomaly_counts["noise"]) == (50, 1000)
+    assert all(len(anomaly.evidence) <= 300 for anomaly in peer.anomalies)
     assert sum(len(note.raw) for note in peer.notifications) <= 4 * 1024 * 1024
 
 

@@ -43,7 +43,7 @@ def said(reply: Reply) -> str:
 
 
 def kinds(session: McpSession) -> list[str]:
-    return [oddity.kind for oddity in session.oddities]
+    return [anomaly.kind for anomaly in session.anomalies]
 
 
 def test_noise_on_stdout_is_noted_and_hides_no_answer(hostile: Hostile) -> None:
@@ -51,7 +51,7 @@ def test_noise_on_stdout_is_noted_and_hides_no_answer(hostile: Hostile) -> None:
         assert said(await session.call_tool("echo", {})) == "ok"
         assert said(await session.call_tool("echo", {})) == "ok"
         assert kinds(session)[:3] == ["noise"] * 3
-        assert session.oddities[0].evidence == "Debug: calling �echo"
+        assert session.anomalies[0].evidence == "Debug: calling �echo"
 
     in_session(hostile("noise"), talk)
 
@@ -114,7 +114,7 @@ def test_a_server_that_dies_in_an_answer_is_lost_with_exit_code_and_last_words(h
         again = await session.call_tool("echo", {}, timeout=10)
         assert isinstance(again, ConnectionLost)
         assert again.exit_code == 7
-        assert session.oddities[0].evidence == '{"jsonrpc":"2.0","id":'
+        assert session.anomalies[0].evidence == '{"jsonrpc":"2.0","id":'
 
     in_session(hostile("dies"), talk)
 
@@ -192,7 +192,7 @@ def test_an_error_without_id_is_the_answer_to_the_only_open_request(hostile: Hos
         ("deep", "nested too deeply"),
     ],
 )
-def test_an_answer_that_is_no_legal_response_is_malformed(hostile: Hostile, mode: str, reason: str) -> None:
+def test_an_answer_that_is_not_a_legal_response_is_malformed(hostile: Hostile, mode: str, reason: str) -> None:
     async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {}, timeout=10)
         assert isinstance(reply, Malformed), reply
@@ -299,7 +299,7 @@ def test_a_cancelled_block_leaves_no_process(hostile: Hostile, runs: Callable[[i
             await task
 
     async def closing_began() -> None:
-        while not any("_end" in repr(task) for task in asyncio.all_tasks()):  # noqa: ASYNC110 - nobody tells us.
+        while not any("_end" in repr(task) for task in asyncio.all_tasks()):  # noqa: ASYNC110 - there is no event to wait for.
             await asyncio.sleep(0)
 
     opened = asyncio.Event()

@@ -211,7 +211,7 @@ def test_an_sdk_server_is_spoken_to_in_both_eras(sdk_url: str, era: Era, spoken:
         large = await session.call_tool("echo", {"large": 3_000_000}, timeout=20)
         assert isinstance(large, Answer)
         assert len(large.raw) > 3_000_000
-        assert session.oddities == ()
+        assert session.anomalies == ()
 
     in_session(sdk_url, talk, era)
 
@@ -246,7 +246,7 @@ def test_an_expired_session_is_opened_again_once() -> None:
 
     async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
-        assert [oddity.kind for oddity in session.oddities] == ["session_expired"]
+        assert [anomaly.kind for anomaly in session.anomalies] == ["session_expired"]
 
     with odd_server(script) as server:
         in_session(server.url, talk)
@@ -320,7 +320,7 @@ def test_a_stream_that_ends_early_is_resumed_where_it_ended() -> None:
         (Say(302, headers={"location": "/login?token=s"}), "it redirects to /login?token=***", 302),
     ],
 )
-def test_a_response_that_is_no_answer_is_malformed(say: Say, reason: str, status: int | None) -> None:
+def test_a_response_that_is_not_an_answer_is_malformed(say: Say, reason: str, status: int | None) -> None:
     reply, _ = call(lambda _: say)
     assert isinstance(reply, Malformed), reply
     assert reason in reply.reason
@@ -358,7 +358,7 @@ def test_a_session_id_that_no_header_should_carry_is_noted_and_not_sent_back(ses
 
     async def talk(session: McpSession) -> None:
         assert isinstance(await session.call_tool("t", {}, timeout=5), Answer)
-        assert [oddity.kind for oddity in session.oddities] == ["bad_session_id"]
+        assert [anomaly.kind for anomaly in session.anomalies] == ["bad_session_id"]
 
     with odd_server(script) as server:
         in_session(server.url, talk)
@@ -418,7 +418,7 @@ def test_a_request_of_the_server_in_a_stream_is_answered_with_a_post() -> None:
 
 def test_a_refused_notification_is_noted() -> None:
     async def talk(session: McpSession) -> None:
-        assert [(oddity.kind, oddity.evidence) for oddity in session.oddities] == [
+        assert [(anomaly.kind, anomaly.evidence) for anomaly in session.anomalies] == [
             ("notification_refused", "HTTP 406: no thanks")
         ]
 
@@ -448,20 +448,20 @@ def test_a_refused_notification_is_noted() -> None:
         ),
     ],
 )
-def test_what_is_no_server_is_named_with_what_it_answered(say: Say, sentence: str) -> None:
+def test_an_endpoint_that_is_not_a_server_is_named_with_its_answer(say: Say, sentence: str) -> None:
     with odd_server(lambda _: say) as server:
         reason = why_not(server.url)
     assert reason.startswith(server.url)
     assert sentence in reason
 
 
-def test_refused_credentials_are_told_apart_from_missing_ones() -> None:
+def test_refused_credentials_are_distinguished_from_missing_ones() -> None:
     with odd_server(lambda _: Say(401)) as server:
         reason = why_not(server.url, {"Authorization": "Bearer secret"})
     assert reason == (f"{server.url} does not accept these credentials: HTTP 401; check the Authorization header")
 
 
-def test_what_does_not_answer_is_named_with_the_cause() -> None:
+def test_an_address_that_does_not_answer_is_named_with_the_cause() -> None:
     assert why_not("http://127.0.0.1:1/mcp?api_key=s3cret") == (
         "nothing answers at http://127.0.0.1:1/mcp?api_key=***: the connection was refused; "
         "is the server running, at this address?"

@@ -86,7 +86,7 @@ def test_the_last_lines_are_those_with_words() -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org", "example.org/mcp", "http://", "http://[::1"])
-def test_what_is_no_url_is_a_wrong_use(url: str) -> None:
+def test_a_text_that_is_not_a_url_is_a_usage_error(url: str) -> None:
     async def main() -> None:
         async with connect(HttpTarget(url)):
             pass

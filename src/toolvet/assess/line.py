@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Final, Literal
 
 from toolvet.errors import ToolvetError
-from toolvet.rules import WireOddity
+from toolvet.rules import WireAnomaly
 from toolvet.transport import ConnectionLost, Era, Listing, McpSession, Reply, Target, TimedOut, open_session
 
 _MOST_RESTARTS: Final = 25
@@ -24,7 +24,7 @@ class Line:
         self._session: McpSession | None = None
         self._opened: McpSession | None = None
         self._stderr: list[str] = []
-        self._oddities: list[WireOddity] = []
+        self._anomalies: list[WireAnomaly] = []
         self._waited = 0.0
         self._renewing = asyncio.Lock()
         self.restarts = 0
@@ -84,7 +84,7 @@ class Line:
             return True
 
     async def close(self) -> None:
-        """Close the session and end the server; its stderr and oddities are kept."""
+        """Close the session and end the server; its stderr and anomalies are kept."""
         if self._session is not None:
             session, self._session = self._session, None
             self._stack, stack = AsyncExitStack(), self._stack
@@ -99,7 +99,7 @@ class Line:
 
     def _collect(self, session: McpSession) -> None:
         self._stderr.append(session.peer.stderr)
-        self._oddities.extend(_oddities(session))
+        self._anomalies.extend(_anomalies(session))
         self._waited += session.wait_seconds
 
     @property
@@ -109,9 +109,9 @@ class Line:
         return "\n".join(part.rstrip() for part in [*self._stderr, *now] if part.strip())
 
     @property
-    def oddities(self) -> tuple[WireOddity, ...]:
-        """The oddities on the wire, over all restarts of the server."""
-        return (*self._oddities, *(_oddities(self._session) if self._session else ()))
+    def anomalies(self) -> tuple[WireAnomaly, ...]:
+        """The anomalies on the wire, over all restarts of the server."""
+        return (*self._anomalies, *(_anomalies(self._session) if self._session else ()))
 
     @property
     def waited(self) -> float:
@@ -119,5 +119,5 @@ class Line:
         return self._waited + (self._session.wait_seconds if self._session else 0.0)
 
 
-def _oddities(session: McpSession) -> tuple[WireOddity, ...]:
-    return tuple(WireOddity(kind=oddity.kind, evidence=oddity.evidence) for oddity in session.oddities)
+def _anomalies(session: McpSession) -> tuple[WireAnomaly, ...]:
+    return tuple(WireAnomaly(kind=anomaly.kind, evidence=anomaly.evidence) for anomaly in session.anomalies)

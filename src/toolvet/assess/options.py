@@ -18,7 +18,9 @@ class Options:
     is the number of tools called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is
     the revision of MCP to speak; "auto" detects it. `fixtures` holds known good arguments per tool, and `values`
     known good values per parameter, for all tools. `arguments` replaces all scenarios by one call with exactly
-    these arguments. `plan_only` judges definitions and plans the calls, and makes none of them.
+    these arguments. `plan_only` judges definitions and plans the calls, and makes none of them. `keep_home` starts a
+    server over stdio with the real home instead of an empty one, and `sandbox` where all but its own folders is
+    read-only and there is no network.
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
     """
@@ -36,6 +38,8 @@ class Options:
     values: Arguments = field(default_factory=dict[str, object])
     arguments: Arguments | None = None
     plan_only: bool = False
+    keep_home: bool = False
+    sandbox: bool = False
 
     def why_left_out(self, tool: str) -> str | None:
         """Why the caller's own choice leaves this tool out; None when it does not."""

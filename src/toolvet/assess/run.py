@@ -119,7 +119,7 @@ class Run:
             tools=tuple(run.definition for run in self.tools),
             protocol_version=self.session.protocol_version if self.session else "",
             unknown_tool=self.unknown_tool,
-            oddities=self.line.oddities,
+            anomalies=self.line.anomalies,
             listing_problems=tuple(f"{problem.kind}: {problem.evidence}" for problem in self.listing.problems)
             if self.listing
             else (),

@@ -14,7 +14,7 @@ from toolvet.checks.capability import (
 )
 from toolvet.rules import Preview, ToolDefinition, ValidationSeen
 from toolvet.transport import Answer, ConnectionLost, TimedOut
-from toolvet.transport.listing import in_words
+from toolvet.transport.reply import describe_reply
 
 _MOST_ASKED: Final = 500  # Calls per assessment: asking doubles the traffic, and a validator that errs shows it sooner.
 _MOST_FAILURES: Final = 3
@@ -41,7 +41,7 @@ class ValidationProbe:
         self._asked += 1
         request = ValidationRequest(calls=(ValidationCall(tool, dict(arguments)),))
         reply, session = await self._line.call(announced.method, request.to_dict())
-        verdict = parse_reply(reply.result) if isinstance(reply, Answer) else f"It {in_words(reply)}."
+        verdict = parse_reply(reply.result) if isinstance(reply, Answer) else f"It {describe_reply(reply)}."
         if isinstance(reply, ConnectionLost | TimedOut):
             self._silent = True
             if isinstance(reply, ConnectionLost) or not await self._line.responsive(session):

@@ -1,4 +1,4 @@
-"""Words in, exit code out.
+"""The command line: words in, exit code out.
 
     0    nothing at or above --fail-on
     1    findings at or above --fail-on, or a score below --fail-under
@@ -26,7 +26,7 @@ from toolvet.version import __version__
 
 
 def app() -> App:
-    """The command line: every folder in `commands/` is a command of that name, and its `command` does the work."""
+    """Return the command line: every folder in `commands/` is a command of that name, run by its `command`."""
     root = App(
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
@@ -62,8 +62,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the command line; the exit code."""
-    # A terminal that cannot show a character of a server's text shows another one, and the report goes on.
+    """Run the command line and return its exit code."""
+    # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -77,10 +77,10 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader left, as `head` does. Python would complain again when it flushes stdout at exit.
+        # The reader of our stdout ended, as `head` does. Python would complain again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception:  # noqa: BLE001 - the last door: what comes here is a bug, and must say so
+    except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
         traceback.print_exc()
         return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0

@@ -1,4 +1,6 @@
-"""Exit codes that no exception of ours stands for; `errors.py` knows the others."""
+"""The exit codes that do not belong to an exception of ours; `errors.py` has the others."""
 
-BUG = 5
-INTERRUPTED = 130
+from typing import Final
+
+BUG: Final = 5
+INTERRUPTED: Final = 130

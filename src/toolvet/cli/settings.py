@@ -22,7 +22,7 @@ from toolvet.session.policy import ProxySettings, ToolSettings
 
 
 class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The options of `toolvet assess`, by the names of its flags. None: not set."""
+    """The options of `toolvet assess` under the names of its flags. None: not set."""
 
     timeout: float | None = None
     deadline: float | None = None
@@ -50,18 +50,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def load_settings(path: Path | None) -> Settings:
-    """The settings of this file, or of the folder we are in. Raises ConfigError with file, line and key."""
+    """Return the settings of `path`, or, for None, of the current folder.
+
+    Raises:
+        UsageError: there is no such file.
+        ConfigError: the file is wrong; the error has the file, the line and the key.
+    """
     if path is not None:
         if not path.is_file():
             raise UsageError(f"--settings {path}: no such file")
-        return _read(path)
+        return _read_file(path)
     for candidate in (Path("toolvet.toml"), Path("pyproject.toml")):
         if candidate.is_file():
-            return _read(candidate)
+            return _read_file(candidate)
     return Settings()
 
 
-def _read(path: Path) -> Settings:
+def _read_file(path: Path) -> Settings:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -86,13 +91,13 @@ def _read(path: Path) -> Settings:
         _check_tools(members(members(members(document).get("proxy")).get("tools")))
         return msgspec.convert(document, Settings)
     except msgspec.ValidationError as error:
-        problem, keys = _place(str(error))
+        problem, keys = _split_problem(str(error))
         place = line_of(text, [*prefix, *keys])
         raise ConfigError(problem, file=str(path), line=place, key=".".join(keys) or None) from error
 
 
 def _check_fixtures(fixtures: Mapping[str, object]) -> None:
-    """Tool by tool, because msgspec does not say under which key of a mapping it met a wrong value."""
+    """Check tool by tool, because msgspec does not say under which key of a mapping it found a wrong value."""
     for tool, given in fixtures.items():
         try:
             msgspec.convert(given, tuple[dict[str, Any], ...])
@@ -102,7 +107,7 @@ def _check_fixtures(fixtures: Mapping[str, object]) -> None:
 
 
 def _check_tools(tools: Mapping[str, object]) -> None:
-    """One by one, for the same reason."""
+    """Check tool by tool, for the same reason."""
     for tool, given in tools.items():
         try:
             msgspec.convert(given, ToolSettings)
@@ -111,8 +116,8 @@ def _check_tools(tools: Mapping[str, object]) -> None:
             raise msgspec.ValidationError(f"{problem} - at `$[proxy][tools][{tool}]{path or '`'}") from error
 
 
-def _place(words: str) -> tuple[str, list[str]]:
-    """Msgspec's "Expected `float`, got `str` - at `$.assess.timeout`" → the problem and the keys that lead to it."""
+def _split_problem(words: str) -> tuple[str, list[str]]:
+    """Split "Expected `float`, got `str` - at `$.assess.timeout`" of msgspec into the problem and its keys."""
     problem, _, path = words.partition(" - at ")
     keys = [
         key for key in re.split(r"[.\[\]]+", path.strip("`")) if key and key not in {"$", "..."} and not key.isdigit()
@@ -127,15 +132,15 @@ def _place(words: str) -> tuple[str, list[str]]:
 
 
 def _choices(keys: list[str]) -> list[str]:
-    """The words that may stand there."""
+    """Return the words that the setting may have."""
     section = {"proxy": ProxySettings, "assess": AssessSettings}.get(keys[0]) if keys else None
     hint = get_type_hints(section).get(keys[-1]) if section is not None else None
-    # Most may be absent, too: then the words stand one level deeper.
+    # Most settings may also be absent (`Literal[…] | None`): then the words are one level deeper.
     return [word for part in (hint, *get_args(hint)) for word in get_args(part) if isinstance(word, str)]
 
 
 def line_of(text: str, keys: list[str]) -> int | None:
-    """The line on which a key stands: under its table's header, or the header itself. None when it is not found."""
+    """Return the line of a key: under its table's header, or the header itself. None when it is not found."""
     if not keys:
         return None
     table: list[str] = []

@@ -19,6 +19,13 @@ def modules(package: str) -> tuple[ModuleType, ...]:
     return tuple(import_module(f"{package}.{name}") for name in names)
 
 
+def module_names(package: str) -> tuple[str, ...]:
+    """The names of the modules that `modules` imports, without importing anything but the root of `package`."""
+    root, *path = package.split(".")
+    names = sorted(info.name for info in pkgutil.iter_modules([os.path.join(import_module(root).__path__[0], *path)]))  # noqa: PTH118 - see data_files
+    return tuple(name for name in names if not name.startswith("_"))
+
+
 def packages(package: str) -> tuple[ModuleType, ...]:
     """Every package directly inside `package`, imported, in order of name; its plain modules are left out."""
     parent = import_module(package)

@@ -1,6 +1,5 @@
-"""Values that nobody else should read → the same values without them: by the name of a key, or by their own shape."""
+"""Values → the same values without secrets, which are found by the name of their key or by their own shape."""
 
-from toolvet.redact.name import word_segments
-from toolvet.redact.secret import REDACTED, is_secret_key, redact, redact_text
+from toolvet.redact.secret import REDACTED, is_secret_key, redact, redact_text, word_segments
 
 __all__ = ["REDACTED", "is_secret_key", "redact", "redact_text", "word_segments"]

@@ -1,86 +1,107 @@
-"""Secrets, found by the name of their key or by their own shape, and replaced.
+"""Find secrets by the name of their key or by their own shape, and replace them.
 
-What is hidden is what a person would not paste into a bug report. A name that only sounds like a secret
-(`tokens_used`, `keyboard`) keeps its value: a report that hides too much is of no use either.
+A secret is a value that a user would not paste into a bug report. A name that only sounds like a secret
+(`tokens_used`, `keyboard`) keeps its value: a report that hides too much is useless, too.
 """
 
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
 from toolvet.discover.toml import read_toml
-from toolvet.redact.name import word_segments
 
-REDACTED = "[redacted]"
+REDACTED: Final = "[redacted]"
 
-# Deeper than any honest payload; below it a value is passed on as it is, unread.
-_MAX_DEPTH = 400
+# Deeper than any honest payload; values below this depth are returned unread.
+_MAX_DEPTH: Final = 400
+_LONGEST_NAME: Final = 256
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
 def redact(value: object) -> object:
-    """`value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
+    """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
 
     Mappings stay mappings and lists stay lists with as many members. Under a secret key every text and number is
-    hidden, unless what stands there is a JSON Schema that only describes such a value.
+    replaced, unless the value is a JSON Schema, which only describes such a value.
+
+    >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
+    {'user': 'ann', 'dbPassword': '[redacted]', 'limit': 10}
     """
-    return _redacted(value, depth=0, hide=False)
+    return _redact_value(value, depth=0, hide=False)
 
 
 def redact_text(text: str) -> str:
-    """`text` without what looks like a secret; in linear time, and the same object when nothing was found."""
+    """Return `text` with everything that looks like a secret replaced; the same object when nothing was found.
+
+    >>> redact_text("Authorization: Bearer abc, then API_KEY=12345")
+    'Authorization: Bearer abc, then API_KEY=[redacted]'
+    """
     for shape in _shapes():
         if any(needle in text for needle in shape.needles):
-            text = shape.expression.sub(_replacement, text)
+            text = shape.expression.sub(_hide_match, text)
     if ("=" in text or ":" in text) and _mentions_a_secret(text.lower()):
         for expression in (_QUOTED, _ASSIGNED, _HEADER):
-            text = expression.sub(_hidden_assignment, text)
+            text = expression.sub(_hide_assignment, text)
     return text
 
 
 def _mentions_a_secret(lowered: str) -> bool:
-    """Whether all words of some secret name stand in the text: thirty times faster than looking at every assignment."""
+    """Whether the text contains all words of some secret name: 30 times faster than reading every assignment."""
     phrases = (phrase for group in _phrases().values() for phrase in group)
     return any(all(word in lowered for word in phrase) for phrase in phrases)
 
 
 def is_secret_key(name: str) -> bool:
-    """Whether a key of this name holds a secret (`X-Api-Key`, `dbPassword`), in any case style."""
+    """Whether a key of this name holds a secret (`X-Api-Key`, `dbPassword`), in any case style.
+
+    >>> is_secret_key("X-Api-Key"), is_secret_key("tokens_used")
+    (True, False)
+    """
     return _is_secret(name) if len(name) <= _LONGEST_NAME else False
 
 
-def _redacted(value: object, *, depth: int, hide: bool) -> object:
+def word_segments(name: str) -> tuple[str, ...]:
+    """Return the words of an identifier in lower case, in any case style; a run of digits is a word.
+
+    >>> word_segments("deleteFile"), word_segments("DELETE_FILE2")
+    (('delete', 'file'), ('delete', 'file', '2'))
+    """
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def _redact_value(value: object, *, depth: int, hide: bool) -> object:
     if isinstance(value, str):
         return (REDACTED if value.strip() else value) if hide else redact_text(value)
     if depth >= _MAX_DEPTH:
         return value
     if isinstance(value, Mapping):
-        return _redacted_members(cast("Mapping[object, object]", value), depth, hide=hide)
+        return _redact_members(cast("Mapping[object, object]", value), depth, hide=hide)
     if isinstance(value, list | tuple):
         items = cast("list[object] | tuple[object, ...]", value)
-        seen = [_redacted(item, depth=depth + 1, hide=hide) for item in items]
-        changed = any(new is not old for new, old in zip(seen, items, strict=True))
-        return (seen if isinstance(items, list) else tuple(seen)) if changed else items
-    # A truth value or null gives nothing away.
+        items_after = [_redact_value(item, depth=depth + 1, hide=hide) for item in items]
+        changed = any(new is not old for new, old in zip(items_after, items, strict=True))
+        return (items_after if isinstance(items, list) else tuple(items_after)) if changed else items
+    # A boolean or null reveals nothing.
     return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _redacted_members(value: Mapping[object, object], depth: int, *, hide: bool) -> object:
-    hide = hide and not _describes(value)
-    named = _names_a_secret(value)
+def _redact_members(value: Mapping[object, object], depth: int, *, hide: bool) -> object:
+    hide = hide and not _is_schema(value)
+    is_named = _names_a_secret(value)
     changed: dict[object, object] = {}
     for key, member in value.items():
-        secret = hide or (isinstance(key, str) and is_secret_key(key)) or (named and key == "value")
-        new = _redacted(member, depth=depth + 1, hide=secret)
+        secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
+        new = _redact_value(member, depth=depth + 1, hide=secret)
         if new is not member:
             changed[key] = new
     return {**value, **changed} if changed else value
 
 
 def _names_a_secret(value: Mapping[object, object]) -> bool:
-    """`{"name": "Authorization", "value": "…"}`, as HTTP archives and form fields have it."""
+    """Whether this is `{"name": "Authorization", "value": "…"}`, the form of HTTP archives and form fields."""
     name = value.get("name", value.get("key"))
     return "value" in value and isinstance(name, str) and is_secret_key(name)
 
@@ -89,8 +110,8 @@ _SCHEMA_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "obj
 _SCHEMA_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 
 
-def _describes(value: Mapping[object, object]) -> bool:
-    """Whether this is a JSON Schema: the parameter `password` of a tool is described by an object, and holds none."""
+def _is_schema(value: Mapping[object, object]) -> bool:
+    """Whether this is a JSON Schema: the schema of a parameter `password` contains no password."""
     kind = value.get("type")
     return (isinstance(kind, str) and kind in _SCHEMA_TYPES) or not _SCHEMA_KEYWORDS.isdisjoint(
         key for key in value if isinstance(key, str)
@@ -110,11 +131,11 @@ _HEADER = re.compile(
 )
 
 
-def _replacement(match: re.Match[str]) -> str:
+def _hide_match(match: re.Match[str]) -> str:
     return match.groupdict().get("keep", "") + REDACTED
 
 
-def _hidden_assignment(match: re.Match[str]) -> str:
+def _hide_assignment(match: re.Match[str]) -> str:
     value = match["value"]
     if not is_secret_key(match["name"]) or value == REDACTED or not value.strip():
         return match[0]
@@ -123,6 +144,8 @@ def _hidden_assignment(match: re.Match[str]) -> str:
 
 
 class _Shape(msgspec.Struct, frozen=True):
+    """The expression of a secret's shape, and strings of which every match contains one."""
+
     needles: tuple[str, ...]
     expression: re.Pattern[str]
 
@@ -149,7 +172,7 @@ class _AssignmentData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`secrets.toml`: keys, shapes and assignments, each with its `hits` and `misses`."""
+    """The content of `secrets.toml`: keys, shapes and assignments, each with its `hits` and `misses`."""
 
     keys: _KeyData
     shape: tuple[_ShapeData, ...]
@@ -158,7 +181,7 @@ class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def secret_data() -> SecretData:
-    """What a secret looks like, as data."""
+    """Read `secrets.toml`, once."""
     return read_toml("toolvet.redact", "secrets.toml", SecretData)
 
 
@@ -169,15 +192,12 @@ def _shapes() -> tuple[_Shape, ...]:
 
 @cache
 def _phrases() -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """By the last word, so that most names are decided by one look-up."""
+    """Return the words of all secret names by their last word, so that one look-up decides most names."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for phrase in secret_data().keys.phrases:
         words = tuple(phrase.split())
         found.setdefault(words[-1], []).append(words)
     return {last: tuple(phrases) for last, phrases in found.items()}
-
-
-_LONGEST_NAME = 256
 
 
 @lru_cache(maxsize=4096)

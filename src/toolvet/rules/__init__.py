@@ -16,7 +16,7 @@ from toolvet.rules.subject import (
     ServerSeen,
     ToolDefinition,
     ValidationSeen,
-    WireOddity,
+    WireAnomaly,
     tool_definition,
 )
 
@@ -29,7 +29,7 @@ __all__ = [
     "ServerSeen",
     "ToolDefinition",
     "ValidationSeen",
-    "WireOddity",
+    "WireAnomaly",
     "cards",
     "judge_call",
     "judge_calls",

@@ -176,7 +176,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class WireOddity(msgspec.Struct, frozen=True, kw_only=True):
+class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):
     """Something on the wire that no server should send: its `kind` (noise, duplicate_answer, …) and the words."""
 
     kind: str
@@ -209,11 +209,11 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolDefinition, ...]
     protocol_version: str = ""
     unknown_tool: ObservedCall | None = None
-    oddities: tuple[WireOddity, ...] = ()
+    anomalies: tuple[WireAnomaly, ...] = ()
     listing_problems: tuple[str, ...] = ()
     validation: ValidationSeen | None = None
     calls: tuple[ObservedCall, ...] = ()
 
-    def oddities_of(self, *kinds: str) -> tuple[str, ...]:
-        """The words of all oddities of these kinds, in the order they came."""
-        return tuple(oddity.evidence for oddity in self.oddities if oddity.kind in kinds)
+    def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
+        """The words of all anomalies of these kinds, in the order they came."""
+        return tuple(anomaly.evidence for anomaly in self.anomalies if anomaly.kind in kinds)

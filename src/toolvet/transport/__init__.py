@@ -1,4 +1,4 @@
-"""Pipes and sockets: from a target to an MCP session, with everything the peer does wrong told, never raised."""
+"""Pipes and sockets: from a target to an MCP session. What the peer does wrong is a `Reply` or a note, no exception."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,22 @@ if TYPE_CHECKING:
     from toolvet.transport.listing import Listing
     from toolvet.transport.opening import open_session
     from toolvet.transport.peer import Era, Peer
-    from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Oddity, OddityKind, Reply, RpcError, TimedOut
+    from toolvet.transport.reply import (
+        Anomaly,
+        AnomalyKind,
+        Answer,
+        ConnectionLost,
+        Malformed,
+        Reply,
+        RpcError,
+        TimedOut,
+    )
     from toolvet.transport.session import McpSession
     from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
 __all__ = [
+    "Anomaly",
+    "AnomalyKind",
     "Answer",
     "ConnectionLost",
     "Era",
@@ -23,8 +34,6 @@ __all__ = [
     "Malformed",
     "McpSession",
     "NamedTarget",
-    "Oddity",
-    "OddityKind",
     "Peer",
     "Reply",
     "RpcError",
@@ -37,7 +46,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # The proxy, which only describes targets, loads no asyncio.
+    # The proxy only describes targets, and must not load asyncio for that.
     __getattr__ = named(
         __name__,
         {
@@ -46,7 +55,7 @@ if not TYPE_CHECKING:  # A type checker knows the names above, and should compla
             "listing": "Listing",
             "opening": "open_session",
             "peer": "Era Peer",
-            "reply": "Answer ConnectionLost Malformed Oddity OddityKind RpcError Reply TimedOut",
+            "reply": "Answer ConnectionLost Malformed Anomaly AnomalyKind RpcError Reply TimedOut",
             "session": "McpSession",
             "target": "HttpTarget StdioTarget Target",
         },

@@ -1,46 +1,49 @@
-"""What lies between a peer and its pipe or socket: the two halves each other's file implements."""
+"""The two interfaces between a peer and its pipe or socket: `Channel` sends for the peer, `Inbox` receives for it."""
 
 from collections.abc import Mapping
 from typing import Literal, Protocol
 
-from toolvet.transport.reply import OddityKind
+from toolvet.transport.reply import AnomalyKind
 from toolvet.wire import Oversize
 
 
 class Inbox(Protocol):
-    """Where a channel delivers."""
+    """What a channel calls when something arrives; `Peer` implements it."""
 
     def receive(self, message: bytes, *, answers: int | None = None, status: int | None = None) -> None:
-        """One message. Over HTTP `answers` names the request whose response carried it, and `status` its status."""
+        """Take one message.
+
+        Over HTTP `answers` is the id of the request whose response carried the message, `status` the HTTP status.
+        """
         ...
 
     def receive_oversize(self, message: Oversize, *, answers: int | None = None) -> None:
-        """A message over the size limit, of which only the ends were kept."""
+        """Take a message over the size limit, of which only the ends were kept."""
         ...
 
     def reject(self, id_: int, reason: str, raw: bytes, *, status: int | None = None, challenge: str = "") -> None:
-        """Request `id_` got an answer that is no JSON-RPC message."""
+        """Settle request `id_`: its answer is not a JSON-RPC message."""
         ...
 
     def lose(self, reason: str, *, id_: int | None = None) -> None:
-        """No answer can come any more: to request `id_`, or to any when None."""
+        """Settle request `id_`, or all requests when None: no answer can arrive any more."""
         ...
 
     def fail(self, id_: int, error: BaseException) -> None:
-        """A mistake of ours met request `id_`."""
+        """Raise `error`, which is a bug of ours, for the caller of request `id_`."""
         ...
 
     def awaits(self, id_: int) -> bool:
         """Whether request `id_` is still open."""
         ...
 
-    def note(self, kind: OddityKind, evidence: bytes | str) -> None:
-        """Something odd."""
+    def note(self, kind: AnomalyKind, evidence: bytes | str) -> None:
+        """Remember something that a well-behaved peer does not do."""
         ...
 
 
 class Channel(Protocol):
-    """One pipe or socket. Nothing here raises for the peer's fault."""
+    """One pipe or socket. No method raises because of what the peer did."""
 
     session_id: str | None
 
@@ -56,7 +59,7 @@ class Channel(Protocol):
 
     @property
     def exit_code(self) -> int | None:
-        """The process's, once it ended; negative for a signal."""
+        """The exit code of the process once it ended; negative for a signal."""
         ...
 
     @property
@@ -65,15 +68,15 @@ class Channel(Protocol):
         ...
 
     async def start(self, inbox: Inbox) -> None:
-        """Open it; comes before everything else. Raises UnreachableError when that is impossible."""
+        """Open the channel; call this first. Raises UnreachableError when that is impossible."""
         ...
 
     def post(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
-        """Send a request; its answer comes to the inbox. Never waits."""
+        """Send a request and return at once; the answer goes to the inbox."""
         ...
 
     async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
-        """Send a notification or an answer of ours, and wait until it was taken."""
+        """Send a notification or an answer of ours, and wait until the channel has taken it."""
         ...
 
     def abandon(self, id_: int, notice: bytes | None) -> None:
@@ -81,9 +84,9 @@ class Channel(Protocol):
         ...
 
     def settle(self, version: str) -> None:
-        """From now on this protocol version is spoken."""
+        """Use this protocol version from now on."""
         ...
 
     async def close(self, grace: float) -> None:
-        """End it, and everything that was started for it, after `grace` seconds by force."""
+        """Close the channel and end what was started for it, after `grace` seconds by force."""
         ...

@@ -1,6 +1,6 @@
-"""The configuration files of MCP clients: which servers they name, as targets.
+"""The configuration file of an MCP client → the servers that it names, as targets.
 
-Read are `mcpServers` (Claude, Cursor, Windsurf, Gemini and others) and VS Code's `servers`, JSON with comments.
+Reads `mcpServers` (Claude, Cursor, Windsurf, Gemini and others) and VS Code's `servers`, both JSON with comments.
 """
 
 import os
@@ -8,35 +8,44 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from toolvet.errors import ConfigError
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
-# What clients write in `type` or `transport`.
-_HTTP_TYPES: dict[str, Literal["streamable", "sse"]] = {
+# The words that clients write in `type` or `transport`.
+_HTTP_TYPES: Final[dict[str, Literal["streamable", "sse"]]] = {
     "http": "streamable",
     "streamable-http": "streamable",
     "streamableHttp": "streamable",
     "sse": "sse",
 }
-_VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+_VARIABLE: Final = re.compile(r"\$\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
 class NamedTarget:
-    """A server of a configuration file, under the name it has there."""
+    """A server and the name that its configuration file gives it."""
 
     name: str
     target: Target
 
 
 def read_client_config(path: str | Path, environ: Mapping[str, str] | None = None) -> tuple[NamedTarget, ...]:
-    """The servers that `path` names, in its order, without those that are `disabled`.
+    """Return the servers that the file names, in its order, without those that are `disabled`.
 
-    `${VAR}`, `${env:VAR}` and `${VAR:-default}` are taken from `environ` (ours when None). Raises ConfigError with
-    file, line and key for what cannot be read, and for a variable that is not set.
+    Args:
+        path: an `mcp.json`, `claude_desktop_config.json` or `.vscode/mcp.json`.
+        environ: the variables for `${VAR}`, `${env:VAR}` and `${VAR:-default}`; None takes our own environment.
+
+    Raises:
+        ConfigError: the file cannot be read, has a wrong value, or uses a variable that is not set; the error has the
+            file, the line and the key.
+
+    Example:
+        for server in read_client_config("mcp.json"):
+            print(server.name, server.target.describe())
     """
     file = Path(path)
     try:
@@ -51,13 +60,15 @@ def read_client_config(path: str | Path, environ: Mapping[str, str] | None = Non
 
 
 def _variables(file: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment, and VS Code's own two variables that mean something outside of it."""
+    """Return the environment and those two variables of VS Code that have a meaning outside of it."""
     folder = file.resolve().parent
     workspace = folder.parent if folder.name == ".vscode" else folder
     return {"workspaceFolder": str(workspace), "userHome": str(Path.home()), **environ}
 
 
 class _Config:
+    """One file while it is read: every method takes a value and the keys that lead to it, for the error."""
+
     def __init__(self, file: str, document: Document, environ: Mapping[str, str]) -> None:
         self._file = file
         self._document = document
@@ -118,7 +129,7 @@ class _Config:
         return HttpTarget(url, self._strings(server, *where, "headers"), _HTTP_TYPES[kind])
 
     def _strings(self, server: Mapping[str, object], *where: str) -> dict[str, str] | None:
-        """An object of strings; numbers are allowed, as VS Code allows them, and null leaves a variable out."""
+        """Read an object of strings. Numbers are allowed, as in VS Code, and null leaves a variable out."""
         if server.get(where[-1]) is None:
             return None
         members = self._object(server[where[-1]], *where)

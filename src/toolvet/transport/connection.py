@@ -1,9 +1,9 @@
-"""From a target to a peer, and back to nothing running."""
+"""Connect to a target for the length of a block, and end everything that was started for it."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolvet.transport.peer import Peer
 from toolvet.transport.stdio import StdioChannel
@@ -12,11 +12,11 @@ from toolvet.transport.target import StdioTarget, Target
 if TYPE_CHECKING:
     from toolvet.transport.channel import Channel
 
-# Far over the 50 MB that real servers reach, and far under what would take a machine down.
-MESSAGE_LIMIT = 512 * 1024 * 1024
+# Bytes. Real servers reach 50 MB; much more than this would exhaust a machine's memory.
+MESSAGE_LIMIT: Final = 512 * 1024 * 1024
 
-# Who presses Ctrl-C wants to be gone, but a server may still save what it has.
-_HURRY = 0.5
+# Seconds. After Ctrl-C the user waits for us to end, but a server may still save its data.
+_GRACE_AFTER_INTERRUPT: Final = 0.5
 
 
 @asynccontextmanager
@@ -27,15 +27,27 @@ async def connect(
     limit: int | None = MESSAGE_LIMIT,
     grace: float = 2.0,
 ) -> AsyncGenerator[Peer]:
-    """A raw peer for the length of the block. A message over `limit` bytes is dropped and reported.
+    """Connect to `target` and yield a raw peer for the length of the block.
 
-    On leaving a process has `grace` seconds after its stdin closed, half a second when we were interrupted, before it
-    is ended together with everything it started. Raises UnreachableError when the process cannot be started.
+    Args:
+        target: the command to start, or the URL.
+        roots: URIs to answer `roots/list` with; None refuses that request.
+        limit: the most bytes of one message; a longer one is dropped and reported. None: no limit.
+        grace: how many seconds a process has to end after its stdin was closed (at most half a second when we were
+            interrupted). Then it is ended by force, together with everything that it started.
+
+    Raises:
+        UnreachableError: the process cannot be started.
+        UsageError: the URL or the headers of an HttpTarget cannot be sent.
+
+    Example:
+        async with connect(StdioTarget("uvx", ("mcp-server-time",))) as peer:
+            reply = await peer.request("ping", timeout=5)
     """
     if isinstance(target, StdioTarget):
         channel: Channel = StdioChannel(target, limit=limit)
     else:
-        # Importing httpx2 takes 42 ms, as long as all the rest of a run that only speaks stdio.
+        # Importing httpx2 takes 42 ms, as much as everything else in a run over stdio.
         from toolvet.transport.event_stream import EventStreamChannel  # noqa: PLC0415
         from toolvet.transport.streamable import HttpChannel  # noqa: PLC0415
 
@@ -47,7 +59,7 @@ async def connect(
     try:
         yield peer
     except (KeyboardInterrupt, asyncio.CancelledError):
-        patience = min(grace, _HURRY)
+        patience = min(grace, _GRACE_AFTER_INTERRUPT)
         raise
     finally:
         await peer.close(patience)

@@ -1,15 +1,17 @@
-"""Why no session could be opened: what happened, where, and what to do now, in one sentence and the server's words."""
+"""The error for a session that could not be opened: what happened, where, and what to do, with the server's words."""
 
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.transport.listing import in_words
 from toolvet.transport.peer import Peer
 from toolvet.transport.quote import last_lines, printable
-from toolvet.transport.reply import ConnectionLost, Malformed, Reply, RpcError, TimedOut
+from toolvet.transport.reply import ConnectionLost, Malformed, Reply, RpcError, TimedOut, describe_reply
 from toolvet.transport.target import HttpTarget, StdioTarget, Target, mask_url
 
 
 def opening_error(target: Target, peer: Peer, reply: Reply, timeout: float) -> ToolvetError:
-    """The error to raise for the reply that stood in the way."""
+    """Return the error to raise for `reply`, which the server gave instead of opening a session.
+
+    HTTP 401 and 403 give an AuthenticationError, all else an UnreachableError.
+    """
     if isinstance(target, HttpTarget):
         return _http_error(target, reply, timeout)
     return UnreachableError(_stdio_reason(target, peer, reply, timeout))
@@ -17,23 +19,25 @@ def opening_error(target: Target, peer: Peer, reply: Reply, timeout: float) -> T
 
 def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float) -> str:
     command = f"`{target.describe()}`"
-    noise = [oddity.evidence for oddity in peer.oddities if oddity.kind == "noise"]
+    noise = [anomaly.evidence for anomaly in peer.anomalies if anomaly.kind == "noise"]
     stderr = last_lines(peer.stderr)
     said = f"; its stderr ends with:\n{stderr}" if stderr else ""
     if noise and not peer.messages:
         printed = printable(" | ".join(noise), 200)
-        end = _ending(reply, timeout)
+        end = _describe_end(reply, timeout)
         return f'{command} is no MCP server: it printed "{printed}", which is no JSON-RPC, and {end}{said}'
     match reply:
         case ConnectionLost():
-            return f"{command} {_ending(reply, timeout)} before it spoke MCP{said or '; it wrote nothing to stderr'}"
+            return (
+                f"{command} {_describe_end(reply, timeout)} before it spoke MCP{said or '; it wrote nothing to stderr'}"
+            )
         case TimedOut():
             return f"{command} did not answer within {timeout:g} s; if it is slow to start, allow it more time{said}"
         case _:
-            return f"{command} opens no MCP session: it {in_words(reply)}{said}"
+            return f"{command} opens no MCP session: it {describe_reply(reply)}{said}"
 
 
-def _ending(reply: Reply, timeout: float) -> str:
+def _describe_end(reply: Reply, timeout: float) -> str:
     match reply:
         case ConnectionLost(exit_code=None):
             return reply.reason.removeprefix("the process ")
@@ -44,13 +48,13 @@ def _ending(reply: Reply, timeout: float) -> str:
         case TimedOut():
             return f"answered nothing within {timeout:g} s"
         case _:
-            return f"then {in_words(reply)}"
+            return f"then {describe_reply(reply)}"
 
 
 def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetError:
     url = mask_url(target.url)
     if isinstance(reply, Malformed | RpcError) and reply.status in (401, 403):
-        return AuthenticationError(_credentials_wanted(target, url, reply))
+        return AuthenticationError(_describe_credentials(target, url, reply))
     match reply:
         case ConnectionLost():
             return UnreachableError(
@@ -64,10 +68,10 @@ def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetErro
             hint = "; many servers listen at the path /mcp" if reply.status in (None, 200, 404, 405) else ""
             return UnreachableError(f"{url} is no MCP endpoint: {reply.reason}{hint}")
         case _:
-            return UnreachableError(f"{url} opens no MCP session: it {in_words(reply)}")
+            return UnreachableError(f"{url} opens no MCP session: it {describe_reply(reply)}")
 
 
-def _credentials_wanted(target: HttpTarget, url: str, reply: Malformed | RpcError) -> str:
+def _describe_credentials(target: HttpTarget, url: str, reply: Malformed | RpcError) -> str:
     challenge = printable(reply.challenge, 200) if isinstance(reply, Malformed) else ""
     asks = f" (it asks for {challenge})" if challenge else ""
     sent = any(name.lower() == "authorization" for name in target.headers or {})

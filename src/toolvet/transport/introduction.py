@@ -1,11 +1,11 @@
-"""How client and server introduce themselves in either era: what we send, and what their answers say. Pure."""
+"""The opening messages of both protocol eras: what we send, and what the server's answers say. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from toolvet.schema.json_value import is_object, members, names
 from toolvet.transport.peer import Era
-from toolvet.transport.shape import fields, mapping, strings, text
 from toolvet.version import __version__
 
 MODERN_VERSION: Final = "2026-07-28"
@@ -20,7 +20,7 @@ _META: Final = "io.modelcontextprotocol/"
 
 @dataclass(frozen=True)
 class Introduction:
-    """What a server said of itself; empty strings and mappings for what it left out or said in another shape."""
+    """What a server said of itself. What it left out, or gave in another shape, is an empty string or mapping."""
 
     era: Era
     protocol_version: str
@@ -33,12 +33,12 @@ class Introduction:
 
 
 def initialize_params(capabilities: Mapping[str, object]) -> dict[str, object]:
-    """The params of a legacy `initialize`."""
+    """Return the params of a legacy `initialize` that announces `capabilities`."""
     return {"protocolVersion": REQUESTED_LEGACY_VERSION, "capabilities": dict(capabilities), "clientInfo": _CLIENT}
 
 
 def request_meta(capabilities: Mapping[str, object]) -> dict[str, object]:
-    """The `_meta` of every modern request."""
+    """Return the `_meta` of every modern request of a client with these `capabilities`."""
     return {
         f"{_META}protocolVersion": MODERN_VERSION,
         f"{_META}clientInfo": _CLIENT,
@@ -47,38 +47,42 @@ def request_meta(capabilities: Mapping[str, object]) -> dict[str, object]:
 
 
 def from_initialize(result: object) -> Introduction | None:
-    """Read an InitializeResult; None for what is no object."""
-    answer = fields(result)
-    if not isinstance(result, Mapping):
+    """Read an InitializeResult; None for a value that is not an object."""
+    if not is_object(result):
         return None
-    info, capabilities = mapping(answer, "serverInfo"), mapping(answer, "capabilities")
+    info, capabilities = members(result.get("serverInfo")), members(result.get("capabilities"))
     return Introduction(
         era="legacy",
-        protocol_version=text(answer, "protocolVersion"),
-        server_name=text(info, "name"),
-        server_version=text(info, "version"),
+        protocol_version=_string_at(result, "protocolVersion"),
+        server_name=_string_at(info, "name"),
+        server_version=_string_at(info, "version"),
         capabilities=capabilities,
-        instructions=text(answer, "instructions"),
-        extensions=mapping(capabilities, "extensions"),
+        instructions=_string_at(result, "instructions"),
+        extensions=members(capabilities.get("extensions")),
     )
 
 
 def from_discover(result: object) -> Introduction | None:
-    """Read a DiscoverResult; None for what is none (an object with a `supportedVersions` array of strings)."""
-    answer = fields(result)
-    if not isinstance(result, Mapping):
+    """Read a DiscoverResult; None for a value that is not an object with an array of strings `supportedVersions`."""
+    if not is_object(result):
         return None
-    versions = strings(answer.get("supportedVersions"))
+    versions = names(result.get("supportedVersions"))
     if not versions:
         return None
-    info, capabilities = mapping(mapping(answer, "_meta"), f"{_META}serverInfo"), mapping(answer, "capabilities")
+    info = members(members(result.get("_meta")).get(f"{_META}serverInfo"))
+    capabilities = members(result.get("capabilities"))
     return Introduction(
         era="modern",
         protocol_version=MODERN_VERSION,
-        server_name=text(info, "name"),
-        server_version=text(info, "version"),
+        server_name=_string_at(info, "name"),
+        server_version=_string_at(info, "version"),
         capabilities=capabilities,
-        instructions=text(answer, "instructions"),
-        extensions=mapping(capabilities, "extensions"),
+        instructions=_string_at(result, "instructions"),
+        extensions=members(capabilities.get("extensions")),
         supported_versions=versions,
     )
+
+
+def _string_at(source: Mapping[str, object], key: str) -> str:
+    value = source.get(key)
+    return value if isinstance(value, str) else ""

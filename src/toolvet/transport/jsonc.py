@@ -1,17 +1,17 @@
-"""JSON as editors write it: `//` and `/* */` comments, trailing commas; and where in the text everything stands."""
+"""JSON with `//` and `/* */` comments and trailing commas, as editors write it, and the place of every value."""
 
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 Path: TypeAlias = tuple[str | int, ...]
 
 
 class JsoncError(ValueError):
-    """The text is no JSON; `line` counts from 1."""
+    """The text is not JSON with comments; `line` counts from 1."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(problem)
@@ -21,10 +21,10 @@ class JsoncError(ValueError):
 
 @dataclass(frozen=True)
 class Document:
-    """A decoded text, and where things stand in it, by the path of keys that leads to them.
+    """A decoded text, and the places of its values, each by the path of keys that leads to it.
 
-    `lines` has the line (from 1) of every member and item, `spans` where the text of its value starts and ends (offsets
-    in characters, behind a byte order mark), `keys` where a member's key starts.
+    `lines` has the line (from 1) of every member and item, `spans` the start and end of the text of its value (offsets
+    in characters, after a byte order mark), `keys` the start of a member's key.
     """
 
     value: object
@@ -33,14 +33,19 @@ class Document:
     keys: dict[Path, int] = field(default_factory=dict)
 
     def line(self, *path: str | int) -> int:
-        """The line of `path`, or of the nearest of its ancestors that exists."""
+        """Return the line of `path`, or of its nearest ancestor that exists."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
 
 def read_jsonc(text: str) -> Document:
-    """Decode `text`. Raises JsoncError with the first thing that is wrong and its line."""
+    """Decode `text`. Raises JsoncError with the first problem and its line.
+
+    >>> document = read_jsonc('{"servers": {}, /* none yet */}')
+    >>> document.value, document.line("servers")
+    ({'servers': {}}, 1)
+    """
     reader = _JsoncReader(text.removeprefix("\ufeff"))
     value = reader.value(())
     reader.skip()
@@ -49,14 +54,16 @@ def read_jsonc(text: str) -> Document:
     return Document(value, reader.lines, reader.spans, reader.keys)
 
 
-_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_WORD = re.compile(r"[^\s,\]}]{1,20}")
-_DEPTH = 100
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR: Final = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_WORD: Final = re.compile(r"[^\s,\]}]{1,20}")
+_MAX_DEPTH: Final = 100
 
 
 class _JsoncReader:
+    """The text and the position in it; each method reads one kind of value and moves the position behind it."""
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -68,8 +75,8 @@ class _JsoncReader:
     def value(self, path: Path) -> object:
         self.skip()
         self.lines.setdefault(path, self._line())
-        if len(path) > _DEPTH:
-            raise self.error(f"nested deeper than {_DEPTH} levels")
+        if len(path) > _MAX_DEPTH:
+            raise self.error(f"nested deeper than {_MAX_DEPTH} levels")
         start = self.at
         value = self._value(path)
         self.spans[path] = (start, self.at)
@@ -99,14 +106,14 @@ class _JsoncReader:
         members: dict[str, object] = {}
         for _ in self._members("}"):
             if self.text[self.at] != '"':
-                raise self.error(f"expected a key in double quotes, found {self._found()}")
+                raise self.error(f"expected a key in double quotes, found {self._describe_next()}")
             line, start = self._line(), self.at
             key = self._string()
             if key in members:
                 raise JsoncError(f'the key "{key}" stands here a second time', line)
             self.skip()
             if not self.text.startswith(":", self.at):
-                raise self.error(f'expected ":" after the key "{key}", found {self._found()}')
+                raise self.error(f'expected ":" after the key "{key}", found {self._describe_next()}')
             self.at += 1
             self.lines[*path, key] = line
             self.keys[*path, key] = start
@@ -120,23 +127,23 @@ class _JsoncReader:
         return items
 
     def _members(self, end: str) -> Iterable[None]:
-        """Stand before each member in turn; the caller reads it. A comma before the end is allowed."""
+        """Move to each member in turn and let the caller read it. A comma before the end is allowed."""
         self.at += 1
         while True:
             self.skip()
             if self.text.startswith(end, self.at):
                 break
-            self._unfinished(end)
+            self._check_unfinished(end)
             yield
             self.skip()
-            self._unfinished(end)
+            self._check_unfinished(end)
             if self.text.startswith(",", self.at):
                 self.at += 1
             elif not self.text.startswith(end, self.at):
-                raise self.error(f'expected "," or "{end}", found {self._found()}')
+                raise self.error(f'expected "," or "{end}", found {self._describe_next()}')
         self.at += 1
 
-    def _unfinished(self, end: str) -> None:
+    def _check_unfinished(self, end: str) -> None:
         if self.at >= len(self.text):
             raise self.error(f'the document ends before a closing "{end}"')
 
@@ -154,11 +161,11 @@ class _JsoncReader:
     def _scalar(self) -> object:
         match = _SCALAR.match(self.text, self.at)
         if match is None:
-            raise self.error(f"expected a value, found {self._found()}")
+            raise self.error(f"expected a value, found {self._describe_next()}")
         self.at = match.end()
         return cast("object", json.loads(match[0]))
 
-    def _found(self) -> str:
+    def _describe_next(self) -> str:
         match = _WORD.match(self.text, self.at)
         return match[0] if match else (self.text[self.at : self.at + 1] or "the end of the document")
 

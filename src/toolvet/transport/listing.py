@@ -1,86 +1,74 @@
-"""All pages of `tools/list`, and what was wrong with them. One illegal tool hides no other."""
+"""All pages of `tools/list`, and what was wrong with them. An illegal tool does not hide the others."""
 
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol, cast
+from typing import Final, Protocol
 
+from toolvet.schema.json_value import is_array, members
 from toolvet.transport.quote import printable
-from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Oddity, Reply, RpcError, TimedOut
-from toolvet.transport.shape import fields
+from toolvet.transport.reply import Anomaly, Answer, Reply, describe_reply
 
-MAX_PAGES = 1000
+MAX_PAGES: Final = 1000
 
 
 @dataclass(frozen=True)
 class Listing:
-    """`tools` as the server sent them, any JSON values, of `pages` pages; `problems` in the order they were met.
+    """The tools of a server, and what was wrong with its pages.
 
-    `failure` is the reply that ended the listing early, None when all pages came.
+    `tools` are any JSON values, as the server sent them; `pages` counts the pages, `problems` are in the order of
+    reading. `failure` is the reply that ended the listing early, None when all pages came.
     """
 
     tools: tuple[object, ...]
     pages: int
-    problems: tuple[Oddity, ...] = ()
+    problems: tuple[Anomaly, ...] = ()
     failure: Reply | None = None
 
-    def with_problems(self, problems: Iterable[Oddity]) -> "Listing":
-        """The same with more problems."""
+    def with_problems(self, problems: Iterable[Anomaly]) -> "Listing":
+        """Return the same listing with more problems."""
         return replace(self, problems=(*self.problems, *problems))
 
 
 class Ask(Protocol):
-    """`Session.request`."""
+    """The type of `McpSession.request`, which reads the pages."""
 
     def __call__(self, method: str, params: object = None, *, timeout: float | None = None) -> Awaitable[Reply]:
-        """Send a request."""
+        """Send a request and return its reply."""
         ...
 
 
-async def read_tools(ask: Ask, *, timeout: float | None = None) -> Listing:  # noqa: ASYNC109 - see Session.request.
-    """Follow `nextCursor` until it is missing: an empty string is a cursor (server/utilities/pagination)."""
+async def read_tools(ask: Ask, *, timeout: float | None = None) -> Listing:  # noqa: ASYNC109 - see Peer.request.
+    """Return all tools, following `nextCursor` until it is missing; each page has `timeout` seconds.
+
+    An empty string is a cursor, too (specification, server/utilities/pagination).
+    """
     tools: list[object] = []
-    problems: list[Oddity] = []
+    problems: list[Anomaly] = []
     cursors: set[str] = set()
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask("tools/list", None if cursor is None else {"cursor": cursor}, timeout=timeout)
         if not isinstance(reply, Answer):
-            problems.append(Oddity("page_failed", f"page {page + 1}: {in_words(reply)}"))
+            problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
-        result = fields(reply.result)
+        result = members(reply.result)
         found = result.get("tools")
-        if isinstance(found, list):
-            tools += cast("list[object]", found)
+        if is_array(found):
+            tools += found
         else:
-            problems.append(Oddity("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
+            problems.append(Anomaly("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
         following = result.get("nextCursor")
         if following is None:
             if "nextCursor" in result:
-                problems.append(Oddity("bad_cursor", f"page {page + 1}: nextCursor is null instead of missing"))
+                problems.append(Anomaly("bad_cursor", f"page {page + 1}: nextCursor is null instead of missing"))
             return Listing(tuple(tools), page + 1, tuple(problems))
         if not isinstance(following, str):
-            problems.append(Oddity("bad_cursor", f"page {page + 1}: nextCursor is {printable(repr(following), 100)}"))
+            problems.append(Anomaly("bad_cursor", f"page {page + 1}: nextCursor is {printable(repr(following), 100)}"))
             return Listing(tuple(tools), page + 1, tuple(problems))
         if following in cursors:
-            problems.append(Oddity("cursor_cycle", f"page {page + 1}: {printable(repr(following), 100)} came before"))
+            problems.append(Anomaly("cursor_cycle", f"page {page + 1}: {printable(repr(following), 100)} came before"))
             return Listing(tuple(tools), page + 1, tuple(problems))
         cursors.add(following)
         cursor = following
-    problems.append(Oddity("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
+    problems.append(Anomaly("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
     return Listing(tuple(tools), MAX_PAGES, tuple(problems))
-
-
-def in_words(reply: Reply) -> str:
-    """What came of a request, as the end of a sentence."""
-    match reply:
-        case Answer():
-            return f"answered {printable(reply.raw, 200)}"
-        case RpcError():
-            return f'refused with {reply.code} "{printable(reply.message, 200)}"'
-        case TimedOut():
-            return f"no answer within {reply.duration:.3g} s"
-        case ConnectionLost():
-            ending = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
-            return f"{reply.reason}{ending}"
-        case Malformed():
-            return f"answered with what is no JSON-RPC: {reply.reason}"

@@ -1,16 +1,17 @@
-"""Opening a session: which era does the server speak, and if none, why not (specification, basic/versioning).
+"""Open a session: find out which protocol era the server speaks (specification, basic/versioning).
 
 `server/discover` goes first. A DiscoverResult or an error that only modern servers know means modern; any other
 answer means legacy, and `initialize` follows on the same channel. Some servers die of an unknown first message, hang
-on it, or tie the channel to the era of the first request: they get a fresh process that hears `initialize` only.
+on it, or tie the channel to the era of the first request: these are started again, and get `initialize` only.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from toolvet.schema.json_value import members, names
 from toolvet.transport.connection import MESSAGE_LIMIT, connect
 from toolvet.transport.failure import opening_error
 from toolvet.transport.introduction import (
@@ -23,19 +24,17 @@ from toolvet.transport.introduction import (
     initialize_params,
     request_meta,
 )
-from toolvet.transport.listing import in_words
 from toolvet.transport.peer import Peer
-from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError
+from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError, describe_reply
 from toolvet.transport.session import McpSession
-from toolvet.transport.shape import fields, strings
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 from toolvet.wire.header import request_headers
 
-# A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets `initialize` too,
-# and whichever is answered first counts.
-PATIENCE = 3.0
-# For a server that may speak the transport of 2024-11-05: one that does says where to POST at once.
-_OLDER_TRANSPORT_SECONDS = 5.0
+# Seconds. A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets
+# `initialize` too, and the first answer counts.
+PATIENCE: Final = 3.0
+# For a server that may speak the transport of 2024-11-05: such a server names the URL to POST to at once.
+_OLDER_TRANSPORT_SECONDS: Final = 5.0
 
 
 @asynccontextmanager
@@ -49,11 +48,25 @@ async def open_session(
     limit: int | None = MESSAGE_LIMIT,
     grace: float = 2.0,
 ) -> AsyncGenerator[McpSession]:
-    """Connect to `target` and open a session, for the length of the block.
+    """Connect to `target`, open a session and yield it for the length of the block.
 
-    `capabilities` are those we announce; `roots` (URIs) announces the capability of that name as well. `timeout`
-    (seconds) holds for each attempt at opening, `limit` and `grace` as in `connect`. Raises UnreachableError when
-    there is no MCP server to be had, AuthenticationError when it wants credentials (HTTP 401 and 403).
+    Args:
+        target: the command to start, or the URL.
+        era: speak only this half of the protocol's history; "auto" asks the server.
+        timeout: seconds for each attempt at opening.
+        capabilities: the client capabilities to announce.
+        roots: URIs to answer `roots/list` with; announces the capability `roots` as well.
+        limit: the most bytes of one message, as in `connect`.
+        grace: seconds that a process has to end, as in `connect`.
+
+    Raises:
+        UnreachableError: the server cannot be started or reached, or does not speak MCP.
+        AuthenticationError: the server wants credentials (HTTP 401 or 403).
+        UsageError: the URL or the headers of an HttpTarget cannot be sent.
+
+    Example:
+        async with open_session(HttpTarget("http://127.0.0.1:8000/mcp")) as session:
+            listing = await session.list_tools(timeout=10)
     """
     announced: dict[str, object] = dict(capabilities or {})
     if roots is not None:
@@ -70,7 +83,7 @@ async def open_session(
         if second is None:
             raise failure
         if isinstance(second, StdioTarget):
-            peer.note("opening_refused", f"server/discover first, then initialize: {in_words(outcome)}")
+            peer.note("opening_refused", f"server/discover first, then initialize: {describe_reply(outcome)}")
         else:
             timeout = min(timeout, _OLDER_TRANSPORT_SECONDS)
     async with connect(second, roots=roots, limit=limit, grace=grace) as again:
@@ -83,12 +96,12 @@ async def open_session(
             outcome,
             announced,
             waited_before=peer.wait_seconds,
-            oddities_before=tuple(peer.oddities),
+            anomalies_before=tuple(peer.anomalies),
         )
 
 
 def _second_attempt(target: Target, era: Literal["auto", "legacy", "modern"], outcome: Reply) -> Target | None:
-    """Where to try a legacy handshake again: in a fresh process, or over the transport of 2024-11-05.
+    """Return the target of a second, legacy handshake: a fresh process, or the transport of 2024-11-05. None: no use.
 
     The specification (2025-03-26 and later, basic/transports, backwards compatibility) names 400, 404 and 405 as what
     such a server answers to a POST.
@@ -103,7 +116,7 @@ _Outcome: TypeAlias = Introduction | Reply
 
 
 class _Opening:
-    """One attempt on one channel."""
+    """One attempt to open a session on one channel."""
 
     def __init__(self, peer: Peer, capabilities: Mapping[str, object], timeout: float) -> None:
         self._peer = peer
@@ -111,37 +124,37 @@ class _Opening:
         self._timeout = timeout
 
     async def open(self, era: Literal["auto", "legacy", "modern"]) -> _Outcome:
-        """The introduction, or the reply that stood in its way."""
+        """Open the session: return the server's introduction, or the reply that it gave instead."""
         if era == "modern":
-            outcome = self._discovered(await self._discover())
+            outcome = self._read_discovery(await self._discover())
         elif era == "legacy":
-            outcome = self._initialized(await self._initialize())
+            outcome = self._read_handshake(await self._initialize())
         else:
-            outcome = await self._either()
+            outcome = await self._detect_era()
         if isinstance(outcome, Introduction):
             self._peer.settle(outcome.era, outcome.protocol_version)
             if outcome.era == "legacy":
                 await self._peer.notify("notifications/initialized")
         return outcome
 
-    async def _either(self) -> _Outcome:
+    async def _detect_era(self) -> _Outcome:
         discovery = asyncio.ensure_future(self._discover())
         handshake: asyncio.Future[Reply] | None = None
         try:
             await asyncio.wait([discovery], timeout=min(PATIENCE, self._timeout / 2))
             if discovery.done():
-                outcome = self._discovered(discovery.result())
-                if isinstance(outcome, Introduction) or _hopeless(outcome):
+                outcome = self._read_discovery(discovery.result())
+                if isinstance(outcome, Introduction) or _is_final(outcome):
                     return outcome
             handshake = asyncio.ensure_future(self._initialize())
             await asyncio.wait([discovery, handshake], return_when=asyncio.FIRST_COMPLETED)
-            # The later question may be refused because the earlier one was granted: that one is looked at first.
-            if discovery.done() and isinstance(outcome := self._discovered(discovery.result()), Introduction):
+            # A server that accepted the earlier request may refuse the later one, so the earlier reply is read first.
+            if discovery.done() and isinstance(outcome := self._read_discovery(discovery.result()), Introduction):
                 return outcome
-            initialized = self._initialized(await handshake)
+            initialized = self._read_handshake(await handshake)
             if isinstance(initialized, Introduction):
                 return initialized
-            outcome = self._discovered(await discovery)
+            outcome = self._read_discovery(await discovery)
             return outcome if isinstance(outcome, Introduction) else initialized
         finally:
             for task in (discovery, handshake):
@@ -157,29 +170,29 @@ class _Opening:
     async def _initialize(self) -> Reply:
         return await self._peer.request("initialize", initialize_params(self._capabilities), timeout=self._timeout)
 
-    def _discovered(self, reply: Reply) -> _Outcome:
+    def _read_discovery(self, reply: Reply) -> _Outcome:
         if isinstance(reply, Answer) and (found := from_discover(reply.result)) is not None:
             return found if MODERN_VERSION in found.supported_versions else reply
         if isinstance(reply, RpcError) and reply.code in MODERN_ERRORS:
-            supported = strings(fields(reply.data).get("supported"))
+            supported = names(members(reply.data).get("supported"))
             if not supported or MODERN_VERSION in supported:
-                self._peer.note("illegal_opening", f"server/discover: {in_words(reply)}")
+                self._peer.note("illegal_opening", f"server/discover: {describe_reply(reply)}")
                 return Introduction("modern", MODERN_VERSION, supported_versions=supported)
         return reply
 
-    def _initialized(self, reply: Reply) -> _Outcome:
+    def _read_handshake(self, reply: Reply) -> _Outcome:
         found = from_initialize(reply.result) if isinstance(reply, Answer) else None
         if found is None:
             return reply
         if not found.protocol_version:
-            self._peer.note("illegal_opening", f"initialize without protocolVersion: {in_words(reply)}")
+            self._peer.note("illegal_opening", f"initialize without protocolVersion: {describe_reply(reply)}")
         elif found.protocol_version not in LEGACY_VERSIONS:
             self._peer.note("protocol_version", f"initialize answered protocolVersion {found.protocol_version}")
         return found
 
 
-def _hopeless(reply: Reply) -> bool:
-    """Whether asking again on this channel is in vain."""
+def _is_final(reply: Reply) -> bool:
+    """Whether another request on this channel cannot succeed."""
     return (isinstance(reply, ConnectionLost) and reply.exit_code is not None) or _wants_credentials(reply)
 
 

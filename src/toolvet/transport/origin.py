@@ -1,7 +1,7 @@
-"""One HTTP origin: a client that keeps its connections, and its credentials at home.
+"""One HTTP origin: a client that keeps its connections, and never sends its credentials to another origin.
 
-Decided here: proxies come from the environment as for every other tool, but loopback is never asked of a proxy;
-redirects are followed on the same origin only, and only those that keep the message (307 and 308).
+Decided here: proxies are taken from the environment as in every other tool, but requests to loopback never use one;
+redirects are followed within the same origin only, and only those that keep the message (307 and 308).
 """
 
 import re
@@ -10,7 +10,7 @@ import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import cast
+from typing import Final, cast
 
 import httpx2
 
@@ -18,20 +18,20 @@ from toolvet.errors import UsageError
 from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget, mask_url
 
-# What a request may raise because of the other side; `in_words` says what it means.
-FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, OSError)
+# What a request may raise because of the other side; `describe_error` puts it into words.
+FAILURES: Final = (httpx2.HTTPError, httpx2.InvalidURL, OSError)
 
-_REDIRECTS = 5
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_REDIRECTS: Final = 5
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 class Origin:
-    """Raises UsageError for a URL or headers that cannot be sent. Nothing is sent yet."""
+    """The HTTP client of one target. Raises UsageError for a URL or headers that cannot be sent; sends nothing yet."""
 
     def __init__(self, target: HttpTarget) -> None:
-        self.url = _checked_url(target.url)
-        headers = httpx2.Headers(_checked_headers(target))
+        self.url = _check_url(target.url)
+        headers = httpx2.Headers(_check_headers(target))
         headers.setdefault("accept-encoding", "identity")
         headers.setdefault("user-agent", "toolvet")
         local = _is_loopback(self.url.host)
@@ -49,19 +49,19 @@ class Origin:
     async def send(
         self, method: str, headers: Mapping[str, str], content: bytes | None = None, *, url: httpx2.URL | None = None
     ) -> AsyncGenerator[httpx2.Response]:
-        """One request, over redirects that stay at the origin; any other redirect is the response."""
+        """Send one request and follow redirects within the origin; any other redirect is yielded as the response."""
         url = self.url if url is None else url
         for _ in range(_REDIRECTS):
             async with self._client.stream(method, url, headers=headers, content=content) as response:
-                onward = _onward(url, response)
+                onward = _redirect_target(url, response)
                 if onward is None:
                     yield response
                     return
             url = onward
         raise httpx2.TooManyRedirects(f"more than {_REDIRECTS} redirects from {mask_url(str(self.url))}")
 
-    def at_home(self, reference: str) -> httpx2.URL | None:
-        """`reference` resolved, or None if that is another origin."""
+    def resolve(self, reference: str) -> httpx2.URL | None:
+        """Resolve `reference` against our URL; None if it leads to another origin."""
         return _same_origin(self.url, reference)
 
     async def close(self) -> None:
@@ -69,8 +69,8 @@ class Origin:
         await self._client.aclose()
 
 
-def in_words(error: BaseException) -> str:
-    """The cause at the bottom, in words a person can act on."""
+def describe_error(error: BaseException) -> str:
+    """Describe the cause of `error` in words that a user can act on."""
     for cause in _causes(error):
         match cause:
             case ConnectionRefusedError():
@@ -97,8 +97,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def unlike_mcp(response: httpx2.Response, body: bytes) -> str:
-    """What a response is that is no JSON-RPC."""
+def describe_response(response: httpx2.Response, body: bytes) -> str:
+    """Describe a response that is not JSON-RPC: its status, and what it contains or where it redirects."""
     kind = media_type(response)
     status = f"HTTP {response.status_code} {response.reason_phrase}".rstrip()
     if response.is_redirect:
@@ -110,11 +110,11 @@ def unlike_mcp(response: httpx2.Response, body: bytes) -> str:
 
 
 def media_type(response: httpx2.Response) -> str:
-    """What the response says that its body is, without parameters; "" if it says nothing."""
+    """Return the content type of the response without parameters; "" if it has none."""
     return response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _checked_url(url: str) -> httpx2.URL:
+def _check_url(url: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
@@ -124,7 +124,7 @@ def _checked_url(url: str) -> httpx2.URL:
     return parsed
 
 
-def _checked_headers(target: HttpTarget) -> dict[str, str]:
+def _check_headers(target: HttpTarget) -> dict[str, str]:
     headers = dict(target.headers or {})
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name):
@@ -146,7 +146,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _onward(url: httpx2.URL, response: httpx2.Response) -> httpx2.URL | None:
+def _redirect_target(url: httpx2.URL, response: httpx2.Response) -> httpx2.URL | None:
     if response.status_code not in (307, 308) or "location" not in response.headers:
         return None
     return _same_origin(url, response.headers["location"])

@@ -1,20 +1,20 @@
-"""A raw JSON-RPC peer over one channel: requests and answers matched by id, and a memory for what else happened."""
+"""A raw JSON-RPC peer over one channel: matches answers to requests by id, and remembers what else arrived."""
 
 import asyncio
 from collections import Counter, deque
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolvet.redact import redact_text
 from toolvet.transport.channel import Channel
 from toolvet.transport.quote import last_lines, printable
 from toolvet.transport.reply import (
+    Anomaly,
+    AnomalyKind,
     Answer,
     ConnectionLost,
     Malformed,
-    Oddity,
-    OddityKind,
     Reply,
     RpcError,
     TimedOut,
@@ -40,34 +40,34 @@ from toolvet.wire.message import reply_hint
 Era: TypeAlias = Literal["legacy", "modern"]
 
 # Neither may be cancelled: before them the peer does not know what a cancellation is.
-_OPENERS = frozenset({"initialize", "server/discover"})
-_KEPT_PER_KIND = 50
-_KEPT_NOTIFICATIONS = 1000
-_KEPT_NOTIFICATION_BYTES = 4 * 1024 * 1024
-_EVIDENCE = 300
-_LAST_ANSWERS = 0.5
+_OPENERS: Final = frozenset({"initialize", "server/discover"})
+_KEPT_PER_KIND: Final = 50
+_KEPT_NOTIFICATIONS: Final = 1000
+_KEPT_NOTIFICATION_BYTES: Final = 4 * 1024 * 1024
+_EVIDENCE_CHARACTERS: Final = 300
+# Seconds that our answers to the server's own requests may still take when we close.
+_ANSWER_SECONDS: Final = 0.5
 
 
 class Peer:
-    """Ask, and get a `Reply`: nothing here raises for the peer's fault.
+    """Send requests and get a `Reply` to each; no method raises because of what the peer did.
 
-    `oddities` holds up to 50 of each kind, `odd` counts them all; `notifications` holds the last
-    1000, or fewer if they are over 4 MiB. `era` is None
-    until a session settles it. Server-to-client requests: `ping` is answered, `roots/list` when `roots` is not None
-    (with these URIs), everything else gets -32601.
+    `anomalies` holds up to 50 of each kind, `anomaly_counts` counts them all. `notifications` holds the last 1000, or
+    fewer if they are over 4 MiB. `era` is None until a session settles it. Of the server's own requests, `ping` is
+    answered, `roots/list` is answered with `roots` unless that is None, and all others get the error -32601.
     """
 
     def __init__(self, channel: Channel, *, roots: tuple[str, ...] | None = None) -> None:
         self.era: Era | None = None
-        self.oddities: list[Oddity] = []
-        self.odd: Counter[OddityKind] = Counter()
+        self.anomalies: list[Anomaly] = []
+        self.anomaly_counts: Counter[AnomalyKind] = Counter()
         self.notifications: deque[Notification] = deque()
         self.messages = 0
         self._channel = channel
         self._roots = roots
         self._pending: dict[Id, _Pending] = {}
         self._abandoned: set[Id] = set()
-        self._forgiven: set[Id] = set()
+        self._late_openers: set[Id] = set()
         self._kept_bytes = 0
         self._last_id = 0
         self._lost: str | None = None
@@ -77,17 +77,17 @@ class Peer:
 
     @property
     def transport(self) -> Literal["stdio", "http"]:
-        """What it speaks over."""
+        """The transport, in the specification's terms."""
         return self._channel.kind
 
     @property
     def alive(self) -> bool:
-        """Whether a request has a chance of an answer."""
+        """Whether a request can still be answered."""
         return self._lost is None and self._channel.alive
 
     @property
     def exit_code(self) -> int | None:
-        """The process's, once it ended; negative for a signal."""
+        """The exit code of the process once it ended; negative for a signal, None over HTTP."""
         return self._channel.exit_code
 
     @property
@@ -97,7 +97,7 @@ class Peer:
 
     @property
     def wait_seconds(self) -> float:
-        """How long at least one request was open, plus the time that closing took."""
+        """Seconds during which at least one request was open, plus the seconds that closing took."""
         return self._waited + (perf_counter() - self._waiting_since if self._pending else 0.0)
 
     async def request(
@@ -108,9 +108,16 @@ class Peer:
         timeout: float | None = None,  # noqa: ASYNC109 - a reply that says TimedOut, not an exception.
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Send one request and wait for its reply, at most `timeout` seconds. `headers` go with it over HTTP only.
+        """Send one request and return its reply.
 
-        Raises ValueError or TypeError for `params` that JSON cannot say.
+        Args:
+            method: the JSON-RPC method.
+            params: any JSON value, also an illegal one; None leaves the member out.
+            timeout: seconds to wait; then the reply is `TimedOut` and the server gets a cancellation. None: no end.
+            headers: HTTP headers of this request; ignored over stdio.
+
+        Raises:
+            ValueError, TypeError: `params` cannot be written as JSON.
         """
         self._last_id = id_ = self._last_id + 1
         message = encode_request(id_, method, params)
@@ -131,71 +138,71 @@ class Peer:
                 timer.cancel()
             if id_ in self._pending:
                 self._abandon(id_, method, "cancelled")
-        return outcome if not isinstance(outcome, tuple) else _reply(*outcome, started)
+        return outcome if not isinstance(outcome, tuple) else _decode_reply(*outcome, started)
 
     async def notify(self, method: str, params: object = None, *, headers: Mapping[str, str] | None = None) -> None:
-        """Send a notification; returns when the channel has taken it."""
+        """Send a notification and return when the channel has taken it; does nothing on a closed channel."""
         if self.alive:
             await self._channel.deliver(encode_notification(method, params), headers or {})
 
     @property
     def session_id(self) -> str | None:
-        """The `Mcp-Session-Id` of a legacy HTTP session."""
+        """The `Mcp-Session-Id` of a legacy HTTP session, None elsewhere."""
         return self._channel.session_id
 
     def forget_session(self) -> None:
-        """Send no session id until the server gives another one."""
+        """Send no session id until the server gives us another one."""
         self._channel.session_id = None
 
     def settle(self, era: Era, version: str) -> None:
-        """The session's first exchange decided era and protocol version."""
+        """Set the era and the protocol version that the opening exchange decided."""
         self.era = era
         self._channel.settle(version)
 
     async def close(self, grace: float) -> None:
-        """End the channel and whatever was started for it, after `grace` seconds by force; open requests are lost."""
+        """Close the channel and end what was started for it, after `grace` seconds by force; open requests are lost."""
         started = perf_counter()
         self.lose("we closed the channel")
         try:
             if self._background:
-                # The server still waits for these answers of ours.
-                await asyncio.wait(self._background, timeout=min(grace, _LAST_ANSWERS))
+                # The server still waits for our answers to its requests.
+                await asyncio.wait(self._background, timeout=min(grace, _ANSWER_SECONDS))
             for task in self._background:
                 task.cancel()
             await self._channel.close(grace)
         finally:
             self._waited += perf_counter() - started
 
-    # What the channel delivers (see channel.Inbox).
+    # The methods that the channel calls (see channel.Inbox).
 
     def receive(self, message: bytes, *, answers: int | None = None, status: int | None = None) -> None:
-        """One message from the peer."""
+        """Take one message from the peer."""
         parsed = parse(message)
         if isinstance(parsed, Result):
-            self._answered(parsed.id, parsed, answers, status)
+            self._take_answer(parsed.id, parsed, answers, status)
         elif isinstance(parsed, ErrorReply):
-            self._refused(parsed, answers, status)
+            self._take_error(parsed, answers, status)
         elif isinstance(parsed, Notification):
-            self._notified(parsed)
+            self._take_notification(parsed)
         elif isinstance(parsed, Request):
-            self._asked(parsed)
+            self._answer_request(parsed)
         else:
-            self._heard(parsed, answers, status)
+            self._take_noise(parsed, answers, status)
 
     def receive_oversize(self, message: Oversize, *, answers: int | None = None) -> None:
-        """A message over the size limit."""
+        """Take a message over the size limit."""
         reason = f"a message of {message.length:,} bytes is over the limit of {message.limit:,}"
         hint = reply_hint(message.head + b" " + message.tail)
-        self._heard(Noise("oversize", reason, message.head, hint), answers, None)
+        self._take_noise(Noise("oversize", reason, message.head, hint), answers, None)
 
     def reject(self, id_: int, reason: str, raw: bytes, *, status: int | None = None, challenge: str = "") -> None:
-        """An answer that is no JSON-RPC message."""
+        """Settle request `id_` as `Malformed`."""
         if pending := self._pop(id_):
             took = perf_counter() - pending.started
             pending.settle(Malformed(reason=reason, raw=raw, duration=took, status=status, challenge=challenge))
 
     def lose(self, reason: str, *, id_: int | None = None) -> None:
-        """No answer can come any more."""
+        """Settle request `id_`, or all when None, as `ConnectionLost`."""
         if id_ is None and self._lost is None:
             self._lost = reason
         for key in [id_] if id_ is not None else list(self._pending):
@@ -203,7 +210,7 @@ class Peer:
                 pending.settle(self._lost_reply(reason, pending.started))
 
     def fail(self, id_: int, error: BaseException) -> None:
-        """A mistake of ours met request `id_`: its caller hears of it."""
+        """Raise `error`, a bug of ours, for the caller of request `id_`."""
         if (pending := self._pop(id_)) and not pending.future.done():
             pending.future.set_exception(error)
 
@@ -211,22 +218,22 @@ class Peer:
         """Whether request `id_` is still open."""
         return id_ in self._pending
 
-    def note(self, kind: OddityKind, evidence: bytes | str) -> None:
-        """Remember something odd, in words without secrets."""
-        self.odd[kind] += 1
-        if self.odd[kind] <= _KEPT_PER_KIND:
-            self.oddities.append(Oddity(kind, redact_text(printable(evidence, _EVIDENCE))))
+    def note(self, kind: AnomalyKind, evidence: bytes | str) -> None:
+        """Remember something odd; secrets in `evidence` are replaced."""
+        self.anomaly_counts[kind] += 1
+        if self.anomaly_counts[kind] <= _KEPT_PER_KIND:
+            self.anomalies.append(Anomaly(kind, redact_text(printable(evidence, _EVIDENCE_CHARACTERS))))
 
-    def _answered(self, id_: Id, message: Message, answers: int | None, status: int | None) -> None:
+    def _take_answer(self, id_: Id, message: Message, answers: int | None, status: int | None) -> None:
         self.messages += 1
         if pending := self._pop(id_):
             pending.settle((message, status))
         elif answers is not None and answers in self._pending and id_ != answers:
             self.reject(answers, f"the answer names id {id_!r}, the request was {answers}", message.raw, status=status)
-        elif (twin := _twin(id_)) in self._pending:
-            self.reject(twin, f"the answer names id {id_!r}, a string; the request was {twin}", message.raw)
-        elif id_ in self._forgiven:
-            self._forgiven.discard(id_)
+        elif (number := _number_of(id_)) in self._pending:
+            self.reject(number, f"the answer names id {id_!r}, a string; the request was {number}", message.raw)
+        elif id_ in self._late_openers:
+            self._late_openers.discard(id_)
         elif id_ in self._abandoned:
             self._abandoned.discard(id_)
             self.note("late_answer", message.raw)
@@ -235,22 +242,22 @@ class Peer:
         else:
             self.note("unknown_id", message.raw)
 
-    def _refused(self, message: ErrorReply, answers: int | None, status: int | None) -> None:
+    def _take_error(self, message: ErrorReply, answers: int | None, status: int | None) -> None:
         if message.id is not None and message.id in self._pending:
-            self._answered(message.id, message, answers, status)
+            self._take_answer(message.id, message, answers, status)
         elif answers in self._pending:
-            # One HTTP response answers one request: servers that refuse before reading the body put any id there.
-            self._answered(answers, message, answers, status)
+            # An HTTP response answers one request: servers that refuse before they read the body send any id.
+            self._take_answer(answers, message, answers, status)
         elif message.id is not None:
-            self._answered(message.id, message, answers, status)
+            self._take_answer(message.id, message, answers, status)
         elif len(self._pending) == 1:
             self.note("null_id", message.raw)
-            self._answered(next(iter(self._pending)), message, answers, status)
+            self._take_answer(next(iter(self._pending)), message, answers, status)
         else:
             self.messages += 1
             self.note("unknown_id", message.raw)
 
-    def _heard(self, noise: Noise, answers: int | None, status: int | None) -> None:
+    def _take_noise(self, noise: Noise, answers: int | None, status: int | None) -> None:
         reply_to = noise.reply_to if answers is None else answers
         if reply_to is not None and reply_to in self._pending:
             self.messages += noise.reply_to is not None
@@ -260,7 +267,7 @@ class Peer:
         elif noise.kind != "empty":
             self.note("noise", noise.raw)
 
-    def _notified(self, message: Notification) -> None:
+    def _take_notification(self, message: Notification) -> None:
         self.messages += 1
         if isinstance(message.params, InvalidJson):
             self.note("bad_notification", message.raw)
@@ -271,10 +278,10 @@ class Peer:
             self._kept_bytes -= len(self.notifications.popleft().raw)
         self.notifications.append(message)
 
-    def _asked(self, message: Request) -> None:
+    def _answer_request(self, message: Request) -> None:
         if message.id in self._pending and message.method in _OPENERS:
-            # `cat` and shells with echo do this; no server initializes its client.
-            self._heard(Noise("ambiguous", "it sent our own request back", message.raw, message.id), None, None)
+            # `cat` and shells with echo send our request back; no server initializes its client.
+            self._take_noise(Noise("ambiguous", "it sent our own request back", message.raw, message.id), None, None)
             return
         self.messages += 1
         roots = self._roots if message.method == "roots/list" and self.era != "modern" else None
@@ -296,8 +303,8 @@ class Peer:
 
     def _abandon(self, id_: int, method: str, reason: str) -> None:
         self._pop(id_)
-        # Opening asks both eras' questions of a slow server and takes the first answer: the other is no oddity.
-        (self._forgiven if method in _OPENERS else self._abandoned).add(id_)
+        # A slow server gets the opening requests of both eras and we take the first answer: the other is not odd.
+        (self._late_openers if method in _OPENERS else self._abandoned).add(id_)
         # On modern HTTP closing the response stream is the cancellation.
         silent = method in _OPENERS or (self.era == "modern" and self.transport == "http")
         notice = encode_notification("notifications/cancelled", {"requestId": id_, "reason": reason})
@@ -322,6 +329,8 @@ _Outcome: TypeAlias = "Reply | tuple[Message, int | None, float]"
 
 
 class _Pending:
+    """A request that waits for its answer."""
+
     __slots__ = ("future", "started")
 
     def __init__(self, future: "asyncio.Future[_Outcome]", started: float) -> None:
@@ -334,8 +343,8 @@ class _Pending:
             self.future.set_result((*outcome, perf_counter()) if isinstance(outcome, tuple) else outcome)
 
 
-def _reply(message: Message, status: int | None, arrived: float, started: float) -> Reply:
-    """Decoding happens here, after the clock of the request has stopped."""
+def _decode_reply(message: Message, status: int | None, arrived: float, started: float) -> Reply:
+    """Decode the message that answered a request; the duration of the request does not include this."""
     took = arrived - started
     if isinstance(message, Result):
         result = message.result
@@ -352,6 +361,6 @@ def _reply(message: Message, status: int | None, arrived: float, started: float)
     return Malformed(reason="not an answer", raw=message.raw, duration=took, status=status)
 
 
-def _twin(id_: Id) -> int:
-    """Our id for which the peer answered a string; 0, which is never pending, when there is none."""
+def _number_of(id_: Id) -> int:
+    """Return our number for an id that the peer sent as a string; 0, which is never pending, for any other id."""
     return int(id_) if isinstance(id_, str) and id_.isascii() and id_.isdecimal() and len(id_) < 18 else 0

@@ -1,4 +1,4 @@
-"""What a peer printed, as text that is safe to print again."""
+"""Text that a peer printed → text that is safe to print again."""
 
 import re
 
@@ -10,7 +10,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 
 def printable(foreign: bytes | str, limit: int | None = None) -> str:
-    """Decoded leniently, without escape sequences and control characters, cut to `limit` characters."""
+    """Decode `foreign` leniently, remove escape sequences and control characters, and cut it to `limit` characters."""
     if limit is not None:
         # UTF-8 has at most four bytes a character: more than this cannot be shown, so it need not be decoded.
         foreign = foreign[: 4 * limit + 4]
@@ -20,6 +20,6 @@ def printable(foreign: bytes | str, limit: int | None = None) -> str:
 
 
 def last_lines(text: str, count: int = 5, width: int = 200) -> str:
-    """The last lines that are not blank, without secrets, each cut to `width`, joined with newlines."""
+    """Return the last `count` lines that are not blank, without secrets, each cut to `width` characters."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     return "\n".join(printable(redact_text(line), width) for line in lines[-count:])

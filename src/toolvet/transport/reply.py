@@ -1,12 +1,14 @@
-"""What comes of a request, and what else a peer did. All durations are seconds."""
+"""The reply to a request, and the odd things that a peer did besides. All durations are seconds."""
 
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from toolvet.transport.quote import printable
+
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """A result. `result` is any JSON value, `raw` the whole message as it came."""
+    """The request succeeded. `result` is any JSON value, `raw` the whole message as it came."""
 
     result: object
     raw: bytes
@@ -14,7 +16,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RpcError(msgspec.Struct, frozen=True, kw_only=True):
-    """A JSON-RPC error. `data` is None when absent; `status` is the HTTP status it came with, None on stdio."""
+    """The server answered with a JSON-RPC error.
+
+    `data` is None when absent; `status` is the HTTP status that the error came with, None over stdio.
+    """
 
     code: int
     message: str
@@ -25,13 +30,13 @@ class RpcError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimedOut(msgspec.Struct, frozen=True, kw_only=True):
-    """Nothing came in time. The peer was told that we no longer wait."""
+    """No answer came in time. The peer was sent a cancellation where the protocol allows one."""
 
     duration: float
 
 
 class ConnectionLost(msgspec.Struct, frozen=True, kw_only=True):
-    """The channel is gone: the process ended or closed its stdout, the connection broke or was refused.
+    """The channel has ended: the process ended or closed its stdout, or the connection broke or was refused.
 
     `exit_code` is negative for a signal, None while the process lives and over HTTP. `stderr_tail` holds the last
     lines that the process wrote to stderr.
@@ -44,9 +49,9 @@ class ConnectionLost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Malformed(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that is no legal JSON-RPC response to this request.
+    """The answer is not a legal JSON-RPC response to this request.
 
-    Over HTTP also every status without a JSON-RPC body: `status` is then set, and `challenge` is the
+    Over HTTP this includes every status without a JSON-RPC body: `status` is then set, and `challenge` is the
     `WWW-Authenticate` header.
     """
 
@@ -59,14 +64,14 @@ class Malformed(msgspec.Struct, frozen=True, kw_only=True):
 
 Reply: TypeAlias = Answer | RpcError | TimedOut | ConnectionLost | Malformed
 
-OddityKind: TypeAlias = Literal[
-    "noise",  # something on the channel that is no message
+AnomalyKind: TypeAlias = Literal[
+    "noise",  # something on the channel that is not a message
     "duplicate_answer",  # a second answer to the same request
-    "late_answer",  # an answer after we said that we no longer wait
+    "late_answer",  # an answer to a request that we had cancelled
     "unknown_id",  # an answer to a request that was never made
     "null_id",  # an error without id, taken as the answer to the only open request
     "unexpected_request",  # a request to us that nothing we announced allows
-    "bad_notification",  # the params of a notification are no JSON
+    "bad_notification",  # the params of a notification are not JSON
     "notification_refused",  # HTTP: a notification of ours was answered with an error
     "opening_refused",  # the first attempt to open a session spoiled the channel
     "protocol_version",  # the server answered a version that does not exist
@@ -75,15 +80,31 @@ OddityKind: TypeAlias = Literal[
     "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
     "cursor_cycle",  # tools/list: a cursor came twice
     "too_many_pages",  # tools/list: we stopped reading
-    "bad_cursor",  # tools/list: nextCursor is no string
+    "bad_cursor",  # tools/list: nextCursor is not a string
     "bad_page",  # tools/list: a page without a `tools` array
     "page_failed",  # tools/list: a page was refused, lost, malformed or late
     "bad_parameter_header",  # an x-mcp-header annotation that the specification forbids
 ]
 
 
-class Oddity(msgspec.Struct, frozen=True):
+class Anomaly(msgspec.Struct, frozen=True):
     """Something a well-behaved peer does not do. `evidence` quotes it, cut and safe to print."""
 
-    kind: OddityKind
+    kind: AnomalyKind
     evidence: str
+
+
+def describe_reply(reply: Reply) -> str:
+    """Describe `reply` as the end of a sentence about the server: `refused with -32601 "Method not found"`."""
+    match reply:
+        case Answer():
+            return f"answered {printable(reply.raw, 200)}"
+        case RpcError():
+            return f'refused with {reply.code} "{printable(reply.message, 200)}"'
+        case TimedOut():
+            return f"no answer within {reply.duration:.3g} s"
+        case ConnectionLost():
+            ending = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
+            return f"{reply.reason}{ending}"
+        case Malformed():
+            return f"answered with what is no JSON-RPC: {reply.reason}"

@@ -1,9 +1,10 @@
-"""An MCP session in either era: what the server said of itself, and requests dressed as the era wants them."""
+"""An MCP session in either era: the server's introduction, and requests in the form that the era demands."""
 
 import asyncio
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
+from toolvet.schema.json_value import members
 from toolvet.transport.introduction import (
     MODERN_VERSION,
     Introduction,
@@ -13,17 +14,17 @@ from toolvet.transport.introduction import (
 )
 from toolvet.transport.listing import Listing, read_tools
 from toolvet.transport.peer import Era, Peer
-from toolvet.transport.reply import Answer, Malformed, Oddity, Reply, RpcError
-from toolvet.transport.shape import fields
+from toolvet.transport.reply import Anomaly, Answer, Malformed, Reply, RpcError
 from toolvet.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
-_NO_HEADERS = ParameterHeaders()
+_NO_HEADERS: Final = ParameterHeaders()
 
 
 class McpSession:
-    """Ask as an MCP client of the server's era; get the same `Reply` as from a Peer, and nothing interpreted.
+    """Speak to a server as an MCP client of its era. Replies are those of `Peer.request`, not interpreted.
 
-    `peer` is the raw channel for what a session would never send. `input_required` results are returned as they are.
+    `open_session` makes it. `peer` is the raw channel, for messages that a session would never send. `input_required`
+    results are returned as they are.
     """
 
     def __init__(
@@ -33,41 +34,41 @@ class McpSession:
         capabilities: Mapping[str, object],
         *,
         waited_before: float = 0.0,
-        oddities_before: tuple[Oddity, ...] = (),
+        anomalies_before: tuple[Anomaly, ...] = (),
     ) -> None:
         self.peer = peer
         self.introduction = introduction
         self._capabilities = capabilities
         self._meta = request_meta(capabilities)
         self._waited_before = waited_before
-        self._oddities_before = oddities_before
+        self._anomalies_before = anomalies_before
         self._parameter_headers: dict[str, ParameterHeaders] = {}
         self._renewing = asyncio.Lock()
         self._renewals = 0
 
     @property
     def era(self) -> Era:
-        """Which half of the protocol's history is spoken."""
+        """The half of the protocol's history that the server speaks."""
         return self.introduction.era
 
     @property
     def protocol_version(self) -> str:
-        """The revision that was agreed on; for a legacy server what it answered, whatever that is."""
+        """The revision that was agreed on; for a legacy server the string that it answered, legal or not."""
         return self.introduction.protocol_version
 
     @property
     def server_name(self) -> str:
-        """As the server introduced itself, "" if it did not."""
+        """The name that the server gave, "" if none."""
         return self.introduction.server_name
 
     @property
     def server_version(self) -> str:
-        """As the server introduced itself, "" if it did not."""
+        """The version that the server gave, "" if none."""
         return self.introduction.server_version
 
     @property
     def capabilities(self) -> Mapping[str, object]:
-        """What the server announced."""
+        """The capabilities that the server announced."""
         return self.introduction.capabilities
 
     @property
@@ -77,18 +78,18 @@ class McpSession:
 
     @property
     def instructions(self) -> str:
-        """What the server wants models to know, "" if nothing."""
+        """The server's instructions for models, "" if none."""
         return self.introduction.instructions
 
     @property
     def wait_seconds(self) -> float:
-        """How long we waited for the server, attempts at opening included."""
+        """Seconds that we waited for the server, including all attempts to open the session."""
         return self._waited_before + self.peer.wait_seconds
 
     @property
-    def oddities(self) -> tuple[Oddity, ...]:
-        """The peer's, preceded by those of attempts at opening on a channel that was given up."""
-        return (*self._oddities_before, *self.peer.oddities)
+    def anomalies(self) -> tuple[Anomaly, ...]:
+        """What was odd on the channel, preceded by what was odd on a channel that we gave up while opening."""
+        return (*self._anomalies_before, *self.peer.anomalies)
 
     async def request(
         self,
@@ -98,13 +99,19 @@ class McpSession:
         timeout: float | None = None,  # noqa: ASYNC109 - a reply that says TimedOut, not an exception.
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Send one request. In the modern era `_meta` is completed, the caller's own keys in it win.
+        """Send one request and return its reply.
 
-        `params` that are no mapping are sent as they are. A legacy HTTP server that forgot the session gets a new one,
-        once per request.
+        A legacy HTTP server that forgot the session gets a new one, once per request.
+
+        Args:
+            method: the JSON-RPC method.
+            params: a mapping, to which the modern era adds its `_meta` (the caller's keys in it win); any other value
+                is sent as it is.
+            timeout: seconds to wait, None for no end.
+            headers: HTTP headers of this request, beside those that the era demands.
         """
         if self.era == "modern":
-            params = self._dressed(params)
+            params = self._add_meta(params)
             headers = {**request_headers(MODERN_VERSION, method, params), **(headers or {})}
             return await self.peer.request(method, params, timeout=timeout, headers=headers)
         if self._renewing.locked():
@@ -112,7 +119,7 @@ class McpSession:
                 pass
         renewals, session_id = self._renewals, self.peer.session_id
         reply = await self.peer.request(method, params, timeout=timeout, headers=headers)
-        if session_id is not None and _expired(reply) and await self._renewed(renewals, timeout):
+        if session_id is not None and _is_expired(reply) and await self._renew(renewals, timeout):
             return await self.peer.request(method, params, timeout=timeout, headers=headers)
         return reply
 
@@ -124,7 +131,18 @@ class McpSession:
         timeout: float | None = None,  # noqa: ASYNC109 - see request.
         meta: Mapping[str, object] | None = None,
     ) -> Reply:
-        """Call a tool. `arguments` may be any JSON value, also an illegal one; None leaves them out."""
+        """Call a tool and return the server's reply.
+
+        Args:
+            name: the tool.
+            arguments: any JSON value, also an illegal one; None leaves the member out.
+            timeout: seconds to wait, None for no end.
+            meta: the `_meta` of the call.
+
+        Example:
+            reply = await session.call_tool("get_time", {"zone": "UTC"}, timeout=10)
+            if isinstance(reply, Answer): ...
+        """
         params: dict[str, object] = {"name": name}
         if arguments is not None:
             params["arguments"] = arguments
@@ -134,21 +152,24 @@ class McpSession:
         return await self.request("tools/call", params, timeout=timeout, headers=mirrored)
 
     async def list_tools(self, *, timeout: float | None = None) -> Listing:  # noqa: ASYNC109 - see request.
-        """All pages of `tools/list`, each within `timeout` seconds. Learns which parameters are mirrored in headers."""
+        """Return all tools, following `nextCursor`; each page has `timeout` seconds.
+
+        Over modern HTTP later calls repeat some parameters in headers; which ones is read from these definitions.
+        """
         listing = await read_tools(self.request, timeout=timeout)
         if self.era == "legacy":
             return listing
-        problems: list[Oddity] = []
+        problems: list[Anomaly] = []
         for tool in listing.tools:
-            definition = fields(tool)
+            definition = members(tool)
             name = definition.get("name")
             if isinstance(name, str):
                 found = parameter_headers(definition.get("inputSchema"))
                 self._parameter_headers[name] = found
-                problems += [Oddity("bad_parameter_header", f"{name}: {problem}"[:300]) for problem in found.problems]
+                problems += [Anomaly("bad_parameter_header", f"{name}: {problem}"[:300]) for problem in found.problems]
         return listing.with_problems(problems)
 
-    def _dressed(self, params: object) -> object:
+    def _add_meta(self, params: object) -> object:
         if params is None:
             return {"_meta": self._meta}
         if not isinstance(params, Mapping):
@@ -159,8 +180,8 @@ class McpSession:
             return given
         return {**given, "_meta": {**self._meta, **cast("Mapping[str, object]", meta)}}
 
-    async def _renewed(self, renewals: int, timeout: float | None) -> bool:  # noqa: ASYNC109 - see request.
-        """Open another legacy session on the same peer, once for all requests that met the old one's end."""
+    async def _renew(self, renewals: int, timeout: float | None) -> bool:  # noqa: ASYNC109 - see request.
+        """Open another legacy session on the same peer, once for all requests that found the old one expired."""
         async with self._renewing:
             if self._renewals > renewals:
                 return True
@@ -174,8 +195,8 @@ class McpSession:
             return True
 
 
-def _expired(reply: Reply) -> bool:
-    """HTTP 404 means that the session is gone, unless the error says that it is the method that is unknown."""
+def _is_expired(reply: Reply) -> bool:
+    """Whether the server forgot the session: HTTP 404, unless the error says that the method is unknown."""
     if isinstance(reply, RpcError):
         return reply.status == 404 and reply.code != -32601
     return isinstance(reply, Malformed) and reply.status == 404

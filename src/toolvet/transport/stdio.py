@@ -1,7 +1,7 @@
 """A server as a child process: newline-delimited JSON on its stdin and stdout, free text on its stderr.
 
-The process leads a session and a process group of its own: Ctrl-C in our terminal does not reach it, and whatever it
-starts can be ended with it. A descendant that starts a session of its own escapes; nothing portable can catch that.
+The process leads a session and a process group of its own: Ctrl-C in our terminal does not reach it, and everything it
+starts can be ended with it. A descendant that starts a session of its own escapes; nothing portable can prevent that.
 """
 
 import asyncio
@@ -15,25 +15,47 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from toolvet.errors import UnreachableError
 from toolvet.transport.channel import Inbox
-from toolvet.transport.environment import child_environment
 from toolvet.transport.target import StdioTarget
 from toolvet.wire import LineFramer, Oversize
 
 # How much of stderr is kept for the report.
-_STDERR_BYTES = 64 * 1024
-# After the process ended, or closed its stdout, what is still in the pipes is worth this many seconds of patience.
-_LAST_WORDS = 0.5
-# What a SIGTERM, and then a SIGKILL, may take.
-_TERMINATE_SECONDS = 2.0
-_POLL_SECONDS = 0.01
+_STDERR_BYTES: Final = 64 * 1024
+# After the process ended or closed its stdout, we read what is still in the pipes for so many seconds.
+_DRAIN_SECONDS: Final = 0.5
+# How long a process may take to end after a SIGTERM, and again after a SIGKILL.
+_TERMINATE_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 0.01
+_KILL: Final = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+
+# The variables that the official SDK passes on, so that a server behaves as under a desktop client.
+_POSIX_VARIABLES: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+_WINDOWS_VARIABLES: Final = (
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+)
+# Beyond the SDK: without a locale a server prints its stderr as ASCII with question marks, and without TMPDIR it may
+# write where it must not. Deliberately absent: proxies and package indexes (their URLs carry passwords), VIRTUAL_ENV
+# (it would make a server's behaviour depend on the shell that toolvet was started from).
+_MORE_VARIABLES: Final = ("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TMPDIR", "TZ")
 
 
 class StdioChannel:
-    """See channel.Channel. `start` comes before everything else."""
+    """The channel to a child process (see `channel.Channel`). Call `start` first."""
 
     kind: Literal["stdio", "http"] = "stdio"
     session_id: str | None = None
@@ -43,7 +65,7 @@ class StdioChannel:
     _transport: asyncio.SubprocessTransport
     _stdin: asyncio.WriteTransport
     _pid: int
-    _last_net: "weakref.finalize[[int, int], StdioChannel]"
+    _finalizer: "weakref.finalize[[int, int], StdioChannel]"
 
     def __init__(self, target: StdioTarget, *, limit: int | None) -> None:
         self._target = target
@@ -54,7 +76,7 @@ class StdioChannel:
         self._inbox = inbox
         target = self._target
         env = child_environment(target.env)
-        self._process = _Process(inbox, self._limit, self._made)
+        self._process = _Process(inbox, self._limit, self._on_started)
         try:
             await asyncio.get_running_loop().subprocess_exec(
                 lambda: self._process,
@@ -68,16 +90,16 @@ class StdioChannel:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise UnreachableError(_why_not_started(target, error)) from error
+            raise UnreachableError(_describe_start_error(target, error)) from error
 
-    def _made(self, transport: asyncio.SubprocessTransport) -> None:
+    def _on_started(self, transport: asyncio.SubprocessTransport) -> None:
         """Runs before any data is delivered, and before `start` returns."""
         self._transport = transport
         self._stdin = cast("asyncio.WriteTransport", transport.get_pipe_transport(0))
         self._pid = transport.get_pid()
-        self._process.on_gone = self._end_group
-        # The last net: an interpreter that exits without closing (a second Ctrl-C) leaves no process behind.
-        self._last_net = weakref.finalize(self, _signal_group, self._pid, _KILL)
+        self._process.on_ended = self._end_group
+        # An interpreter that exits without closing (a second Ctrl-C) must not leave a process behind.
+        self._finalizer = weakref.finalize(self, _signal_group, self._pid, _KILL)
 
     @property
     def pid(self) -> int:
@@ -86,26 +108,26 @@ class StdioChannel:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there, as far as we know yet."""
-        return not self._process.gone
+        """Whether the process runs, as far as we know yet."""
+        return not self._process.ended
 
     @property
     def exit_code(self) -> int | None:
-        """Negative for a signal, None while it runs."""
+        """The exit code of the process: negative for a signal, None while it runs."""
         return self._transport.get_returncode()
 
     @property
     def stderr(self) -> str:
-        """The last 64 KiB."""
+        """The last 64 KiB that the process wrote to stderr."""
         return b"".join(self._process.stderr)[-_STDERR_BYTES:].decode(errors="replace")
 
     def post(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
-        """Write a request. Nothing waits for the pipe: we read all the while, so two full pipes cannot deadlock."""
+        """Write a request without waiting for the pipe; we go on reading, so two full pipes cannot deadlock."""
         del headers
         if not self._write(message):
-            # Most often it is about to end, and that will be the better reason.
+            # Most often the process is about to end, and its end is the better reason to report.
             loop = asyncio.get_running_loop()
-            loop.call_later(_LAST_WORDS, lambda: self._inbox.lose("the process closed its stdin", id_=id_))
+            loop.call_later(_DRAIN_SECONDS, lambda: self._inbox.lose("the process closed its stdin", id_=id_))
 
     async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
         """Write a notification or an answer."""
@@ -113,13 +135,13 @@ class StdioChannel:
         self._write(message)
 
     def abandon(self, id_: int, notice: bytes | None) -> None:
-        """Tell the process, if it may be told."""
+        """Send the process the cancellation `notice`, if there is one."""
         del id_
         if notice is not None:
             self._write(notice)
 
     def settle(self, version: str) -> None:
-        """The version stands in no frame of stdio."""
+        """Do nothing: messages over stdio do not contain the version."""
         del version
 
     async def close(self, grace: float) -> None:
@@ -146,13 +168,13 @@ class StdioChannel:
 
     async def _end(self, grace: float) -> None:
         try:
-            await self._end_politely(grace)
+            await self._end_in_order(grace)
         finally:
-            # Also when the loop itself is being shut down under us: nothing of ours outlives it.
+            # Also when the event loop is being shut down: no process of ours may outlive it.
             self._process.stop()
             self._transport.close()
 
-    async def _end_politely(self, grace: float) -> None:
+    async def _end_in_order(self, grace: float) -> None:
         self._stdin.close()
         if not await self._exits_within(grace):
             _signal_group(self._pid, signal.SIGTERM)
@@ -161,11 +183,11 @@ class StdioChannel:
                 await self._exits_within(_TERMINATE_SECONDS)
         self._process.stop()
         self._end_group()
-        if not await self._group_ends_within(_LAST_WORDS):
+        if not await self._group_ends_within(_DRAIN_SECONDS):
             _signal_group(self._pid, _KILL)
-            # Short: in a container without an init process the dead stay in the group as zombies for ever.
+            # Short: in a container without an init process, ended processes stay in the group as zombies for ever.
             await self._group_ends_within(10 * _POLL_SECONDS)
-        self._last_net.detach()
+        self._finalizer.detach()
         self._transport.close()
         await asyncio.wait([self._process.disconnected], timeout=_TERMINATE_SECONDS)
 
@@ -174,7 +196,7 @@ class StdioChannel:
         return bool(done)
 
     async def _group_ends_within(self, seconds: float) -> bool:
-        """Poll, because nobody is told when a grandchild ends."""
+        """Poll until no process of the group is left: the system does not report the end of a grandchild."""
         deadline = perf_counter() + seconds
         while alive := _signal_group(self._pid, 0):
             if perf_counter() > deadline:
@@ -183,21 +205,26 @@ class StdioChannel:
         return not alive
 
     def _end_group(self) -> None:
-        if self._last_net.alive:
+        if self._finalizer.alive:
             _signal_group(self._pid, signal.SIGTERM)
 
 
 class _Process(asyncio.SubprocessProtocol):
-    """Callbacks instead of streams: an answer reaches its request within the turn of the loop that read it."""
+    """The callbacks of asyncio for one process.
 
-    def __init__(self, inbox: Inbox, limit: int | None, made: Callable[[asyncio.SubprocessTransport], None]) -> None:
+    Callbacks instead of streams: an answer reaches its request within the turn of the loop that read it.
+    """
+
+    def __init__(
+        self, inbox: Inbox, limit: int | None, on_started: Callable[[asyncio.SubprocessTransport], None]
+    ) -> None:
         loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = loop.create_future()
         self.disconnected: asyncio.Future[None] = loop.create_future()
         self.stderr: deque[bytes] = deque()
-        self.gone = False
-        self.on_gone: Callable[[], None] = _nothing
-        self._made = made
+        self.ended = False
+        self.on_ended: Callable[[], None] = _nothing
+        self._on_started = on_started
         self._stderr_bytes = 0
         self._inbox = inbox
         self._framer = LineFramer(limit)
@@ -205,12 +232,12 @@ class _Process(asyncio.SubprocessProtocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._made(cast("asyncio.SubprocessTransport", transport))
+        self._on_started(cast("asyncio.SubprocessTransport", transport))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 1:
             for line in self._framer.feed(data):
-                self._line(line)
+                self._deliver_line(line)
             return
         self.stderr.append(data)
         self._stderr_bytes += len(data)
@@ -221,14 +248,14 @@ class _Process(asyncio.SubprocessProtocol):
         del exc
         self._open_pipes.discard(fd)
         if fd == 1 and (rest := self._framer.finish()) is not None:
-            self._line(rest)
+            self._deliver_line(rest)
         if fd != 0:
-            self._consider()
+            self._check_end()
 
     def process_exited(self) -> None:
         if not self.exited.done():
             self.exited.set_result(None)
-        self._consider()
+        self._check_end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
@@ -237,36 +264,33 @@ class _Process(asyncio.SubprocessProtocol):
             self.disconnected.set_result(None)
 
     def stop(self) -> None:
-        """No more timers."""
-        self.gone = True
+        """Stop the timer; nothing is delivered after this."""
+        self.ended = True
         if self._timer is not None:
             self._timer.cancel()
 
-    def _line(self, line: bytes | Oversize) -> None:
+    def _deliver_line(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
             self._inbox.receive_oversize(line)
         else:
             self._inbox.receive(line)
 
-    def _consider(self) -> None:
-        """Once the process ended or its stdout closed: settle what is left to wait for."""
-        if self.gone:
+    def _check_end(self) -> None:
+        """Once the process ended or its stdout closed, decide how long to wait for the rest."""
+        if self.ended:
             return
         if self.exited.done() and not self._open_pipes:
             self._give_up()
         elif self._timer is None and (self.exited.done() or 1 not in self._open_pipes):
-            self._timer = asyncio.get_running_loop().call_later(_LAST_WORDS, self._give_up)
+            self._timer = asyncio.get_running_loop().call_later(_DRAIN_SECONDS, self._give_up)
 
     def _give_up(self) -> None:
-        if self.gone:
+        if self.ended:
             return
         self.stop()
         self._inbox.lose("the process ended" if self.exited.done() else "the process closed its stdout")
         if self.exited.done():
-            self.on_gone()
-
-
-_KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+            self.on_ended()
 
 
 def _nothing() -> None:
@@ -274,10 +298,10 @@ def _nothing() -> None:
 
 
 def _signal_group(pid: int, number: int) -> bool:
-    """Signal the group that `pid` leads (on Windows: that process); whether anybody was there to hear it."""
+    """Signal the group that `pid` leads (on Windows: that process); whether it was still running."""
     try:
         if sys.platform == "win32":
-            # There every number but two means TerminateProcess, also the 0 that only asks.
+            # On Windows every number but two means TerminateProcess, also 0, which elsewhere only asks.
             if number == 0:
                 return False
             os.kill(pid, number)
@@ -288,6 +312,15 @@ def _signal_group(pid: int, number: int) -> bool:
     return True
 
 
+def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a server: enough to find programs and a home, none of our secrets, and `extra`."""
+    names = _WINDOWS_VARIABLES if sys.platform == "win32" else _POSIX_VARIABLES
+    own = {name: value for name in (*names, *_MORE_VARIABLES) if (value := os.environ.get(name)) is not None}
+    # A value that starts like this is an exported shell function of old bash (CVE-2014-6271), never a setting.
+    own = {name: value for name, value in own.items() if not value.startswith("()")}
+    return {**own, **(extra or {})}
+
+
 def _executable(command: str, env: Mapping[str, str]) -> str:
     """On Windows `npx` is `npx.cmd`, which only a search along PATHEXT finds; elsewhere exec searches PATH itself."""
     if sys.platform == "win32":
@@ -295,7 +328,7 @@ def _executable(command: str, env: Mapping[str, str]) -> str:
     return command
 
 
-def _why_not_started(target: StdioTarget, error: OSError | ValueError) -> str:
+def _describe_start_error(target: StdioTarget, error: OSError | ValueError) -> str:
     command = target.command
     if target.cwd is not None and not Path(target.cwd).is_dir():
         return f"cannot start `{target.describe()}`: there is no folder {target.cwd}"

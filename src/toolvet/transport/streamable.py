@@ -1,33 +1,33 @@
 """A server at a URL: Streamable HTTP, one POST for each message, answered with JSON or a stream of events.
 
-The optional GET stream for messages of the server's own accord is not opened.
+The optional GET stream, on which a server may send messages of its own, is not opened.
 """
 
 import asyncio
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Literal
+from typing import Final, Literal
 
 import httpx2
 
 from toolvet.transport.channel import Inbox
-from toolvet.transport.origin import FAILURES, Origin, in_words, media_type, unlike_mcp
+from toolvet.transport.origin import FAILURES, Origin, describe_error, describe_response, media_type
 from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget
 from toolvet.wire import ErrorReply, Result, SseFramer, parse
 
-_VISIBLE = re.compile(r"[\x21-\x7e]+")
-# A server may end a stream before it has answered and be asked for the rest (2025-11-25, resumability).
-_RESUMPTIONS = 100
-_RETRY_MILLISECONDS = 1000
-# What cancellations that are under way may still take when we close.
-_LAST_NOTICES = 0.5
-_QUOTED_BODY = 64 * 1024
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
+# A server may end a stream before it has answered; the client then asks for the rest (2025-11-25, resumability).
+_RESUMPTIONS: Final = 100
+_RETRY_MILLISECONDS: Final = 1000
+# Seconds that cancellations under way may still take when we close.
+_NOTICE_SECONDS: Final = 0.5
+_QUOTED_BODY: Final = 64 * 1024
 
 
 class HttpChannel:
-    """See channel.Channel."""
+    """The channel to a server over Streamable HTTP (see `channel.Channel`)."""
 
     kind: Literal["stdio", "http"] = "http"
     exit_code: int | None = None
@@ -47,32 +47,32 @@ class HttpChannel:
 
     @property
     def alive(self) -> bool:
-        """A URL may answer again at any time."""
+        """Whether the channel is open; a URL may answer again at any time."""
         return not self._closed
 
     async def start(self, inbox: Inbox) -> None:
-        """Nothing is sent yet. Raises UsageError for a URL or headers that cannot be sent."""
+        """Make the HTTP client; sends nothing yet. Raises UsageError for a URL or headers that cannot be sent."""
         self._inbox = inbox
         self._origin = Origin(self._target)
 
     def post(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
-        """A task of its own for each request, ended by its answer, by `abandon`, or by `close`."""
+        """Start a task for the request; its answer, `abandon` or `close` ends the task."""
         task = asyncio.ensure_future(self._exchange(id_, message, self._headers(headers)))
         self._tasks[id_] = task
-        task.add_done_callback(lambda done: self._finished(id_, done))
+        task.add_done_callback(lambda done: self._finish(id_, done))
 
     async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
-        """POST a notification or an answer; a server that refuses it is noted."""
+        """POST a notification or an answer; a refusal is noted."""
         try:
             async with self._origin.send("POST", self._headers(headers), message) as response:
                 if not response.is_success:
-                    body = await self._body(response)
+                    body = await self._read_body(response)
                     self._inbox.note("notification_refused", f"HTTP {response.status_code}: {printable(body, 200)}")
         except FAILURES as error:
-            self._inbox.note("notification_refused", in_words(error))
+            self._inbox.note("notification_refused", describe_error(error))
 
     def abandon(self, id_: int, notice: bytes | None) -> None:
-        """Close the response stream; in the legacy era that alone means nothing, and the notice says it."""
+        """Close the response stream; in the legacy era that alone cancels nothing, so the notice is sent as well."""
         if task := self._tasks.get(id_):
             task.cancel()
         if notice is not None and not self._closed:
@@ -81,17 +81,17 @@ class HttpChannel:
             farewell.add_done_callback(self._notices.discard)
 
     def settle(self, version: str) -> None:
-        """This version stands in every request from now on."""
+        """Send this version in a header of every request from now on."""
         self._version = version
 
     async def close(self, grace: float) -> None:
-        """End open requests, then the legacy session, then the connections."""
+        """Cancel open requests, then end the legacy session, then close the connections."""
         self._closed = True
         try:
             for task in self._tasks.values():
                 task.cancel()
             if self._notices:
-                await asyncio.wait(self._notices, timeout=min(grace, _LAST_NOTICES))
+                await asyncio.wait(self._notices, timeout=min(grace, _NOTICE_SECONDS))
             for task in self._notices:
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), *self._notices, return_exceptions=True)
@@ -102,7 +102,7 @@ class HttpChannel:
         finally:
             await self._origin.close()
 
-    def _finished(self, id_: int, task: "asyncio.Task[None]") -> None:
+    def _finish(self, id_: int, task: "asyncio.Task[None]") -> None:
         self._tasks.pop(id_, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._inbox.fail(id_, error)
@@ -114,24 +114,24 @@ class HttpChannel:
                 session_id = response.headers.get("mcp-session-id")
                 if session_id and response.is_success:
                     self._remember(session_id)
-                resume = await self._read(id_, response)
+                resume = await self._read_response(id_, response)
             for _ in range(_RESUMPTIONS):
                 if resume is None or not inbox.awaits(id_):
                     break
                 await asyncio.sleep((_RETRY_MILLISECONDS if resume.retry is None else resume.retry) / 1000)
                 again = {**self._headers({}), "accept": "text/event-stream", "last-event-id": resume.last_event_id}
                 async with self._origin.send("GET", again) as response:
-                    resume = await self._read(id_, response)
+                    resume = await self._read_response(id_, response)
         except FAILURES as error:
-            inbox.lose(in_words(error), id_=id_)
+            inbox.lose(describe_error(error), id_=id_)
         inbox.reject(id_, "the response ended without an answer", b"")
 
-    async def _read(self, id_: int, response: httpx2.Response) -> SseFramer | None:
-        """Hand on what a response holds; the framer to go on with, if the stream may be resumed."""
+    async def _read_response(self, id_: int, response: httpx2.Response) -> SseFramer | None:
+        """Deliver what a response contains; return the framer to go on with if the stream may be resumed."""
         kind = media_type(response)
         if response.is_success and kind == "text/event-stream":
             return await self._read_events(id_, response)
-        body = await self._body(response)
+        body = await self._read_body(response)
         status = response.status_code
         if self._limit is not None and len(body) > self._limit:
             self._inbox.reject(id_, f"the response is over the limit of {self._limit:,} bytes", b"", status=status)
@@ -139,7 +139,7 @@ class HttpChannel:
             self._inbox.receive(body, answers=id_, status=status)
         else:
             challenge = response.headers.get("www-authenticate", "")
-            reason = unlike_mcp(response, body)
+            reason = describe_response(response, body)
             self._inbox.reject(id_, reason, body[:_QUOTED_BODY], status=status, challenge=challenge)
         return None
 
@@ -152,19 +152,19 @@ class HttpChannel:
             if self._limit is not None and framer.pending_bytes > self._limit:
                 self._inbox.reject(id_, f"an event is over the limit of {self._limit:,} bytes", b"")
                 return None
-        # Only a legacy session can be resumed, and only an id that a header can carry names the place.
+        # Only a legacy session can be resumed, and only from an event id that a header can carry.
         legal = self.session_id is not None and _VISIBLE.fullmatch(framer.last_event_id)
         return framer if legal else None
 
     def _remember(self, session_id: str) -> None:
-        """Visible ASCII is what the specification allows, and all that can safely be sent back."""
+        """Keep the session id if it is visible ASCII, as the specification demands; no other is safe to send."""
         if _VISIBLE.fullmatch(session_id):
             self.session_id = session_id
         else:
             self._inbox.note("bad_session_id", session_id)
 
-    async def _body(self, response: httpx2.Response) -> bytes:
-        """The whole body, or a little more than the limit of it."""
+    async def _read_body(self, response: httpx2.Response) -> bytes:
+        """Read the whole body, or a little more than the limit of it."""
         parts: list[bytes] = []
         length = 0
         async for chunk in response.aiter_bytes():
@@ -185,5 +185,5 @@ class HttpChannel:
 
 
 def _is_answer(status: int, body: bytes) -> bool:
-    # A 401 belongs to whoever guards the server; its body matters less than its challenge.
+    # A 401 often comes from a gateway before the server; its challenge matters more than its body.
     return status != 401 and isinstance(parse(body), ErrorReply | Result)

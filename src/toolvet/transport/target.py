@@ -1,28 +1,32 @@
-"""What to connect to: a command to start, or a URL."""
+"""The targets of a connection, a command to start or a URL, and how they are printed without secrets."""
 
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from toolvet.redact import REDACTED, is_secret_key, redact_text, word_segments
 
-_MASK = "***"
-# On command lines and in URLs these are secrets too, where in a payload they are mostly something else.
-_LAST_WORDS = frozenset({("key",), ("keys",), ("sig",), ("signature",), ("pat",), ("dsn",)})
-_SAFE_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
+_MASK: Final = "***"
+# On command lines and in URLs these words name a secret; in a payload they mostly name something else.
+_LAST_WORDS: Final = frozenset({("key",), ("keys",), ("sig",), ("signature",), ("pat",), ("dsn",)})
+_SAFE_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
 # A URL inside an argument, as in `--db=postgres://…`.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, repr=False)
 class StdioTarget:
-    """A server that is started as a child process and spoken to over its stdin and stdout.
+    """A server to start as a child process and to speak to over its stdin and stdout.
 
-    `env` is added to a minimal environment (see `environment.child_environment`); `cwd` None means ours.
+    `env` is added to a minimal environment (`stdio.child_environment`); `cwd` is the folder to start it in, None for
+    our own.
+
+    >>> print(StdioTarget("uvx", ("server", "--token", "abc"), env={"HOME_URL": "https://me:pw@host"}).describe())
+    env HOME_URL="$HOME_URL" uvx server --token '***'
     """
 
     command: str
@@ -31,15 +35,15 @@ class StdioTarget:
     cwd: str | None = None
 
     def __repr__(self) -> str:
-        # A traceback or a log line must not tell secrets either.
+        # A traceback or a log line must not contain secrets either.
         return f"StdioTarget({self.describe()})"
 
     def describe(self) -> str:
-        """A command line that is safe to print and can be pasted after `toolvet assess -- `.
+        """Return a command line that is safe to print and can be pasted after `toolvet assess -- `.
 
         Values of `env` are written as `NAME="$NAME"`, arguments that look secret as `***`.
         """
-        words = [shlex.quote(word) for word in (self.command, *_masked_args(self.args))]
+        words = [shlex.quote(word) for word in (self.command, *_mask_args(self.args))]
         prefix: list[str] = []
         if self.cwd is not None:
             prefix += ["-C", shlex.quote(self.cwd)]
@@ -50,9 +54,12 @@ class StdioTarget:
 
 @dataclass(frozen=True, repr=False)
 class HttpTarget:
-    """A server at a URL; `headers` go with every request.
+    """A server at a URL; `headers` are sent with every request.
 
-    `kind` "sse" means the transport of 2024-11-05; `open_session` also tries it by itself where the other is refused.
+    `kind` "sse" is the transport of 2024-11-05; `open_session` also tries it by itself where the other is refused.
+
+    >>> print(HttpTarget("https://host/mcp", {"Authorization": "Bearer abc"}).describe())
+    https://host/mcp --header 'Authorization: ***'
     """
 
     url: str
@@ -63,7 +70,7 @@ class HttpTarget:
         return f"HttpTarget({self.describe()})"
 
     def describe(self) -> str:
-        """A URL that is safe to print and can be pasted after `toolvet assess `, followed by the headers, masked."""
+        """Return the URL and the masked headers, safe to print and to paste after `toolvet assess `."""
         words = [shlex.quote(mask_url(self.url))]
         for name, value in (self.headers or {}).items():
             shown = value if name.lower() in _SAFE_HEADERS else _MASK
@@ -75,28 +82,28 @@ Target: TypeAlias = StdioTarget | HttpTarget
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a parameter, option or variable of this name holds what must not be printed."""
+    """Whether a parameter, option or variable of this name holds a value that must not be printed."""
     return is_secret_key(name) or word_segments(name)[-1:] in _LAST_WORDS
 
 
 def mask_url(url: str) -> str:
-    """`url` without its user information and without the values of query parameters that look secret."""
+    """Return `url` without its user information and without the values of query parameters that look secret."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return url.partition("?")[0].rpartition("@")[2]
     host = parts.netloc.rpartition("@")
-    query = "&".join(_masked_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
+    query = "&".join(_mask_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
     netloc = f"{_MASK}@{host[2]}" if host[1] else host[2]
     return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
 
 
-def _masked_pair(pair: str) -> str:
+def _mask_pair(pair: str) -> str:
     name, equals, _ = pair.partition("=")
     return f"{name}={_MASK}" if equals and looks_secret(name) else pair
 
 
-def _masked_args(args: tuple[str, ...]) -> list[str]:
+def _mask_args(args: tuple[str, ...]) -> list[str]:
     shown: list[str] = []
     after_secret = False
     for arg in args:

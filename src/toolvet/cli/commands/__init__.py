@@ -1,1 +1,1 @@
-"""One command a folder, light to import: `toolvet --help` imports them all, and each loads its work when it is run."""
+"""One folder per command. `toolvet --help` imports them all, so a command imports its work only when it is run."""

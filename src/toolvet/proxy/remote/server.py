@@ -21,7 +21,7 @@ import httpx2
 from toolvet.proxy.remote.posted_message import MirroredHeaders, PostedMessage, read_posted
 from toolvet.schema.json_value import members
 from toolvet.session import Catalogue
-from toolvet.transport.origin import FAILURES, Origin, in_words, media_type, unlike_mcp
+from toolvet.transport.origin import FAILURES, Origin, describe_error, describe_response, media_type
 from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget
 from toolvet.wire import ErrorReply, Id, Result, SseFramer, encode_error, encode_notification, parse
@@ -174,7 +174,7 @@ class RemoteServer:
         except _RefusedError as refused:
             why = str(refused)
         except FAILURES as error:
-            why = in_words(error)
+            why = describe_error(error)
         if posted.unanswered:
             await self._fail(posted, _INTERNAL_ERROR, f"The MCP server did not answer: {why}", None)
 
@@ -381,7 +381,7 @@ def _may_resume(posted: PostedMessage, framer: SseFramer) -> bool:
 
 
 def _describe_refusal(response: httpx2.Response, body: bytes) -> str:
-    words = unlike_mcp(response, body)
+    words = describe_response(response, body)
     if response.status_code == 401:
         challenge = printable(response.headers.get("www-authenticate", ""), 200)
         wanted = f" (it wants: {challenge})" if challenge else ""

@@ -24,7 +24,7 @@ CARD = Card(
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such answers."""
-    found = server.oddities_of("duplicate_answer")
+    found = server.anomalies_of("duplicate_answer")
     if found:
         yield CARD.finding(
             message="A request was answered twice."

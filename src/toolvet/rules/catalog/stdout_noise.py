@@ -25,7 +25,7 @@ CARD = Card(
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all of it, with the first lines quoted."""
-    found = server.oddities_of("noise")
+    found = server.anomalies_of("noise")
     if found:
         yield CARD.finding(
             message="Something that is no message stands on stdout."

@@ -28,7 +28,7 @@ CARD = Card(
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such requests."""
-    found = server.oddities_of("unexpected_request")
+    found = server.anomalies_of("unexpected_request")
     if found:
         yield CARD.finding(
             message="The server sent a request that nothing we announced allows."

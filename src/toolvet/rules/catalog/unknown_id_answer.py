@@ -21,7 +21,7 @@ CARD = Card(
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such answers."""
-    found = server.oddities_of("unknown_id", "null_id")
+    found = server.anomalies_of("unknown_id", "null_id")
     if found:
         yield CARD.finding(
             message="An answer names a request that was never made."

@@ -1,4 +1,4 @@
-"""`toolvet assess`: whether an MCP server really works, and what a model sees when it errs."""
+"""`toolvet assess`: call all tools of an MCP server and report which of them work."""
 
 from typing import Annotated
 

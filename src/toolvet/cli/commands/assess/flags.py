@@ -6,10 +6,14 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from toolvet.discover import module_names
+
 WHICH = Group("Which server", sort_key=1)
 CALLS = Group("Which calls", sort_key=2)
 LIMITS = Group("How long, how many", sort_key=3)
 OUTPUT = Group("What comes out", sort_key=4)
+# Read from the folder, because importing the formats would make `toolvet --help` slow.
+FORMATS = ", ".join(module_names("toolvet.report.renderers"))
 
 
 @Parameter(name="*", negative="", show_default=False)
@@ -78,7 +82,7 @@ class AssessFlags:
         list[str] | None,
         Parameter(
             group=OUTPUT,
-            help="`FORMAT=FILE` (`-` is stdout): html, json, markdown, junit, sarif, github; may be repeated.",
+            help=f"`FORMAT=FILE` (`-` is stdout): {FORMATS}; may be repeated.",
         ),
     ] = None
     json: Annotated[bool, Parameter(group=OUTPUT, help="The JSON report on stdout instead of the one for people.")] = (

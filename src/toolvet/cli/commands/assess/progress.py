@@ -1,4 +1,4 @@
-"""A bar on stderr while servers are assessed; nothing where stderr is no terminal."""
+"""A progress bar on stderr while servers are assessed; nothing where stderr is not a terminal."""
 
 import sys
 from collections.abc import Generator
@@ -13,16 +13,16 @@ from toolvet.report.document import Scenario
 
 
 class Progress:
-    """One bar per server: tools done, the tool under way, calls so far."""
+    """A bar for each server: tools done, the tools under way, calls so far. `quiet` shows nothing."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True)
-        # Asked of the stream itself: FORCE_COLOR makes the console a terminal, and would fill a log with bars.
+        # We ask the stream itself: with FORCE_COLOR the console calls every file a terminal, and bars would fill a log.
         self._shown = not quiet and sys.stderr.isatty()
 
     @contextmanager
     def watching(self, name: str) -> Generator[Watch]:
-        """Show the progress of one assessment."""
+        """Show the progress of one assessment while the block runs; yields what `assess` reports to."""
         if not self._shown:
             yield Silent()
             return
@@ -40,6 +40,8 @@ class Progress:
 
 
 class _ProgressWatch:
+    """The `Watch` of one assessment, which moves its bar."""
+
     def __init__(self, bar: Bar, name: str) -> None:
         self._bar = bar
         self._calls = 0

@@ -1,7 +1,6 @@
-"""The heavy half of `toolvet assess`: flags and settings → servers to assess → documents and an exit code."""
+"""The work of `toolvet assess`: flags and settings → servers to assess → documents and an exit code."""
 
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.settings import AssessSettings, Settings, load_settings
+from toolvet.cli.values import is_url, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.report import apply_baseline, apply_gate, formats, load, print_report, render
@@ -29,22 +29,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _AssessedServers:
-    """What came of all servers: the reports, and for each that could not be assessed why not."""
+    """The reports of all servers that could be assessed, and the errors of the others by their names."""
 
     reports: tuple[Report, ...]
     errors: tuple[tuple[str, ToolvetError], ...]
 
 
 def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
-    """Assess, print, write; the exit code. What is wrong with the words is said before a server starts."""
-    settings = load_settings(flags.settings)
-    options = _options(flags, settings)
-    writers = _writers([*settings.assess.report, *(flags.report or ())])
-    known = _baseline(flags.baseline or settings.assess.baseline)
-    targets = _targets(words, flags, settings.assess)
-    fail_on, fail_under = _thresholds(flags, settings.assess)
+    """Assess the servers, print and write the reports, and return the exit code.
 
-    outcome = asyncio.run(_all(targets, options, Progress(quiet=flags.quiet)))
+    Raises UsageError for wrong words, flags or settings before any server is started.
+    """
+    settings = load_settings(flags.settings)
+    options = _read_options(flags, settings)
+    writers = _parse_writers([*settings.assess.report, *(flags.report or ())])
+    known = _read_baseline(flags.baseline or settings.assess.baseline)
+    targets = _read_targets(words, flags, settings.assess)
+    fail_on, fail_under = _read_thresholds(flags, settings.assess)
+
+    outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
     reports = outcome.reports
     if known is not None:
         reports = tuple(apply_baseline(report, known[1], known[0]) for report in reports)
@@ -60,8 +63,8 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     return int(any(report.gate is not None and report.gate.failures for report in reports))
 
 
-async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
-    """One server after the other: two at once would be measured against each other's load."""
+async def _assess_all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
+    """Assess one server after the other: two at once would slow each other down and spoil the durations."""
     _end_on_sigterm()
     reports: list[Report] = []
     errors: list[tuple[str, ToolvetError]] = []
@@ -79,22 +82,22 @@ async def _all(targets: Sequence[NamedTarget], options: Options, progress: Progr
 
 
 def _end_on_sigterm() -> None:
-    """CI systems end a job with SIGTERM: then, too, the report so far is printed and no server is left behind."""
+    """Cancel the run at SIGTERM, with which CI systems end a job: the report so far is printed, all servers end."""
     task = asyncio.current_task()
     if sys.platform != "win32" and task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
-def _options(flags: AssessFlags, settings: Settings) -> Options:
+def _read_options(flags: AssessFlags, settings: Settings) -> Options:
     defaults, file = Options(), settings.assess
-    arguments = _json_object(flags.arguments) if flags.arguments is not None else None
+    arguments = _parse_json_object(flags.arguments) if flags.arguments is not None else None
     if arguments is not None and (
         len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")
     ):
         raise UsageError("--arguments needs exactly one --tool NAME to call with them")
-    timeout = _given(flags.timeout, file.timeout, defaults.timeout)
-    deadline = _given(flags.deadline, file.deadline, None)
-    concurrency = _given(flags.concurrency, file.concurrency, defaults.concurrency)
+    timeout = _first_given(flags.timeout, file.timeout, defaults.timeout)
+    deadline = _first_given(flags.deadline, file.deadline, None)
+    concurrency = _first_given(flags.concurrency, file.concurrency, defaults.concurrency)
     for name, value in (("timeout", timeout), ("deadline", deadline), ("concurrency", concurrency)):
         if value is not None and not value > 0:
             raise UsageError(f"--{name} {value:g}: must be greater than 0")
@@ -102,11 +105,11 @@ def _options(flags: AssessFlags, settings: Settings) -> Options:
         timeout=timeout,
         deadline=deadline,
         concurrency=concurrency,
-        seed=_given(flags.seed, file.seed, defaults.seed),
+        seed=_first_given(flags.seed, file.seed, defaults.seed),
         tools=flags.tool or file.tool,
         exclude=(*file.exclude, *(flags.exclude or ())),
-        destructive="call" if _given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
-        era=_given(flags.era, file.era, defaults.era),
+        destructive="call" if _first_given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
+        era=_first_given(flags.era, file.era, defaults.era),
         fixtures=settings.fixtures,
         values=settings.values,
         arguments=arguments,
@@ -114,12 +117,12 @@ def _options(flags: AssessFlags, settings: Settings) -> Options:
     )
 
 
-def _given(flag: T | None, file: T | None, default: T) -> T:
-    """Flags win over the settings file, and that over the default."""
+def _first_given(flag: T | None, file: T | None, default: T) -> T:
+    """Return the flag, else the value of the settings file, else the default."""
     return flag if flag is not None else file if file is not None else default
 
 
-def _json_object(text: str) -> dict[str, object]:
+def _parse_json_object(text: str) -> dict[str, object]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -129,13 +132,13 @@ def _json_object(text: str) -> dict[str, object]:
     return dict(value)
 
 
-def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> tuple[NamedTarget, ...]:
-    headers = dict(_header(text) for text in (*file.header, *(flags.header or ())))
-    environment = dict(_variable(text) for text in (*file.env, *(flags.env or ())))
+def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> tuple[NamedTarget, ...]:
+    headers = dict(parse_header(text) for text in (*file.header, *(flags.header or ())))
+    environment = dict(_parse_variable(text) for text in (*file.env, *(flags.env or ())))
     if flags.config is not None:
         if words:
             raise UsageError("--config already names the servers: leave the command or URL away")
-        return _configured(flags.config, flags.server or ())
+        return _read_config(flags.config, flags.server or ())
     if flags.server:
         raise UsageError("--server chooses from a --config FILE, which is missing")
     if not words:
@@ -143,7 +146,7 @@ def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> 
             "which server? Give a command (toolvet assess -- uvx mcp-server-time), a URL, or --config mcp.json"
         )
     target: Target
-    if words[0].startswith(("http://", "https://")):
+    if is_url(words[0]):
         if len(words) > 1:
             raise UsageError(f"one URL at a time; unexpected: {' '.join(words[1:])}")
         target = HttpTarget(url=words[0], headers=headers)
@@ -156,7 +159,7 @@ def _targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> 
     return (NamedTarget(name=target.describe(), target=target),)
 
 
-def _configured(path: Path, chosen: Sequence[str]) -> tuple[NamedTarget, ...]:
+def _read_config(path: Path, chosen: Sequence[str]) -> tuple[NamedTarget, ...]:
     targets = read_client_config(path)
     names = [target.name for target in targets]
     for name in chosen:
@@ -165,24 +168,17 @@ def _configured(path: Path, chosen: Sequence[str]) -> tuple[NamedTarget, ...]:
     return tuple(target for target in targets if not chosen or target.name in chosen)
 
 
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip() or any(letter in text for letter in "\r\n"):
-        raise UsageError(f"--header {name.strip()!r}: write it as 'Name: value'")
-    return name.strip(), value.strip()
-
-
-def _variable(text: str) -> tuple[str, str]:
+def _parse_variable(text: str) -> tuple[str, str]:
+    """Read `NAME=VALUE`, or `NAME` for a variable of our own environment."""
     name, equals, value = text.partition("=")
     if equals:
         return name, value
-    if name not in os.environ:
-        raise UsageError(f"--env {name}: our own environment has no such variable; give one as {name}=VALUE")
-    return name, os.environ[name]
+    problem = f"--env {name}: our own environment has no such variable; give one as {name}=VALUE"
+    return name, read_variable(name, problem=problem)
 
 
-def _writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """`FORMAT=FILE` → (format, file). The folder must exist now, not after minutes of assessing."""
+def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """Split each `FORMAT=FILE`. A missing folder is an error now, not after minutes of assessing."""
     writers: list[tuple[str, str]] = []
     for text in wanted:
         name, equals, file = text.partition("=")
@@ -196,7 +192,7 @@ def _writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
     return writers
 
 
-def _baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | None:
+def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | None:
     if path is None:
         return None
     try:
@@ -205,13 +201,13 @@ def _baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | None:
         raise UsageError(f"--baseline {path}: {error.strerror}; write one with --report json={path}") from error
 
 
-def _thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
-    level = _given(flags.fail_on, file.fail_on, "error")
-    return (None if level == "never" else Severity(level)), _given(flags.fail_under, file.fail_under, None)
+def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
+    level = _first_given(flags.fail_on, file.fail_on, "error")
+    return (None if level == "never" else Severity(level)), _first_given(flags.fail_under, file.fail_under, None)
 
 
 def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], flags: AssessFlags) -> None:
-    """The report for people goes to stdout unless a document was asked for there."""
+    """Write all documents. The report for people goes to stdout unless a document was asked for there."""
     on_stdout = [name for name, file in writers if file == "-"] + (["json"] if flags.json else [])
     for name in on_stdout:
         sys.stdout.write(render(name, reports, cards()).rstrip("\n") + "\n")

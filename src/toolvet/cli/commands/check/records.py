@@ -1,9 +1,11 @@
-"""A file or stdin → the records in it: one JSON value, a list of them, or one per line."""
+"""Read the input of `toolvet check …`: a file or stdin → the records in it, one JSON value, a list, or one per line."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
@@ -13,7 +15,7 @@ from toolvet.schema.json_value import elements, is_object
 
 @dataclass(frozen=True)
 class Record:
-    """One value and where it stands. `malformed` says why the text is no JSON; `value` is then the text itself."""
+    """One value and its place. `malformed` says why the text is not JSON; `value` is then the text itself."""
 
     place: str
     value: object
@@ -28,31 +30,47 @@ class Record:
         return self.value
 
 
-def records(file: str) -> Iterator[Record]:
-    """Every record of a file (`-` is stdin). Raises UsageError when it cannot be read or is empty."""
-    name = "stdin" if file == "-" else file
-    content = read(file)
-    whole = _parsed(content, f"{name}, object 1")
+def read_records(file: str) -> Iterator[Record]:
+    """Yield every record of a file (`-` is stdin). Raises UsageError when the file cannot be read or is empty."""
+    name = source_name(file)
+    content = read_input(file)
+    whole = _parse(content, f"{name}, object 1")
     if whole.malformed is None:
         for position, entry in enumerate(elements(whole.value) or [whole.value], start=1):
             yield Record(f"{name}, object {position}", entry)
         return
-    lines = [_parsed(line, f"{name}, line {n}") for n, line in enumerate(content.splitlines(), start=1) if line.strip()]
+    lines = [_parse(line, f"{name}, line {n}") for n, line in enumerate(content.splitlines(), start=1) if line.strip()]
     if not lines:
         raise UsageError(f"{name} is empty: give one JSON object, or one per line")
     # Where no line is an object, the lines belong together: one value that is malformed somewhere.
     yield from lines if any(is_object(line.value) for line in lines) or len(lines) == 1 else [whole]
 
 
-def read(file: str) -> bytes:
-    """All of a file, or of stdin for `-`. Raises UsageError when that is not possible."""
+def source_name(file: str) -> str:
+    """Return the name of a file in messages: `stdin` for `-`."""
+    return "stdin" if file == "-" else file
+
+
+def read_input(file: str) -> bytes:
+    """Return the content of a file, or of stdin for `-`. Raises UsageError when it cannot be read."""
+    with open_input(file) as stream:
+        return stream.read()
+
+
+@contextmanager
+def open_input(file: str) -> Generator[BinaryIO]:
+    """Open a file, or stdin for `-`, for the length of the block. Raises UsageError when it cannot be read."""
     try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        if file == "-":
+            yield sys.stdin.buffer
+        else:
+            with Path(file).open("rb") as stream:
+                yield stream
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
 
 
-def _parsed(text: bytes, place: str) -> Record:
+def _parse(text: bytes, place: str) -> Record:
     try:
         value: object = orjson.loads(text)
     except orjson.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""`toolvet explain`: what a check looks for, why, and what to do."""
+"""`toolvet explain`: print what a check looks for, why, and what to do."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The heavy half of `toolvet explain`."""
+"""The work of `toolvet explain`: a check's id → its card on stdout."""
 
 import sys
 from difflib import get_close_matches
@@ -6,19 +6,20 @@ from difflib import get_close_matches
 import msgspec
 import orjson
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.errors import UsageError
 from toolvet.findings import Card
 from toolvet.rules import cards
 from toolvet.rules.terms import TERMS, Term
 
-_STYLE = {"error": "red", "warning": "yellow", "info": "cyan"}
-
 
 def explain(check_id: str | None, *, as_json: bool) -> int:
-    """Print one card, the definition of a word (status, score, confidence), or all cards in short."""
+    """Print the card of one check, the definition of a word (status, score, confidence), or a table of all checks.
+
+    Returns the exit code.
+    """
     if check_id in TERMS:
         _define(TERMS[check_id], as_json=as_json)
         return 0
@@ -34,9 +35,9 @@ def explain(check_id: str | None, *, as_json: bool) -> int:
         builtins: object = msgspec.to_builtins(chosen if check_id is None else chosen[0])
         sys.stdout.write(orjson.dumps(builtins, option=orjson.OPT_INDENT_2).decode() + "\n")
     elif check_id is None:
-        _list(chosen)
+        _print_table(chosen)
     else:
-        _card(chosen[0])
+        _print_card(chosen[0])
     return 0
 
 
@@ -51,12 +52,10 @@ def _define(term: Term, *, as_json: bool) -> None:
         console.print(paragraph, markup=False, highlight=False)
 
 
-def _list(chosen: list[Card]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("check", "severity", "what"):
-        table.add_column(heading)
+def _print_table(chosen: list[Card]) -> None:
+    table = new_table("check", "severity", "what")
     for card in sorted(chosen, key=lambda card: (-card.severity.rank, card.id)):
-        table.add_row(card.id, Text(card.severity.value, style=_STYLE[card.severity.value]), card.title)
+        table.add_row(card.id, Text(card.severity.value, style=SEVERITY_STYLE[card.severity]), card.title)
     console = Console()
     console.print(table)
     console.print(
@@ -64,10 +63,10 @@ def _list(chosen: list[Card]) -> None:
     )
 
 
-def _card(card: Card) -> None:
+def _print_card(card: Card) -> None:
     console = Console()
     console.print(
-        Text.assemble((card.id, "bold"), "  ", (card.severity.value, _STYLE[card.severity.value]), "  ", card.title)
+        Text.assemble((card.id, "bold"), "  ", (card.severity.value, SEVERITY_STYLE[card.severity]), "  ", card.title)
     )
     for heading, words in (("Looks for", card.looks_for), ("Why it matters", card.why), ("What to do", card.remedy)):
         console.print()

@@ -1,4 +1,4 @@
-"""`toolvet proxy`: a validating proxy in front of any MCP server."""
+"""`toolvet proxy`: run a validating proxy in front of any MCP server."""
 
 from typing import Annotated
 

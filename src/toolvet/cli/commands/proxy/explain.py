@@ -1,4 +1,4 @@
-"""`toolvet proxy --explain`: which policy is in force for each tool of a server, and what set it."""
+"""The work of `toolvet proxy --explain`: print the policy of each tool of a server, and what set it."""
 
 import asyncio
 import os
@@ -6,13 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from toolvet.cli.table import new_table
+from toolvet.cli.values import is_url
 from toolvet.errors import UnreachableError
 from toolvet.schema import compiled
 from toolvet.session import Policies
@@ -20,8 +21,8 @@ from toolvet.session.policy import PolicyLine
 from toolvet.tool import ToolView, view_of
 from toolvet.transport import HttpTarget, Listing, StdioTarget, Target, open_session
 
-# Worth a column each; the rest is the same for nearly all tools, and told where it is not.
-_COLUMNS = ("arguments", "repair", "results", "output_schema")
+# These get a column each; the other settings are the same for nearly all tools, and are listed where they differ.
+_COLUMNS: Final = ("arguments", "repair", "results", "output_schema")
 
 
 def explain_policies(
@@ -33,24 +34,24 @@ def explain_policies(
     *,
     form: Literal["text", "json"],
 ) -> int:
-    """Ask the server for its tools and print what is in force for each; the exit code."""
+    """Ask the server for its tools, print the policy of each, and return the exit code."""
     target: Target
-    if words[0].startswith(("http://", "https://")):
+    if is_url(words[0]):
         target = HttpTarget(words[0], headers)
     else:
         # The environment that the proxy would start it with.
         given = dict(os.environ) if environment is None else environment
         target = StdioTarget(words[0], tuple(words[1:]), given, str(cwd) if cwd else None)
-    tools = [view_of(tool) for tool in asyncio.run(_listing(target)).tools]
+    tools = [view_of(tool) for tool in asyncio.run(_list_tools(target)).tools]
     if form == "json":
-        told = {tool.name: _told(policies.explained(tool.name), _unchecked(tool)) for tool in tools}
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n")
+        document = {tool.name: _as_document(policies.explained(tool.name), _unchecked_reason(tool)) for tool in tools}
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
     else:
-        _print(tools, policies)
+        _print_table(tools, policies)
     return 0
 
 
-async def _listing(target: Target) -> Listing:
+async def _list_tools(target: Target) -> Listing:
     async with open_session(target) as session:
         listing = await session.list_tools()
     if not listing.tools and listing.problems:
@@ -58,24 +59,22 @@ async def _listing(target: Target) -> Listing:
     return listing
 
 
-def _unchecked(tool: ToolView) -> str:
-    """Why arguments of this tool cannot be checked whatever the policy says; empty where they can."""
+def _unchecked_reason(tool: ToolView) -> str:
+    """Say why arguments of this tool cannot be checked under any policy; empty where they can."""
     if tool.input_schema is None:
         return "it has no inputSchema"
     problem = compiled(tool.input_schema).problem
     return "" if problem is None else f"its schema is of no use: {problem.message}"
 
 
-def _told(choices: Sequence[PolicyLine], unchecked: str) -> dict[str, object]:
-    told: dict[str, object] = {choice.name: {"value": choice.value, "from": choice.source} for choice in choices}
-    return {**told, "unchecked": unchecked} if unchecked else told
+def _as_document(choices: Sequence[PolicyLine], unchecked: str) -> dict[str, object]:
+    lines: dict[str, object] = {choice.name: {"value": choice.value, "from": choice.source} for choice in choices}
+    return {**lines, "unchecked": unchecked} if unchecked else lines
 
 
-def _print(tools: Sequence[ToolView], policies: Policies) -> None:
+def _print_table(tools: Sequence[ToolView], policies: Policies) -> None:
     console = Console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("tool", *_COLUMNS, "set by"):
-        table.add_column(heading)
+    table = new_table("tool", *_COLUMNS, "set by")
     notes: list[str] = []
     for tool in tools:
         choices = {choice.name: choice for choice in policies.explained(tool.name)}
@@ -85,10 +84,10 @@ def _print(tools: Sequence[ToolView], policies: Policies) -> None:
             *(str(choices[name].value) for name in _COLUMNS),
             Text(", ".join(given) or "default"),
         )
-        if problem := _unchecked(tool):
+        if problem := _unchecked_reason(tool):
             notes.append(f"{tool.name}: arguments pass unchecked, because {problem}")
         notes += [
-            f"{tool.name}: {choice.name} = {_written(choice.value)}   ({choice.source})"
+            f"{tool.name}: {choice.name} = {_as_json(choice.value)}   ({choice.source})"
             for choice in choices.values()
             if choice.source != "default" and choice.name not in _COLUMNS
         ]
@@ -105,5 +104,5 @@ def _print(tools: Sequence[ToolView], policies: Policies) -> None:
     )
 
 
-def _written(value: object) -> str:
+def _as_json(value: object) -> str:
     return msgspec.json.encode(value).decode()

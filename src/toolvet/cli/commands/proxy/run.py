@@ -1,4 +1,4 @@
-"""The heavy half of `toolvet proxy`: flags and settings → policies, a record, and a driver between two sides."""
+"""The work of `toolvet proxy`: flags and settings → policies, a record, and a driver between client and server."""
 
 import os
 import re
@@ -11,63 +11,67 @@ import msgspec
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.settings import load_settings
+from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
 from toolvet.errors import UsageError
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import Policies
 
-# `${NAME}` in a header: a secret on a command line can be read by everybody on the machine.
+# `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
-    """Serve until one side ends; the exit code, which is the server's own where we started one."""
+    """Serve until one side ends, and return the exit code: the server's own where we started one."""
     if not flags.explain:
         check_platform("toolvet proxy")
-    policies = _policies(flags)
-    environment = _environment(flags.env or ())
-    remote = bool(words) and words[0].startswith(("http://", "https://"))
-    _check(words, flags, at="url" if remote else "command")
+    policies = _read_policies(flags)
+    environment = _read_environment(flags.env or ())
+    remote = bool(words) and is_url(words[0])
+    _check_flags(words, flags, at="url" if remote else "command")
     if flags.explain:
         from toolvet.cli.commands.proxy.explain import explain_policies  # noqa: PLC0415 - loads the transports
 
         form: Literal["json", "text"] = "json" if flags.json else "text"
-        return explain_policies(words, environment, flags.cwd, _headers(flags), policies, form=form)
+        return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
     with ExitStack() as until_the_end:
-        recorder = until_the_end.enter_context(recorder_of(_recording(flags)))
+        recorder = until_the_end.enter_context(recorder_of(_read_recording(flags)))
         if flags.metrics is not None:
             from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
-            host, port = _address("--metrics", flags.metrics)
+            host, port = parse_address("--metrics", flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
         if flags.listen is not None:
-            return _listen(words, flags, flags.listen, environment, policies, recorder)
+            return _serve_http(
+                words, flags, listen=flags.listen, environment=environment, policies=policies, recorder=recorder
+            )
         if remote:
             from toolvet.proxy.remote.loop import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
-            return run_stdio_to_http(words[0], _headers(flags), policies, recorder)
+            return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder)
         from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
         return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)
 
 
-def _listen(  # noqa: PLR0917 - what `proxy` knows
+def _serve_http(
     words: Sequence[str],
     flags: ProxyFlags,
+    *,
     listen: str,
     environment: Mapping[str, str] | None,
     policies: Policies,
     recorder: Recorder,
 ) -> int:
-    """Over HTTP, to a URL or to a command."""
+    """Serve HTTP in front of a URL or a command."""
     try:
         from toolvet.proxy.bridge.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
         from toolvet.proxy.http.serve import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()
-    if words[0].startswith(("http://", "https://")):
-        headers = _headers(flags)
+    if is_url(words[0]):
+        headers = _read_headers(flags)
         return run_http(
             words[0], listen, policies, recorder, flags.token, hosts=hosts, origins=origins, headers=headers
         )
@@ -75,8 +79,8 @@ def _listen(  # noqa: PLR0917 - what `proxy` knows
     return run_bridge(words, environment, cwd, listen, policies, recorder, flags.token, hosts=hosts, origins=origins)
 
 
-def _check(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
-    """What does not go together is said before anything starts."""
+def _check_flags(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
+    """Raise UsageError for options that do not go together, before anything is started."""
     if not words:
         raise UsageError("which server? Give a command (toolvet proxy -- uvx mcp-server-time), or a URL")
     if flags.json and not flags.explain:
@@ -96,8 +100,8 @@ def _check(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
         raise UsageError("with --listen, /metrics and /healthz are at that address; leave --metrics away")
 
 
-def _policies(flags: ProxyFlags) -> Policies:
-    """Flags win over the file for all tools; what the file says of single tools stays."""
+def _read_policies(flags: ProxyFlags) -> Policies:
+    """Return the policies of the settings file; flags win for all tools, except where the file names a tool."""
     settings = load_settings(flags.settings).proxy
     given = {
         "arguments": flags.arguments,
@@ -108,8 +112,8 @@ def _policies(flags: ProxyFlags) -> Policies:
     return Policies(msgspec.structs.replace(settings, **{key: value for key, value in given.items() if value}))
 
 
-def _environment(variables: Sequence[str]) -> Mapping[str, str] | None:
-    """None hands our own environment on, whole: the server gets what it would have got without us."""
+def _read_environment(variables: Sequence[str]) -> Mapping[str, str] | None:
+    """Return the server's environment: ours with these variables. None: exactly ours, as without the proxy."""
     if not variables:
         return None
     given: dict[str, str] = {}
@@ -121,40 +125,28 @@ def _environment(variables: Sequence[str]) -> Mapping[str, str] | None:
     return {**os.environ, **given}
 
 
-def _headers(flags: ProxyFlags) -> dict[str, str]:
-    """What goes to the server at a URL with every request."""
-    headers = dict(_header(text) for text in flags.header or ())
+def _read_headers(flags: ProxyFlags) -> dict[str, str]:
+    """Return the headers to send with every request to the server at a URL."""
+    headers = dict(_parse_header(text) for text in flags.header or ())
     for text in flags.header_env or ():
         name, equals, variable = text.partition("=")
         if not equals or not name or not variable:
             raise UsageError(f"--header-env {text}: write it as NAME=VARIABLE")
-        headers[name] = _variable("--header-env", variable)
+        headers[name] = _read_variable("--header-env", variable)
     return headers
 
 
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip() or any(letter in text for letter in "\r\n"):
-        raise UsageError(f"--header {name.strip()!r}: write it as 'Name: value'")
-    return name.strip(), _VARIABLE.sub(lambda found: _variable("--header", found[1]), value.strip())
+def _parse_header(text: str) -> tuple[str, str]:
+    """Read `Name: value`, with each `${NAME}` in the value replaced by that variable of ours."""
+    name, value = parse_header(text)
+    return name, _VARIABLE.sub(lambda found: _read_variable("--header", found[1]), value)
 
 
-def _variable(option: str, name: str) -> str:
-    value = os.environ.get(name)
-    if value is None:
-        raise UsageError(f"{option}: the environment variable {name} is not set")
-    return value
+def _read_variable(option: str, name: str) -> str:
+    return read_variable(name, problem=f"{option}: the environment variable {name} is not set")
 
 
-def _address(option: str, text: str) -> tuple[str, int]:
-    """`127.0.0.1:8080`, `[::1]:8080`, `localhost:0`; port 0 takes any that is free."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{option} {text}: write it as HOST:PORT, such as 127.0.0.1:8080")
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def _recording(flags: ProxyFlags) -> Recording:
+def _read_recording(flags: ProxyFlags) -> Recording:
     if flags.record is not None and not flags.record.absolute().parent.is_dir():
         raise UsageError(f"--record {flags.record}: there is no folder {flags.record.absolute().parent}")
     return Recording(

@@ -1,4 +1,4 @@
-"""`toolvet check answer`: whether an answer can be shown."""
+"""`toolvet check answer`: say whether answers can be shown."""
 
 from typing import Annotated, Literal
 

@@ -1,23 +1,21 @@
-"""A file or stdin → the answers in it, one after the other as they are read."""
+"""Read the input of `toolvet check answer`: a file or stdin → the answers in it, one after the other."""
 
-import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import orjson
 
+from toolvet.cli.commands.check.records import open_input, source_name
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
-_TEXT_KEYS = ("answer", "text", "response", "content")
+_TEXT_KEYS: Final = ("answer", "text", "response", "content")
 
 
 @dataclass(frozen=True)
 class AnswerRecord:
-    """One answer with what its record knows of its turn, and where it stands."""
+    """One answer, its place in the input, and what its record says about its turn."""
 
     place: str
     text: str | None
@@ -28,52 +26,36 @@ class AnswerRecord:
 
     @property
     def name(self) -> str:
-        """How a reader finds it again: its own id, else its place."""
+        """The name of the answer in the output: its own id, else its place."""
         return str(self.identity.get("id", self.place))
 
 
-def answers(file: str, *, lines: bool) -> Iterator[AnswerRecord]:
-    """Every answer of a file (`-` is stdin): a text, JSON, or JSONL. With `lines`, every line of a text is one.
+def read_answers(file: str, *, lines: bool) -> Iterator[AnswerRecord]:
+    """Yield every answer of a file (`-` is stdin): a text, JSON, or JSONL. With `lines`, each line of a text is one.
 
-    Raises UsageError, with the place, for what cannot be read or is no answer.
+    Raises UsageError, with the place, for input that cannot be read or does not contain an answer.
     """
-    name = "stdin" if file == "-" else file
-    with _opened(file) as stream:
+    name = source_name(file)
+    with open_input(file) as stream:
         if lines:
-            yield from _each_line(stream, name)
+            yield from _read_lines(stream, name)
             return
-        first = _first_line(stream)
-        value = _json(first)
+        first = _read_first_line(stream)
+        value = _decode(first)
         if value is None:
-            yield from _whole(first + stream.read(), name)
+            yield from _read_whole(first + stream.read(), name)
             return
-        yield from _of_value(value, f"{name}, line 1")
+        yield from _read_value(value, f"{name}, line 1")
         for number, line in enumerate(stream, start=2):
             if line.strip():
-                value = _json(line)
+                value = _decode(line)
                 if value is None:
                     raise UsageError(f"{name}, line {number}: not JSON, as line 1 is")
-                yield from _of_value(value, f"{name}, line {number}")
+                yield from _read_value(value, f"{name}, line {number}")
 
 
-@contextmanager
-def _opened(file: str) -> Generator[BinaryIO]:
-    if file == "-":
-        yield sys.stdin.buffer
-        return
-    try:
-        stream = Path(file).open("rb")  # noqa: SIM115 - closed below; what opening it raises is another case
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
-    with stream:
-        try:
-            yield stream
-        except OSError as error:
-            raise UsageError(f"{file}: {error.strerror}") from error
-
-
-def _first_line(stream: BinaryIO) -> bytes:
-    """The first line with something on it, and what stands before it."""
+def _read_first_line(stream: BinaryIO) -> bytes:
+    """Read up to the end of the first line that is not blank."""
     read = b""
     for line in stream:
         read += line
@@ -82,8 +64,8 @@ def _first_line(stream: BinaryIO) -> bytes:
     return read
 
 
-def _json(line: bytes) -> object | None:
-    """The object, list or string that a line is; None for all else, such as a text that is a number."""
+def _decode(line: bytes) -> object | None:
+    """Decode an object, a list or a string; None for all else, such as a text that is a number."""
     try:
         value: object = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -91,34 +73,34 @@ def _json(line: bytes) -> object | None:
     return value if is_object(value) or is_array(value) or isinstance(value, str) else None
 
 
-def _each_line(stream: BinaryIO, name: str) -> Iterator[AnswerRecord]:
+def _read_lines(stream: BinaryIO, name: str) -> Iterator[AnswerRecord]:
     for number, line in enumerate(stream, start=1):
         if line.strip():
             yield AnswerRecord(f"{name}, line {number}", line.decode("utf-8", "replace").rstrip("\r\n"), {})
 
 
-def _whole(content: bytes, name: str) -> Iterator[AnswerRecord]:
-    """JSON over several lines, or a text."""
-    value = _json(content)
+def _read_whole(content: bytes, name: str) -> Iterator[AnswerRecord]:
+    """Read JSON over several lines, or a text."""
+    value = _decode(content)
     if value is not None:
-        yield from _of_value(value, name)
+        yield from _read_value(value, name)
     else:
-        # An empty file is an empty answer, and is told as one.
+        # An empty file is an empty answer, and is reported as one.
         yield AnswerRecord(name, content.decode("utf-8", "replace"), {})
 
 
-def _of_value(value: object, place: str) -> Iterator[AnswerRecord]:
+def _read_value(value: object, place: str) -> Iterator[AnswerRecord]:
     if is_array(value):
         for number, each in enumerate(elements(value), start=1):
-            yield from _of_value(each, f"{place}, object {number}")
+            yield from _read_value(each, f"{place}, object {number}")
         return
     if isinstance(value, str):
         yield AnswerRecord(place, value, {})
         return
-    yield _of_object(members(value), place)
+    yield _read_object(members(value), place)
 
 
-def _of_object(record: Mapping[str, object], place: str) -> AnswerRecord:
+def _read_object(record: Mapping[str, object], place: str) -> AnswerRecord:
     key = next((each for each in _TEXT_KEYS if each in record), None)
     if key is None:
         raise UsageError(f"{place}: no answer in it; give it under {', '.join(_TEXT_KEYS[:-1])} or {_TEXT_KEYS[-1]}")
@@ -127,7 +109,7 @@ def _of_object(record: Mapping[str, object], place: str) -> AnswerRecord:
     reason = record.get("finish_reason", record.get("stop_reason"))
     return AnswerRecord(
         place,
-        _text(record[key], f"{place}, {key}"),
+        _read_text(record[key], f"{place}, {key}"),
         {"id": record["id"]} if "id" in record else {},
         question if isinstance(question, str) else None,
         elements(calls) if is_array(calls) else None,
@@ -135,8 +117,8 @@ def _of_object(record: Mapping[str, object], place: str) -> AnswerRecord:
     )
 
 
-def _text(value: object, place: str) -> str | None:
-    """A string, null, or the text blocks of a list, as the APIs of model vendors and MCP give them."""
+def _read_text(value: object, place: str) -> str | None:
+    """Read a string, null, or the text blocks of a list, as the APIs of model vendors and MCP return them."""
     if value is None or isinstance(value, str):
         return value
     if is_array(value):

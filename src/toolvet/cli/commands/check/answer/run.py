@@ -1,4 +1,4 @@
-"""The heavy half of `toolvet check answer`: answers in, verdicts out, as they come."""
+"""The work of `toolvet check answer`: answers in, verdicts out, one after the other as they are read."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Final, Unpack
 
 import orjson
 from rich.cells import cell_len
@@ -16,18 +16,18 @@ from rich.text import Text
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.phrases import are_phrases_kept
-from toolvet.cli.commands.check.answer.records import AnswerRecord, answers
+from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
 from toolvet.report.visible import visible
 from toolvet.turn import AnswerCheck, AnswerOptions, regeneration_advice
 
-_MOST_SIGNALS = 5  # Shown for one answer; --json has them all.
-_MOST_EVIDENCE = 120
-_EVERY = 500  # Answers between two looks at the progress line.
+_MOST_SIGNALS: Final = 5  # Printed for one answer; --json has them all.
+_MOST_EVIDENCE: Final = 120
+_PROGRESS_INTERVAL: Final = 500  # Answers between two updates of the progress line.
 
 
 @dataclass(frozen=True)
 class Output:
-    """How the verdicts are told, and how the input is cut."""
+    """The flags for the output (`json`, `advice`), and `lines`: each line of a text is an answer."""
 
     json: bool = False
     advice: bool = False
@@ -35,30 +35,30 @@ class Output:
 
 
 def check_files(files: Sequence[str], fail_on: str, *, output: Output, **options: Unpack[AnswerOptions]) -> int:
-    """Check every answer of every file; 1 when one is as bad as `fail_on`."""
-    _tell_of_first_time()
+    """Check every answer of every file; return 1 when one is as bad as `fail_on`, else 0."""
+    _announce_compilation()
     check = AnswerCheck(**options)
     console = Console(highlight=False, soft_wrap=True)
     totals = _Totals()
     failed = False
-    with _progress() as progress:
-        for number, record in enumerate(_all(files, output), start=1):
+    with _show_progress() as progress:
+        for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
                 record.text, calls=record.calls, question=record.question, finish_reason=record.finish_reason
             )
             totals.add(quality)
             failed |= _fails(quality, fail_on)
-            _tell(console, record, quality, output)
-            if progress is not None and number % _EVERY == 0:
+            _print_verdict(console, record, quality, output)
+            if progress is not None and number % _PROGRESS_INTERVAL == 0:
                 progress.update(f"{number:,} answers")
     if not output.json:
         console.print(totals.line())
     return int(failed)
 
 
-def _all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:
+def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:
     for file in files:
-        yield from answers(file, lines=output.lines)
+        yield from read_answers(file, lines=output.lines)
 
 
 def _fails(quality: AnswerQuality, fail_on: str) -> bool:
@@ -67,13 +67,13 @@ def _fails(quality: AnswerQuality, fail_on: str) -> bool:
     return quality.should_escalate or (fail_on == "signal" and bool(quality.signals))
 
 
-def _tell(console: Console, record: AnswerRecord, quality: AnswerQuality, output: Output) -> None:
+def _print_verdict(console: Console, record: AnswerRecord, quality: AnswerQuality, output: Output) -> None:
     advice = regeneration_advice(quality, question=record.question, calls=record.calls) if output.advice else None
     if output.json:
         document = {**record.identity, **quality.to_dict()}
         if advice is not None:
             document["advice"] = advice
-        sys.stdout.buffer.write(_encoded(document) + b"\n")
+        sys.stdout.buffer.write(_encode(document) + b"\n")
         sys.stdout.buffer.flush()
         return
     verdict, style = ("escalate", "red") if quality.should_escalate else ("show", "green")
@@ -85,8 +85,8 @@ def _tell(console: Console, record: AnswerRecord, quality: AnswerQuality, output
     )
     console.print(line)
     for signal in quality.signals[:_MOST_SIGNALS]:
-        for shown in _shown(signal, underlines=not console.is_terminal):
-            console.print(shown)
+        for printed in _underline(signal, underlines=not console.is_terminal):
+            console.print(printed)
     if len(quality.signals) > _MOST_SIGNALS:
         console.print(Text(f"    … {len(quality.signals) - _MOST_SIGNALS} more signals", style="dim"))
     if advice is not None:
@@ -102,26 +102,26 @@ def _kind(signal: FailureSignal) -> str:
     return kind if signal.label in (None, kind) else f"{kind} ({signal.label})"
 
 
-def _shown(signal: FailureSignal, *, underlines: bool) -> Iterable[Text]:
-    """The evidence underlined in what stands around it; with a line of its own where there is no terminal."""
-    evidence = _line(signal.evidence[:_MOST_EVIDENCE])
+def _underline(signal: FailureSignal, *, underlines: bool) -> Iterable[Text]:
+    """Yield the evidence underlined within its context; where there is no terminal, tildes underline it."""
+    evidence = _on_one_line(signal.evidence[:_MOST_EVIDENCE])
     before, after = "", ""
     if signal.context and signal.evidence in signal.context:
-        before, after = map(_line, signal.context.split(signal.evidence, 1))
+        before, after = map(_on_one_line, signal.context.split(signal.evidence, 1))
     margin = f"    {signal.weight:<6g}"
     yield Text.assemble((margin, "dim"), (before, "dim"), (evidence, "bold underline yellow"), (after, "dim"))
     if underlines and evidence:
         yield Text(" " * cell_len(margin + before) + "~" * cell_len(evidence))
     if signal.against:
-        yield Text(f"          against: {_line(signal.against[:_MOST_EVIDENCE])}", style="cyan")
+        yield Text(f"          against: {_on_one_line(signal.against[:_MOST_EVIDENCE])}", style="cyan")
 
 
-def _line(text: str) -> str:
+def _on_one_line(text: str) -> str:
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
 class _Totals:
-    """The figures of all answers; nothing else is kept of one, so that a stream may be endless."""
+    """The figures of all answers. Nothing else of an answer is kept, so that the input may be endless."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -145,24 +145,24 @@ class _Totals:
         return Text(figures + (f"; {issues}" if issues else ""), style="bold")
 
 
-def _encoded(document: dict[str, object]) -> bytes:
+def _encode(document: dict[str, object]) -> bytes:
     try:
         return orjson.dumps(document)
     except orjson.JSONEncodeError:
-        # A lone surrogate of a text is no character; only the standard library writes it, as an escape.
+        # A lone surrogate is not a character; only the standard library writes it, as an escape.
         return json.dumps(document).encode("ascii")
 
 
-def _tell_of_first_time() -> None:
-    """Who waits at a terminal is told for what."""
+def _announce_compilation() -> None:
+    """Announce at a terminal that the phrases must be compiled first, which takes seconds."""
     if sys.stderr.isatty() and not are_phrases_kept():
         sys.stderr.write("toolvet: preparing the phrases of all languages; this takes some seconds, and is kept\n")
         sys.stderr.flush()
 
 
 @contextmanager
-def _progress() -> Generator[Status | None]:
-    """A line on stderr where that is a terminal and the verdicts go elsewhere."""
+def _show_progress() -> Generator[Status | None]:
+    """Show a line on stderr where that is a terminal and the verdicts do not go to one."""
     if not sys.stderr.isatty() or sys.stdout.isatty():
         yield None
         return

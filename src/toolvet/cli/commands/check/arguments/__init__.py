@@ -1,4 +1,4 @@
-"""`toolvet check arguments`: whether a call would be valid, and if not, which one would."""
+"""`toolvet check arguments`: say whether calls are valid, and offer the valid calls that were meant."""
 
 from pathlib import Path
 from typing import Annotated

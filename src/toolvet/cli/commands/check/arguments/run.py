@@ -1,26 +1,27 @@
-"""The heavy half of `toolvet check arguments`: calls in, reports out."""
+"""The work of `toolvet check arguments`: calls in, reports out."""
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import orjson
 
 from toolvet.checks.arguments import check_arguments
-from toolvet.cli.commands.check.records import Record, read, records
+from toolvet.cli.commands.check.records import Record, read_input, read_records
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_object, members
 
-_BESIDE = frozenset({"id", "name", "tool", "arguments"})
+_CALL_KEYS: Final = frozenset({"id", "name", "tool", "arguments"})
 
 
 def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None) -> int:
-    """Check every call; 1 when one is not valid."""
-    tools = _tools(tool_file)
+    """Check every call; return 1 when one is not valid, else 0."""
+    tools = _read_tools(tool_file)
     failed = False
-    for record in records(file):
-        identity, called, arguments = _call(record)
-        tool = _chosen(tools, called or name, tool_file, record.place)
+    for record in read_records(file):
+        identity, called, arguments = _read_call(record)
+        tool = _choose(tools, called or name, tool_file, record.place)
         report = check_arguments(tool, arguments)
         failed |= not report.valid
         if as_json:
@@ -46,20 +47,20 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
     return int(failed)
 
 
-def _call(record: Record) -> tuple[Mapping[str, object], str | None, object]:
-    """What identifies the call, the tool it names, and its arguments; malformed text is all arguments."""
+def _read_call(record: Record) -> tuple[Mapping[str, object], str | None, object]:
+    """Return the id of the call, the tool that it names, and its arguments. Malformed text is arguments as a whole."""
     value = record.value
-    if not is_object(value) or "arguments" not in value or not _BESIDE.issuperset(value):
+    if not is_object(value) or "arguments" not in value or not _CALL_KEYS.issuperset(value):
         return {}, None, value
     called = value.get("name", value.get("tool"))
     identity = {"id": value["id"]} if "id" in value else {}
     return identity, called if isinstance(called, str) else None, value["arguments"]
 
 
-def _tools(path: Path) -> list[Mapping[str, object]]:
-    """The tool definitions of a file: one, a list, or what tools/list answers."""
+def _read_tools(path: Path) -> list[Mapping[str, object]]:
+    """Read the tool definitions of a file: one, a list, or a `tools/list` result."""
     try:
-        value: object = orjson.loads(read(str(path)))
+        value: object = orjson.loads(read_input(str(path)))
     except orjson.JSONDecodeError as error:
         raise UsageError(f"--tool {path}: not JSON: {error}") from error
     listed = members(members(value).get("result")).get("tools", members(value).get("tools", value))
@@ -69,7 +70,7 @@ def _tools(path: Path) -> list[Mapping[str, object]]:
     return tools
 
 
-def _chosen(tools: list[Mapping[str, object]], name: str | None, path: Path, place: str) -> Mapping[str, object]:
+def _choose(tools: list[Mapping[str, object]], name: str | None, path: Path, place: str) -> Mapping[str, object]:
     if name is None and len(tools) == 1:
         return tools[0]
     names = [str(tool.get("name", "")) for tool in tools]

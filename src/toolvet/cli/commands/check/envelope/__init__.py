@@ -1,4 +1,4 @@
-"""`toolvet check envelope`: whether responses keep the contract response-v2."""
+"""`toolvet check envelope`: say whether responses keep the contract response-v2."""
 
 from typing import Annotated, Literal
 

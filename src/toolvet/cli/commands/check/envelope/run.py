@@ -1,4 +1,4 @@
-"""The heavy half of `toolvet check envelope`: records in, findings out."""
+"""The work of `toolvet check envelope`: records in, findings out."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -8,40 +8,37 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.cli.commands.check.records import records
+from toolvet.cli.commands.check.records import read_records
+from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.envelope import check_envelope
 from toolvet.envelope.check.sightings import find_sightings
 from toolvet.findings import Finding, Severity
 
-_STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-
 
 def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
-    """Check every envelope of every record; 1 when a finding is as grave as `fail_on`."""
+    """Check every envelope of every record; return 1 when a finding is as bad as `fail_on`, else 0."""
     failed = False
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("#", "severity", "where", "what", "remedy"):
-        table.add_column(heading, overflow="fold")
-    for number, record in enumerate(records(file), start=1):
+    table = new_table("#", "severity", "where", "what", "remedy", overflow="fold")
+    for number, record in enumerate(read_records(file), start=1):
         members = record.members()
-        for place, envelope in _envelopes(members):
+        for place, envelope in _find_envelopes(members):
             findings = check_envelope(envelope)
             failed = failed or (
                 fail_on != "never" and any(finding.severity.reaches(Severity(fail_on)) for finding in findings)
             )
             if as_json:
                 identity = {"id": members["id"]} if "id" in members and envelope is not members else {}
-                line = {**identity, **({"place": place} if place else {}), **_document(findings)}
+                line = {**identity, **({"place": place} if place else {}), **_as_document(findings)}
                 sys.stdout.buffer.write(orjson.dumps(line) + b"\n")
             else:
-                _add(table, str(number), place, findings)
+                _add_rows(table, str(number), place, findings)
     if not as_json:
         Console().print(table)
     return int(failed)
 
 
-def _envelopes(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The envelopes of a record and where they stand in it: none in a tool result is a record that is no envelope."""
+def _find_envelopes(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the envelopes of a record and their places in it. A record without any is checked as an envelope itself."""
     if "envelope" in record:
         yield "/envelope", record["envelope"]
         return
@@ -49,8 +46,8 @@ def _envelopes(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     yield from found or [("", record)]
 
 
-def _document(findings: tuple[Finding, ...]) -> dict[str, object]:
-    told = [
+def _as_document(findings: tuple[Finding, ...]) -> dict[str, object]:
+    entries = [
         {
             "id": finding.id,
             "severity": finding.severity,
@@ -62,16 +59,16 @@ def _document(findings: tuple[Finding, ...]) -> dict[str, object]:
         }
         for finding in findings
     ]
-    return {"valid": all(finding.severity is not Severity.ERROR for finding in findings), "findings": told}
+    return {"valid": all(finding.severity is not Severity.ERROR for finding in findings), "findings": entries}
 
 
-def _add(table: Table, number: str, place: str, findings: tuple[Finding, ...]) -> None:
+def _add_rows(table: Table, number: str, place: str, findings: tuple[Finding, ...]) -> None:
     if not findings:
         table.add_row(number, Text("ok", style="green"), Text(place), Text("keeps the contract"), "")
     for finding in findings:
         table.add_row(
             number,
-            Text(finding.severity, style=_STYLE[finding.severity]),
+            Text(finding.severity, style=SEVERITY_STYLE[finding.severity]),
             Text(place + finding.pointer),
             Text(finding.message),
             Text(finding.remedy),

@@ -1,4 +1,4 @@
-"""`toolvet check result`: what a tool's result really says."""
+"""`toolvet check result`: say whether tools' results are successes, errors or broken."""
 
 from typing import Annotated, Literal
 

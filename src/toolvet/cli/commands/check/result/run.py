@@ -1,19 +1,20 @@
-"""The heavy half of `toolvet check result`: records in, verdicts out, one line each."""
+"""The work of `toolvet check result`: records in, verdicts out, one line each."""
 
 import sys
+from typing import Final
 
 import orjson
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from toolvet.checks.result import ResultVerdict, check_result
-from toolvet.cli.commands.check.records import records
+from toolvet.cli.commands.check.records import read_records
+from toolvet.cli.table import new_table
 from toolvet.schema.json_value import members
 
 # From good to bad, as `--fail-on` counts.
-_LADDER = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
-_STYLE = {
+_LADDER: Final = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
+_STYLE: Final = {
     "fully_working": "green",
     "partially_working": "yellow",
     "connectivity_only": "yellow",
@@ -23,12 +24,10 @@ _STYLE = {
 
 
 def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
-    """Judge every record; 1 when one is as bad as `fail_on`."""
+    """Judge every record; return 1 when one is as bad as `fail_on`, else 0."""
     worst = 0
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("#", "tool", "classification", "state", "why"):
-        table.add_column(heading, overflow="fold")
-    for number, record in enumerate((record.members() for record in records(file)), start=1):
+    table = new_table("#", "tool", "classification", "state", "why", overflow="fold")
+    for number, record in enumerate((record.members() for record in read_records(file)), start=1):
         result = record.get("result", record if "content" in record or "structuredContent" in record else None)
         tool = record.get("tool")
         verdict = check_result(
@@ -46,7 +45,7 @@ def check_results(file: str, fail_on: str, *, as_json: bool) -> int:
                 _tool_name(tool),
                 Text(verdict.classification, style=_STYLE[verdict.classification]),
                 verdict.state or "",
-                Text(_why(verdict)),
+                Text(_reasons(verdict)),
             )
     if not as_json:
         Console().print(table)
@@ -58,5 +57,5 @@ def _tool_name(tool: object) -> Text:
     return Text(name if isinstance(name, str) else "")
 
 
-def _why(verdict: ResultVerdict) -> str:
+def _reasons(verdict: ResultVerdict) -> str:
     return "; ".join(verdict.issues or verdict.evidence)

@@ -1,4 +1,4 @@
-"""`toolvet proxy install`: a client's configuration file with its servers behind toolvet."""
+"""`toolvet proxy install`: rewrite a client's configuration file so that its servers run behind toolvet."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,18 +1,18 @@
-"""The heavy half of `toolvet proxy install` and `uninstall`."""
+"""The work of `toolvet proxy install` and `uninstall`: a client's file → the file rewritten."""
 
 import difflib
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.errors import UsageError
 from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
 from toolvet.proxy.install.file import backup_of, install, planned, uninstall
 
-_WORDS = {
+_WORDS: Final = {
     "wrapped": "now runs through toolvet",
     "unwrapped": "runs without toolvet again",
     "untouched": "left as it is",
@@ -22,7 +22,7 @@ _WORDS = {
     "secret": "left as it is: its URL holds a secret or a variable, which would stand on a command line",
     "unreadable": "left as it is: it has no command and arguments that could be put behind another",
 }
-_ALREADY = {"install": "runs through toolvet already", "uninstall": "does not run through toolvet"}
+_ALREADY: Final = {"install": "runs through toolvet already", "uninstall": "does not run through toolvet"}
 
 
 def install_proxy(
@@ -33,9 +33,9 @@ def install_proxy(
     record: Path | None,
     write: Literal["always", "never"],
 ) -> int:
-    """Rewrite the file and say what was done to each server; the exit code."""
+    """Rewrite the file, print what was done to each server, and return the exit code."""
     check_platform("toolvet proxy install")
-    wrapper = Wrapper(_ourselves(), _options(settings, record))
+    wrapper = Wrapper(_own_command(), _wrapper_options(settings, record))
     if write == "never":
         old, plan = planned(config, wrapper, servers)
         sys.stdout.writelines(
@@ -45,33 +45,33 @@ def install_proxy(
         )
         return 0
     plan = install(config, wrapper, servers)
-    _tell(plan, "install")
+    _print_changes(plan, "install")
     if any(change.done == "wrapped" for change in plan.changes):
         sys.stderr.write(f"the file as it was: {backup_of(config)}\nrestart the client to use it\n")
     return 0
 
 
 def uninstall_proxy(config: Path, servers: Sequence[str]) -> int:
-    """Undo it and say what was done to each server; the exit code."""
+    """Undo the rewriting, print what was done to each server, and return the exit code."""
     plan = uninstall(config, servers)
-    _tell(plan, "uninstall")
+    _print_changes(plan, "uninstall")
     kept = backup_of(config)
     if kept.exists() and not any(change.done == "untouched" for change in plan.changes):
         sys.stderr.write(f"the file was edited since `install`; as it was before, it is kept as {kept}\n")
     return 0
 
 
-def _tell(plan: InstallPlan, command: Literal["install", "uninstall"]) -> None:
+def _print_changes(plan: InstallPlan, command: Literal["install", "uninstall"]) -> None:
     for change in plan.changes:
-        sys.stderr.write(f"{change.server}: {_said(change, command)}\n")
+        sys.stderr.write(f"{change.server}: {_describe(change, command)}\n")
 
 
-def _said(change: Change, command: Literal["install", "uninstall"]) -> str:
+def _describe(change: Change, command: Literal["install", "uninstall"]) -> str:
     return _ALREADY[command] if change.done == "already" else _WORDS[change.done]
 
 
-def _ourselves() -> tuple[str, ...]:
-    """How a client starts us, whatever its PATH is: desktop programs have a short one."""
+def _own_command() -> tuple[str, ...]:
+    """Return the command that starts toolvet, with its full path: desktop programs have a short PATH."""
     program = Path(sys.argv[0])
     if program.stem == "toolvet":
         found = shutil.which(str(program))
@@ -80,8 +80,8 @@ def _ourselves() -> tuple[str, ...]:
     return (sys.executable, "-m", "toolvet")
 
 
-def _options(settings: Path | None, record: Path | None) -> tuple[str, ...]:
-    """Absolute, because clients start servers in folders of their own choice."""
+def _wrapper_options(settings: Path | None, record: Path | None) -> tuple[str, ...]:
+    """Return the options with absolute paths, because clients start servers in folders of their own choice."""
     options: list[str] = []
     if settings is not None:
         if not settings.is_file():

@@ -1,4 +1,4 @@
-"""`toolvet proxy uninstall`: the way back from `toolvet proxy install`."""
+"""`toolvet proxy uninstall`: undo `toolvet proxy install`."""
 
 from pathlib import Path
 from typing import Annotated
