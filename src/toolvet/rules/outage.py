@@ -21,7 +21,8 @@ _LONGEST: Final = 4_000  # Characters of an error that are searched for what is 
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 # "Set SHOP_DIR env var", "SHOP_TOKEN is not set": a variable of the environment by its spelling and by what is said.
 _UNSET: Final = re.compile(
-    r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"`]? (?:env(?:ironment)?\b|(?:is|was) (?:not (?:set|defined|configured)|unset|missing))"
+    r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"`]? "
+    r"(?:env(?:ironment)?\b|(?:is|was) (?:not (?:set|defined|configured)|unset|missing))"
     r"|\b(?:[Ss]et|export|[Ee]nvironment variables?|[Ee]nv var) (?:the )?['\"`$]?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
 _ERROR_CODE: Final = re.compile(r"E[A-Z]+_|ERR_|UND_|WSA|DEPTH_|SELF_|UNABLE_|CERTIFICATE_")
@@ -34,7 +35,7 @@ _PROGRAM: Final = re.compile(
 )
 _HOST: Final = re.compile(
     r"\bhttps?://([\w.-]+(?::\d+)?)"
-    r"|\b(?:getaddrinfo|host=|host:?|to|resolve|reach|lookup|address) ['\"]?"
+    r"|\b(?:getaddrinfo(?: [A-Z_]{3,20})?|host=|host:?|to|resolve|reach|lookup|address) ['\"]?"
     r"((?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?|localhost(?::\d+)?)\b"
     r"|\b((?:\d{1,3}\.){3}\d{1,3}:\d{1,5}|localhost:\d{1,5}|(?:[\w-]+\.)+[a-z]{2,24}:\d{1,5})\b"
 )
