@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import REFUSALS, ending, is_bad, words_of
+from toolvet.rules.ending import REFUSALS, Ending, ending, is_bad, words_of
+from toolvet.rules.exercise import fails_by_itself
 from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import list_names, quote
 from toolvet.rules.subject import ObservedCall, ServerSeen
@@ -29,6 +30,7 @@ CARD = Card(
 )
 
 
+_REFUSED: Final = frozenset({*REFUSALS, Ending.FAILURE, Ending.PROTOCOL_FAILURE})  # Unless the tool is at fault.
 _MOST_CAUSES: Final = 4
 _VALUE: Final = re.compile(r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|\d+|\S*[/\\\\.]\S+\b")
 
@@ -64,7 +66,8 @@ def _refused_tools(calls: Sequence[ObservedCall]) -> Iterator[tuple[str, list[Ob
         if call.breach is None and not is_bad(call):
             by_tool.setdefault(call.tool.name, []).append(call)
     for name, valid in by_tool.items():
-        if all(ending(call) in REFUSALS for call in valid) and outage_of_call(valid[0]) is None:
+        refused = all(ending(call) in _REFUSED and not fails_by_itself(call) for call in valid)
+        if refused and outage_of_call(valid[0]) is None:
             yield name, valid
 
 
