@@ -1,6 +1,5 @@
 """Refusals that a validation library wrote: never a crash, and never the author's words."""
 
-
 import pytest
 
 from toolvet.checks.result import ErrorKind, State, check_result, is_framework_refusal

@@ -33,6 +33,7 @@ All phrases are data in `patterns/`, one file per state; adding one touches that
 """
 
 from toolvet.checks.result.check import check_result, extract_metadata, is_business_logic_error
+from toolvet.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.checks.result.refusal import is_framework_refusal
 from toolvet.checks.result.verdict import (
     Classification,
@@ -54,6 +55,8 @@ __all__ = [
     "Factor",
     "Leak",
     "LeakKind",
+    "Outage",
+    "OutageKind",
     "OutputSchemaValidation",
     "ResultMetadata",
     "ResultVerdict",
@@ -63,5 +66,6 @@ __all__ = [
     "extract_metadata",
     "is_business_logic_error",
     "is_framework_refusal",
+    "outage_of",
     "overall_confidence",
 ]

@@ -14,7 +14,7 @@ from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.response import Content, ToolResponse, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
-from toolvet.checks.result.tool import name_traits
+from toolvet.checks.result.tool import name_traits, runs_caller_text
 from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
@@ -246,7 +246,7 @@ def _judge(
     known = phrases()
     read = _readable(text[:_LONGEST_READ])
     hits = known.scan(read)
-    evidence = FirstHits(read, hits, known)
+    evidence = FirstHits(read, hits, known, runs_caller_text=runs_caller_text(view.name, arguments))
     if own is not None:
         own.look(read, evidence)
     sent = _sent(arguments)
