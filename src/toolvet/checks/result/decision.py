@@ -34,13 +34,17 @@ _NO_NAME = Factor("validation_expected_tool", 2, present=False)
 
 
 class Decision(NamedTuple):
-    """Whose fault it is, what went wrong, how likely the tool works (0-100), why, and the table behind it."""
+    """Whose fault it is, what went wrong, how likely the tool works (0-100), why, and the table behind it.
+
+    `framework` wrote the words of a refusal, if the author did not.
+    """
 
     kind: ErrorKind
     state: State
     confidence: float
     reason: str
     factors: tuple[Factor, ...]
+    framework: str | None = None
 
 
 class FirstHits:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.checks.result import ResultVerdict, State
+from toolvet.checks.result import ResultVerdict, State, is_foreign
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.quote import quote, show, show_answer
@@ -41,7 +41,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
         return
     verdict = verdict_of(call)
-    if verdict is not None and verdict.state is State.UNKNOWN and _speaks_of_a_value(words_of(call), call):
+    if verdict is not None and verdict.state is State.UNKNOWN and _may_refuse(words_of(call), call):
         return
     words = quote(words_of(call), 140)
     problem = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
@@ -56,8 +56,10 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     )
 
 
-def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
-    """Whether unclear words are about what was sent ("Ref 'deadbeef' did not resolve"): more likely a refusal."""
+def _may_refuse(words: str, call: ObservedCall) -> bool:
+    """Whether unclear words may refuse the call: in another language, or about what was sent ("Ref 'a1b2' is gone")."""
+    if is_foreign(words):
+        return True
     values = (value for value in members(call.arguments).values() if isinstance(value, str))
     return any(len(value.strip()) > _SHORTEST and value in words for value in values)
 
