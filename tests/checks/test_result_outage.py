@@ -55,6 +55,9 @@ OTHERS = [
     "The station was set up in 1999",
     "'NoneType' object has no attribute 'x'",
     "NOT_FOUND",
+    "FIELD_REQUIRED missing city",
+    "INVALID_INPUT: a city is required",
+    "ORDER_ID found in 3 lines",
 ]
 
 

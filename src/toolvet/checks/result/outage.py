@@ -13,9 +13,13 @@ _HOST: Final = r"(?P<subject>(?:\[[0-9a-f:]{2,39}\]|[a-z0-9_](?:[\w-]{0,62}\.){0
 _URL: Final = rf"(?:https?|wss?|tcp|redis|postgres(?:ql)?|mysql|mongodb|amqp)://(?:[^\s/@]{{1,100}}@)?{_HOST}"
 _VARIABLE: Final = r"(?P<subject>(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))"
 _MISSING: Final = (
-    r"(?:is |are |was |were |must be |has |needs to be )?(?:not |un)?(?:been )?"
-    r"(?:set|missing|required|defined|configured|found|provided|specified|empty|present|available)"
+    r"(?:(?:is |are |was |were |has )?(?:not (?:been )?|un)"
+    r"(?:set|defined|configured|found|provided|specified|available|present)"
+    r"|(?:is |are |was |were )?(?:missing|required|empty|undefined)"
+    r"|(?:must|needs to|has to) be (?:set|defined|configured|provided))"
 )
+# Words of an error's code: "FIELD_REQUIRED missing city" names no variable.
+_CODE: Final = re.compile(r"(?:^|_)(?:MISSING|INVALID|REQUIRED|ERROR|FAILED|DENIED|EXCEEDED|FOUND|UNKNOWN|BAD)(?:_|$)")
 _PROGRAM: Final = r"[\"'`]?(?P<subject>[\w./+-]{1,80}?)[\"'`]?"
 
 
@@ -56,7 +60,8 @@ def _patterns(kind: OutageKind, *expressions: str) -> list[tuple[OutageKind, re.
 _TABLE: Final = (
     *_patterns(
         OutageKind.VARIABLE,
-        rf"\b{_VARIABLE}(?: \w+){{0,3}}? (?:environment variable )?{_MISSING}\b",
+        rf"\b{_VARIABLE}[\"'`]?(?: (?:environment|env|variable|var|key|token|secret|value)){{0,2}} "
+        rf"{_MISSING}\b",
         rf"\benv(?:ironment)?[ _]var\w*:? [\"'`]?{_VARIABLE}",
         rf"\b(?:set|export|provide|define|configure|missing|requires?|need) (?:the |your |required |a )?"
         rf"(?:\w+ ){{0,2}}?"
@@ -120,8 +125,10 @@ def outage_of(text: str) -> Outage | None:
     read = text[:_LONGEST_READ]
     for kind, pattern in _TABLE:
         found = pattern.search(read)
-        if found is not None:
-            subject = found.groupdict().get("subject") or ""
+        if found is None:
+            continue
+        subject = found.groupdict().get("subject") or ""
+        if kind is not OutageKind.VARIABLE or _CODE.search(subject) is None:
             return Outage(kind, _tidy(kind, subject))
     return None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from toolvet.checks.result import outage_of
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
 from toolvet.rules.quote import quote
@@ -30,7 +31,10 @@ CARD = Card(
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Report such a refusal of bad arguments, and with less confidence of arguments that the schema allows."""
-    if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None:
+    if ending(call) is not Ending.PROTOCOL_REFUSAL or call.error is None:
+        return
+    # A missing variable or program is a state of the server, and no arguments can change it.
+    if is_bad(call) or outage_of(call.error.message) is None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quote(call.error.message, 120)
         yield CARD.finding(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from toolvet.checks.result import outage_of
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
 from toolvet.rules.message import MessageScore, PartName, answered_errors, score_message
@@ -42,7 +43,9 @@ _WANTED: dict[PartName, str] = {
 def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """One finding per tool, quoting the worst refusal. Crashes do not count: `bad-arguments-crash` reports them."""
     del tool
-    refusals = [call for call in answered_errors(calls) if ending(call) in _REFUSALS]
+    # What a server says about its surroundings cannot help to correct a call.
+    answered = [call for call in answered_errors(calls) if ending(call) in _REFUSALS]
+    refusals = [call for call in answered if outage_of(words_of(call)) is None]
     scored = [(score, call) for call in refusals if not (score := score_message(words_of(call), call)).crash]
     if not scored:
         return

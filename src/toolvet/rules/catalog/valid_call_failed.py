@@ -32,6 +32,7 @@ _ENVIRONMENT_REMEDY: Final = (
     "whether a retry helps."
 )
 _FAILURES: Final = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_FAILURE})
+_CRASHES: Final = frozenset({State.CRASH, State.INTERNAL})
 _SHORTEST: Final = 2  # Characters; a text this short is in an error by chance.
 
 
@@ -41,6 +42,9 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     if ended not in _FAILURES or is_bad(call) or (call.breach is not None and ended is Ending.WORDLESS):
         return
     verdict = verdict_of(call)
+    # An argument that the schema does not know: `bad-arguments-crash` reports the crash.
+    if call.breach is not None and verdict is not None and verdict.state in _CRASHES:
+        return
     if verdict is not None and verdict.state is State.UNKNOWN and _may_refuse(words_of(call), call):
         return
     words = quote(words_of(call), 140)
