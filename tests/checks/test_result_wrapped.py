@@ -1,6 +1,5 @@
 """Errors and blanks inside the wrapper of a framework, and payloads that are only about errors."""
 
-
 import json
 
 import pytest

@@ -10,9 +10,8 @@ from typing import Final
 
 import msgspec
 
-from toolvet.checks.result import ErrorKind, State
+from toolvet.checks.result import ErrorKind, State, is_foreign
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
-from toolvet.rules.foreign import is_foreign
 from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall

@@ -33,7 +33,9 @@ All phrases are data in `patterns/`, one file per state; adding one touches that
 """
 
 from toolvet.checks.result.check import check_result, extract_metadata, is_business_logic_error
+from toolvet.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.checks.result.refusal import is_framework_refusal
+from toolvet.checks.result.sentence import is_foreign
 from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
@@ -54,6 +56,8 @@ __all__ = [
     "Factor",
     "Leak",
     "LeakKind",
+    "Outage",
+    "OutageKind",
     "OutputSchemaValidation",
     "ResultMetadata",
     "ResultVerdict",
@@ -62,6 +66,8 @@ __all__ = [
     "check_result",
     "extract_metadata",
     "is_business_logic_error",
+    "is_foreign",
     "is_framework_refusal",
+    "outage_of",
     "overall_confidence",
 ]

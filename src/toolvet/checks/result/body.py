@@ -29,9 +29,11 @@ _SHORT = 200
 _LONGEST_PAGE_HEAD: Final = 4_000
 # A page that a web server sends instead of an answer: its title or first heading is the error.
 _ERROR_PAGE: Final = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b[^\0]{0,2000}?<(?:title|h1)[^>]*>\s*(?:error\b\W{0,3})?"
+    r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b[^\0]{0,2000}?<(?:title|h1)[^>]*>\s*"
+    r"(?:error\b\W{0,3})?"
     r"(?:[45]\d\d\b|error\b|bad request|unauthori[sz]ed|forbidden|access denied|(?:page )?not found|bad gateway"
-    r"|gateway time-?out|internal server error|service (?:temporarily )?unavailable|attention required|too many requests)",
+    r"|gateway time-?out|internal server error|service (?:temporarily )?unavailable|attention required"
+    r"|too many requests)",
     re.IGNORECASE,
 )
 

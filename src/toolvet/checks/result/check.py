@@ -12,9 +12,10 @@ from toolvet.checks.result.leaks import leaks_in
 from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.plain import list_of, object_of
+from toolvet.checks.result.refusal import framework_of
 from toolvet.checks.result.response import Content, ToolResponse, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
-from toolvet.checks.result.tool import name_traits
+from toolvet.checks.result.tool import name_traits, runs_caller_text
 from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
@@ -133,7 +134,7 @@ def _error_verdict(
     return ResultVerdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
         evidence=evidence, error_kind=decision.kind, state=decision.state, retry=decision.state.retry,
-        factors=decision.factors, metadata=metadata, leaks=leaks,
+        factors=decision.factors, metadata=metadata, leaks=leaks, framework=decision.framework,
     )  # fmt: skip
 
 
@@ -246,7 +247,7 @@ def _judge(
     known = phrases()
     read = _readable(text[:_LONGEST_READ])
     hits = known.scan(read)
-    evidence = FirstHits(read, hits, known)
+    evidence = FirstHits(read, hits, known, runs_caller_text=runs_caller_text(view.name, arguments))
     if own is not None:
         own.look(read, evidence)
     sent = _sent(arguments)
@@ -262,6 +263,7 @@ def _judge(
     if evidence.refusal is not None:
         # "Unexpected keyword argument" are the words of a crash elsewhere.
         leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
+        decision = decision._replace(framework=framework_of(hits, known))
     return decision, leaks
 
 

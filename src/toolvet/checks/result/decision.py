@@ -34,24 +34,32 @@ _NO_NAME = Factor("validation_expected_tool", 2, present=False)
 
 
 class Decision(NamedTuple):
-    """Whose fault it is, what went wrong, how likely the tool works (0-100), why, and the table behind it."""
+    """Whose fault it is, what went wrong, how likely the tool works (0-100), why, and the table behind it.
+
+    `framework` wrote the words of a refusal, if the author did not.
+    """
 
     kind: ErrorKind
     state: State
     confidence: float
     reason: str
     factors: tuple[Factor, ...]
+    framework: str | None = None
 
 
 class FirstHits:
-    """The first hit of each strength in one text, and what the caller's own patterns found."""
+    """The first hit of each strength in one text, and what the caller's own patterns found.
 
-    __slots__ = ("first", "overriding", "own", "own_strong", "rate", "status", "text", "veto")
+    `runs_caller_text` says that an error of a query or program is the caller's; of any other tool it is a crash.
+    """
 
-    def __init__(self, text: str, hits: Sequence[Hit], known: ResultPhrases) -> None:
+    __slots__ = ("first", "overriding", "own", "own_strong", "rate", "status", "text", "veto", "veto_state")
+
+    def __init__(self, text: str, hits: Sequence[Hit], known: ResultPhrases, *, runs_caller_text: bool) -> None:
         self.text = text
         self.first: dict[Strength, Hit] = {}
         self.veto: Hit | None = None
+        self.veto_state = State.UNKNOWN
         self.overriding: Hit | None = None
         self.rate: Hit | None = None
         self.own: Hit | None = None
@@ -60,14 +68,16 @@ class FirstHits:
         rank = len(_VAGUER)
         for hit in hits:
             phrase = by_id[hit.id]
-            self.first.setdefault(phrase.strength, hit)
-            if phrase.strength is _VETO:
+            crashed = phrase.caller_text and not runs_caller_text
+            state = State.CRASH if crashed else phrase.state
+            self.first.setdefault(_VETO if crashed else phrase.strength, hit)
+            if phrase.strength is _VETO or crashed:
                 # Of several signs of failure, the first of those that say most: what broke, before who noticed.
                 if phrase.decides:
                     self.overriding = self.overriding or hit
-                own_rank = _VAGUER.index(phrase.state) if phrase.state in _VAGUER else -1
+                own_rank = _VAGUER.index(state) if state in _VAGUER else -1
                 if own_rank < rank:
-                    self.veto, rank = hit, own_rank
+                    self.veto, self.veto_state, rank = hit, state or State.UNKNOWN, own_rank
             elif phrase.state is _RATE_LIMITED and phrase.strength is _ALONE:
                 self.rate = self.rate or hit
         self.status = self._status(self.first.get(_HTTP))
@@ -150,7 +160,7 @@ def _failure(
         return None
     if evidence.veto is not None:
         # An overloaded service that says when to come back is rate limiting, and works.
-        state = known.of(evidence.veto).state or State.UNKNOWN
+        state = evidence.veto_state
         if not (state is State.UNAVAILABLE and evidence.rate is not None):
             return state, evidence.words(evidence.veto)
     if code == _METHOD_NOT_FOUND:

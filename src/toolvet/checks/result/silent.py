@@ -32,6 +32,7 @@ _PAGE_OPENING = 20
 _LOG_LINE = re.compile(
     r"^\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:INFO|WARN(?:ING)?|DEBUG|ERROR|TRACE)\b)", re.MULTILINE
 )
+_LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -106,8 +107,13 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
         return True
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
+    if _SHORT < len(text) <= _LONGEST_REPORT:
+        # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
+        text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
     if not hits:
+        return False
+    if any(known.by_id[hit.id].strength is Strength.INSTEAD for hit in hits) and "\n" not in text.strip():
         return False
     frames = [phrase for hit in hits if (phrase := known.by_id[hit.id]).strength is Strength.FRAME]
     if any(phrase.long for phrase in frames):
