@@ -136,7 +136,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One server, assessed. `score` (0-100) is null when no tool was called; `incomplete` says why a run was cut short.
 
     `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`); the rest of the
-    report does not mention them.
+    report does not mention them. `suppressed` are the findings that the user ignores (`--ignore`, `[checks] ignore`):
+    they count nowhere. `fail_on` and `fail_under` are the thresholds of the exit code, so that formats fail with it.
     """
 
     schema: Literal["toolvet-report/1"] = SCHEMA_ID
@@ -148,6 +149,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     incomplete: str | None = None
     baseline: Baseline | None = None
+    suppressed: list[Finding] = []
+    fail_on: Literal["error", "warning", "info", "never"] = "error"
+    fail_under: Percent | None = None
     filtered: list[str] = []
     stderr: Annotated[str, Meta(description="What the server wrote to stderr; long output is cut.")] = ""
     toolvet_version: str = ""
