@@ -188,7 +188,7 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
         if headers:
             raise UsageError("--header is for a URL; a command gets its secrets through --env NAME")
         target = StdioTarget(
-            command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else None
+            command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd
         )
     return (NamedTarget(name=target.describe(), target=target),)
 
