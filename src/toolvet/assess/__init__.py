@@ -22,6 +22,7 @@ removed where words leave this way for the report: in `rules/quote.py` for findi
 import asyncio
 
 from toolvet.assess.assemble import build_report
+from toolvet.assess.conceal import Concealer
 from toolvet.assess.options import Options
 from toolvet.assess.place import open_place
 from toolvet.assess.run import Run, Silent, Watch
@@ -57,13 +58,14 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     """
     options = options or Options()
     place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
+    concealer = Concealer(place.target, place.folder)
     run, incomplete = Run(place.target, options, watch or Silent()), None
     deadline = asyncio.timeout(options.deadline)
     try:
         async with deadline:
             await run.go()
     except UnreachableError as error:
-        raise place.explain(error) from error
+        raise UnreachableError(concealer.text(place.explain(str(error)))) from error
     except TimeoutError:
         if not deadline.expired():
             raise
@@ -79,4 +81,4 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
             await run.line.close()
         finally:
             place.close()
-    return build_report(run, incomplete)
+    return concealer.report(build_report(run, incomplete))

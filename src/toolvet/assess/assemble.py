@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from toolvet.assess.overrides import override
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool
 from toolvet.assess.run import Run, ToolRun
 from toolvet.assess.status import score, server_status, tool_status
@@ -27,8 +28,10 @@ _LONGEST_STDERR: Final = 20_000  # Characters, from the end.
 
 def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
+    options = run.options
+    counted, suppressed = override(merge(_find(run)), ignore=options.ignore, severity=options.severity)
     findings = sorted(
-        merge(_find(run)),
+        counted,
         key=lambda finding: (-finding.severity.rank, finding.id, finding.tool or ""),
     )
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
@@ -49,6 +52,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
         status=server_status(tools),
         tools=tools,
         findings=findings,
+        suppressed=suppressed,
         summary=Summary(
             tools=len(tools),
             tested=sum(tool.status != "untested" for tool in tools),

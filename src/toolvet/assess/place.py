@@ -30,9 +30,6 @@ from toolvet.discover.toml import read_toml
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.transport import StdioTarget, Target
 
-if sys.platform != "win32":
-    import fcntl
-
 _PREFIX: Final = "toolvet-place-"
 _LOCK: Final = "lock"
 # A place is made and locked within this time; only an older one without a lock belongs to a run that was killed.
@@ -66,21 +63,22 @@ class Place:
         # Also when the interpreter ends without closing, as after a second Ctrl-C.
         self._finalizer = weakref.finalize(self, _remove, folder, lock)
 
-    def explain(self, error: UnreachableError) -> UnreachableError:
-        """Return `error` with a sentence about the place, for a server that started and then did not speak."""
-        target, words = self.target, str(error)
-        if not isinstance(target, PlacedTarget) or words.startswith("cannot start"):
-            return error
+    def explain(self, problem: str) -> str:
+        """Return `problem` with a sentence about the place, for a server that started and then did not speak."""
+        target = self.target
+        if not isinstance(target, PlacedTarget) or problem.startswith("cannot start"):
+            return problem
         own_folder, own_home = target.given.cwd is None, "--keep-home" not in target.flags
         if own_folder and own_home:
-            hint = "It was started in an empty folder with an empty home: `--cwd .` and `--keep-home` start it in the real ones."
+            place = "in an empty folder with an empty home"
+            hint = f"It was started {place}: `--cwd .` and `--keep-home` start it in the real ones."
         elif own_folder:
             hint = "It was started in an empty folder: `--cwd .` starts it in this one."
         elif own_home:
             hint = "It was started with an empty home: `--keep-home` starts it with the real one."
         else:
-            return error
-        return UnreachableError(f"{words}\n{hint}")
+            return problem
+        return f"{problem}\n{hint}"
 
     def close(self) -> None:
         """Remove the folders. Call it when the server has ended."""
@@ -120,9 +118,10 @@ def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarg
     for name in ("work", "tmp", "home"):
         (folder / name).mkdir()
     given = dict(target.env or {})
-    env = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(folder / "tmp"))
+    env: dict[str, str] = {name: str(folder / "tmp") for name in ("TMPDIR", "TMP", "TEMP")}
     if not keep_home:
-        env |= {**_home_variables(folder / "home"), **dict(_runner_variables(target.command))}
+        env.update(_home_variables(folder / "home"))
+        env.update(_runner_variables(target.command))
     flags = [*(["--cwd", target.cwd] if target.cwd is not None else []), *(["--keep-home"] if keep_home else [])]
     if target.cwd is not None:
         words = (target.command, *target.args)
@@ -280,10 +279,18 @@ def _program_name(command: str) -> str:
 def _take_lock(path: Path) -> BinaryIO:
     """Hold a lock as long as this run lives, so that no other run takes the place for an abandoned one."""
     file = path.open("wb")
-    if sys.platform != "win32":
-        with suppress(OSError):  # A file system without locks: the place is young, and goes when we end.
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with suppress(OSError):  # A file system without locks: the place is young, and goes when we end.
+        _lock(file)
     return file
+
+
+def _lock(file: BinaryIO) -> None:
+    """Take the lock of `file` without waiting. Raises OSError where another process has it."""
+    if sys.platform == "win32":
+        return
+    import fcntl  # noqa: PLC0415 - Windows does not have it.
+
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _remove_abandoned(parent: Path) -> None:
@@ -307,7 +314,7 @@ def _is_abandoned(folder: Path, age: float) -> bool:
         return False
     try:
         with (folder / _LOCK).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file)
     except FileNotFoundError:
         return True
     except OSError:

@@ -144,25 +144,14 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     stale: list[Finding] = []
 
 
-class Gate(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes a run fail, and whether this one did.
-
-    `fail_on` is the severity from which a finding fails (null: none does), `fail_under` the lowest score that passes
-    (null: any does), and `failures` has a sentence for each reason why the run failed; empty when it passed.
-    """
-
-    fail_on: Literal["error", "warning", "info"] | None = "error"
-    fail_under: Percent | None = None
-    failures: list[str] = []
-
-
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One server, assessed. `incomplete` says why a run was cut short.
 
-    `score` (0-100) is null when no tool was exercised. `gate` says what decided the exit code; null when nothing did.
+    `score` (0-100) is null when no tool was exercised.
 
     `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`); the rest of the
-    report does not mention them.
+    report does not mention them. `suppressed` are the findings that the user ignores (`--ignore`, `[checks] ignore`):
+    they count nowhere. `fail_on` and `fail_under` are the thresholds of the exit code, so that formats fail with it.
     """
 
     schema: Literal["toolvet-report/1"] = SCHEMA_ID
@@ -174,7 +163,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     incomplete: str | None = None
     baseline: Baseline | None = None
-    gate: Gate | None = None
+    suppressed: list[Finding] = []
+    fail_on: Literal["error", "warning", "info", "never"] = "error"
+    fail_under: Percent | None = None
     filtered: list[str] = []
     stderr: Annotated[str, Meta(description="What the server wrote to stderr; long output is cut.")] = ""
     toolvet_version: str = ""

@@ -1,53 +1,37 @@
-"""What makes a run fail: the threshold of severity, the lowest score, and the baseline, decided in one place.
+"""Why a run fails: the threshold of severity, the lowest score and the baseline, decided in one place.
 
-The exit code, JUnit and the report all read `Report.gate`, so that they agree in every combination.
+The exit code, JUnit and the other reports read it, so that they agree in every combination.
 """
 
-import msgspec
-
 from toolvet.findings import Finding, Severity
-from toolvet.report.document import Gate, Report
-from toolvet.report.wording import counted, number
+from toolvet.report.document import Report
+from toolvet.report.wording import counted
 
 
-def apply_gate(report: Report, fail_on: Severity | None, fail_under: float | None = None) -> Report:
-    """Return `report` with its `gate`: the thresholds, and a sentence for each reason why the run fails.
+def why_failed(report: Report) -> tuple[str, ...]:
+    """Return a sentence for each reason why the run fails by the thresholds in `report`; empty when it passes.
 
-    Args:
-        report: The report, with its baseline already applied: known findings do not fail a run.
-        fail_on: The severity from which a finding fails; None when no finding does.
-        fail_under: The lowest score that passes; a report without a score does not reach it. None when any does.
-
-    Example:
-        failed = bool(apply_gate(report, Severity.ERROR, 80).gate.failures)
+    Findings that a baseline or the user keeps out do not count; a report without a score reaches no lowest score.
     """
-    gate = Gate(fail_on=None if fail_on is None else fail_on.value, fail_under=fail_under)
-    failing = [finding for finding in report.findings if fails(finding, gate)]
+    failing = [finding for finding in report.findings if fails(report, finding)]
     reasons: list[str] = []
-    if failing and fail_on is not None:
-        reasons.append(
-            f"{counted(len(failing), 'finding')} of severity {fail_on.value} or above (--fail-on {fail_on.value})"
-        )
-    shortfall = explain_shortfall(report, gate)
-    if shortfall:
-        reasons.append(shortfall)
-    return msgspec.structs.replace(report, gate=msgspec.structs.replace(gate, failures=reasons))
+    if failing:
+        level = report.fail_on
+        reasons.append(f"{counted(len(failing), 'finding')} of severity {level} or above (--fail-on {level})")
+    shortfall = explain_shortfall(report)
+    return tuple([*reasons, shortfall] if shortfall else reasons)
 
 
-def fails(finding: Finding, gate: Gate | None) -> bool:
-    """Whether a finding of a report fails the run under `gate`; without a gate an error does."""
-    level = "error" if gate is None else gate.fail_on
-    return level is not None and finding.severity.reaches(Severity(level))
+def fails(report: Report, finding: Finding) -> bool:
+    """Whether a finding of the report fails the run."""
+    return report.fail_on != "never" and finding.severity.reaches(Severity(report.fail_on))
 
 
-def explain_shortfall(report: Report, gate: Gate | None) -> str:
+def explain_shortfall(report: Report) -> str:
     """Why the score fails the run, in a sentence; empty when it does not."""
-    if gate is None or gate.fail_under is None:
+    under = report.fail_under
+    if under is None or (report.score is not None and report.score >= under):
         return ""
-    wanted = f"--fail-under {gate.fail_under:g}"
     if report.score is None:
-        return f"there is no score, because no tool was exercised ({wanted})"
-    if report.score >= gate.fail_under:
-        return ""
-    shown = f"{report.score:g}" if number(report.score) == number(gate.fail_under) else number(report.score)
-    return f"the score {shown} is below {gate.fail_under:g} ({wanted})"
+        return f"there is no score, because no tool was exercised, and --fail-under {under:g} asks for one"
+    return f"the score {report.score:g} is below --fail-under {under:g}"

@@ -132,6 +132,8 @@ def tally(report: Report) -> str:
     ]
     if report.baseline is not None and report.baseline.known:
         parts.append(f"{len(report.baseline.known):,} known from the baseline")
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed):,} ignored")
     validation = report.server.tool_validation
     if validation is not None:
         judged = f", {validation.answered:,} of {counted(validation.asked, 'call')} judged" if validation.asked else ""

@@ -1,8 +1,8 @@
 """JUnit XML as Jenkins, GitLab and the test reporters for GitHub read it: the structure of junit-10.xsd.
 
 A suite per tool with a case per scenario, and a suite per server for the findings that no failed scenario shows. A case
-fails exactly when it makes the run fail: for a finding that reaches --fail-on and is not in the baseline, and for a
-score below --fail-under. Everything else goes into a case's output, so that red means the same as in the exit code.
+fails for a finding that `fail_on` of the report names, and the score for `fail_under`: so the document fails exactly
+where the exit code is 1. All else goes into the output of a case.
 """
 
 import xml.etree.ElementTree as ET
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.findings import Card, Finding
-from toolvet.report.document import Gate, Report, Scenario, Tool
+from toolvet.report.document import Report, Scenario, Tool
 from toolvet.report.format import Format
 from toolvet.report.gate import explain_shortfall, fails
 from toolvet.report.visible import one_line, pretty, shorten, visible
@@ -60,21 +60,26 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
         "incomplete": report.incomplete or "",
     }
     classname = _name_class(report.server.name, "findings")
-    cases = [_render_finding(finding, classname, cards, fails(finding, report.gate)) for finding in findings]
-    shortfall = explain_shortfall(report, report.gate)
-    if shortfall:
-        case = _make_element("testcase", {"name": "score", "classname": classname, "time": "0"})
-        _add_child(case, "failure", shortfall, {"message": shortfall, "type": "fail-under"})
-        cases.append(case)
+    cases = [_render_finding(report, finding, classname, cards) for finding in findings]
+    if report.fail_under is not None:
+        cases.append(_render_score(report, report.fail_under, classname))
     return _make_suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
 
 
-def _render_finding(finding: Finding, classname: str, cards: Mapping[str, Card], failing: bool) -> ET.Element:  # noqa: FBT001 - decided by the gate
+def _render_score(report: Report, least: float, classname: str) -> ET.Element:
+    case = _make_element("testcase", {"name": f"score of at least {least:g}", "classname": classname, "time": "0"})
+    shortfall = explain_shortfall(report)
+    if shortfall:
+        _add_child(case, "failure", shortfall, {"message": shortfall, "type": "score"})
+    return case
+
+
+def _render_finding(report: Report, finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
     card = cards.get(finding.id)
     where = " ".join(part for part in (finding.tool or "", finding.pointer) if part)
     case = _make_element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
     body = _describe(finding, card)
-    if failing:
+    if fails(report, finding):
         _add_child(case, "failure", body, {"message": finding.message, "type": finding.id})
     else:
         _add_child(case, "system-out", f"{finding.severity}: {body}")
@@ -109,8 +114,7 @@ def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding
         cases = [case]
     else:
         cases = [
-            _render_scenario(scenario, classname, findings.get(scenario.id, []), report.gate)
-            for scenario in tool.scenarios
+            _render_scenario(report, scenario, classname, findings.get(scenario.id, [])) for scenario in tool.scenarios
         ]
     if tool.not_exercised is not None:
         case = _make_element("testcase", {"name": "a valid call succeeds", "classname": classname, "time": "0"})
@@ -119,21 +123,19 @@ def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding
     return _make_suite(report, f"{report.server.name}: {tool.name}", facts, cases)
 
 
-def _render_scenario(scenario: Scenario, classname: str, findings: Sequence[Finding], gate: Gate | None) -> ET.Element:
+def _render_scenario(report: Report, scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:
     name = f"{CATEGORY[scenario.category]}: {scenario.name}"
     case = _make_element("testcase", {"name": name, "classname": classname, "time": _seconds(scenario.duration_ms)})
     if scenario.outcome == "not_run" or (scenario.outage and not findings):
         _add_child(case, "skipped", "", {"message": scenario.note or "the run ended before this call"})
-        return case
-    if scenario.passed:
-        return case
-    failing = [finding for finding in findings if fails(finding, gate)]
-    body = _describe_scenario(scenario, findings)
-    if failing:
-        message = scenario.note or failing[0].message
-        _add_child(case, "failure", body, {"message": message, "type": failing[0].id})
-    else:
-        _add_child(case, "system-out", f"did not pass: {scenario.note or OUTCOME[scenario.outcome]}\n\n{body}")
+    elif not scenario.passed:
+        message = scenario.note or (findings[0].message if findings else OUTCOME[scenario.outcome])
+        described = _describe_scenario(scenario, findings)
+        failing = [finding for finding in findings if fails(report, finding)]
+        if failing:
+            _add_child(case, "failure", described, {"message": message, "type": failing[0].id})
+        else:
+            _add_child(case, "system-out", f"not passed: {message}\n{described}")
     return case
 
 

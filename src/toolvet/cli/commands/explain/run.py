@@ -1,15 +1,14 @@
 """The work of `toolvet explain`: a check's id → its card on stdout."""
 
 import sys
-from difflib import get_close_matches
 
 import msgspec
 import orjson
 from rich.console import Console
 from rich.text import Text
 
+from toolvet.cli.checks import card_named
 from toolvet.cli.table import SEVERITY_STYLE, new_table
-from toolvet.errors import UsageError
 from toolvet.findings import Card
 from toolvet.rules import cards
 from toolvet.rules.terms import TERMS, Term
@@ -24,13 +23,7 @@ def explain(check_id: str | None, *, as_json: bool) -> int:
         _define(TERMS[check_id], as_json=as_json)
         return 0
     known = cards()
-    if check_id is not None and check_id not in known:
-        close = get_close_matches(check_id, known, n=3, cutoff=0.5)
-        raise UsageError(
-            f"no check is named '{check_id}'"
-            + (f"; did you mean {' or '.join(close)}?" if close else "; `toolvet explain` lists them all")
-        )
-    chosen = list(known.values()) if check_id is None else [known[check_id]]
+    chosen = list(known.values()) if check_id is None else [card_named(check_id)]
     if as_json:
         builtins: object = msgspec.to_builtins(chosen if check_id is None else chosen[0])
         sys.stdout.write(orjson.dumps(builtins, option=orjson.OPT_INDENT_2).decode() + "\n")
