@@ -64,6 +64,7 @@ def observe(
         outcome=Outcome.INVALID_MESSAGE,
         category=plan.category,
         breach=plan.breach,
+        absent=plan.absent,
         violations=compiled(tool.input_schema).violations(plan.arguments),
         protocol_version=protocol_version,
         duration_ms=round(reply.duration * 1000, 3),
@@ -147,6 +148,8 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     if ended in {Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}:
         return False, "a protocol error for a call that its schema allows"
     verdict = verdict_of(call)
+    if ended is Ending.UNFLAGGED_ERROR and call.absent:
+        return False, f"says that there is no such {call.absent}, and not that this is an error"
     if verdict is None or verdict.classification != "fully_working":
         return False, verdict.issues[0] if verdict and verdict.issues else f"the call ended in a {ended.value}"
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"

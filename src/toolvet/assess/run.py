@@ -6,7 +6,7 @@ times out or takes the server down while others were being called is called agai
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -14,11 +14,13 @@ from functools import partial
 from typing import Final, Protocol
 
 from toolvet.assess.exchange import AssessedScenario, observe, scenario_of, unsent_scenario
+from toolvet.assess.folder import Folder, list_folder
+from toolvet.assess.guard import Guard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
 from toolvet.assess.plan import PlannedCall
-from toolvet.assess.scenarios import plan_calls
+from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
@@ -26,9 +28,9 @@ from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
 from toolvet.rules import ObservedCall, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
-from toolvet.rules.consent import Habits, habits_of, why_not_called
+from toolvet.rules.consent import habits_of, why_not_called
 from toolvet.schema import compiled
-from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, Target, TimedOut
+from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
 
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
@@ -70,11 +72,13 @@ class Silent:
 class ToolRun:
     """One tool of the list and all that is known of it so far.
 
-    `skipped` says why it is not called, `findings` are those about its definition, and `scenarios` grows call by call.
+    `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
+    `findings` are those about its definition, and `scenarios` grows call by call.
     """
 
     definition: ToolDefinition
     skipped: str | None = None
+    changes: bool = False
     scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
     findings: list[Finding] = field(default_factory=list[Finding])
 
@@ -110,6 +114,7 @@ class Run:
         self.began = time.perf_counter()
         self._watch = watch
         self._harvest = Harvest()
+        self._folder: Folder | None = None
         self._under_way = 0
 
     @property
@@ -137,6 +142,7 @@ class Run:
         self.listing = await self.line.list_tools()
         self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(self.listing.tools)]
         self._choose()
+        self._folder = list_folder(self.target.cwd) if isinstance(self.target, StdioTarget) else None
         for run in self.tools:
             if not run.skipped or not self.options.why_left_out(run.definition.name):
                 run.findings.extend(judge_tool(run.definition))
@@ -144,15 +150,19 @@ class Run:
         self._watch.planned(len(waiting))
         if self.options.plan_only:
             for run in waiting:
-                for plan in self._plan(run):
+                for plan in self._plan(run, self._values(run)):
                     run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None:
             await self._ask_for_unknown_tool()
-        waves = Waves([run.definition for run in waiting], self._harvest, self.options.fixtures, self.options.values)
+        changing = frozenset(position for position, run in enumerate(waiting) if run.changes)
+        definitions = [run.definition for run in waiting]
+        waves = Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
         while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
+                if run.changes:
+                    note_creations(self._harvest, run.calls)
                 self._harvest.gather(run.calls)
         if self.gave_up is None:
             await self.validation.ask_at_least_once([run.definition for run in self.tools])
@@ -171,10 +181,15 @@ class Run:
         habits = habits_of([run.definition for run in self.tools])
         for run in self.tools:
             tool = run.definition
-            run.skipped = self._why_skipped(tool, met, habits)
+            run.skipped = self._why_skipped(tool, met)
+            if run.skipped is None and options.arguments is None:
+                reason = why_not_called(tool, habits)
+                run.changes = reason is not None
+                if reason and not options.is_included(tool.name):
+                    run.skipped = f"{reason}; --include {tool.name} calls it"
             met.add(tool.name)
 
-    def _why_skipped(self, tool: ToolDefinition, met: set[str], habits: Habits) -> str | None:
+    def _why_skipped(self, tool: ToolDefinition, met: set[str]) -> str | None:
         if not tool.name:
             return "it has no name, so it cannot be called"
         left_out = self.options.why_left_out(tool.name)
@@ -186,10 +201,6 @@ class Run:
             return "it runs only as a task (execution.taskSupport: required)"
         if self.validation and self.validation.validates_as(tool.name) and not self.options.tools:
             return "it validates the calls of the other tools, and is asked about each; --tool calls it"
-        if self.options.arguments is None and not self.options.is_included(tool.name):
-            reason = why_not_called(tool, habits)
-            if reason:
-                return f"{reason}; --include {tool.name} calls it"
         return None
 
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:
@@ -228,7 +239,8 @@ class Run:
         """Send one plan after the other. Each reply is judged while the server works on the next call."""
         silent = 0
         judge_last_reply: Callable[[], None] = _do_nothing
-        for plan in self._plan(run):
+        values = self._values(run)
+        for plan in self._plan(run, values):
             if self.gave_up or silent >= _MOST_SILENT:
                 judge_last_reply()
                 judge_last_reply = _do_nothing
@@ -260,6 +272,11 @@ class Run:
                 detail=detail,
                 preview=preview,
             )
+            if plan.category in FORMATIVE and values is not None:
+                # The next call depends on what this one showed.
+                judge_last_reply()
+                judge_last_reply = _do_nothing
+                values.learn(run.calls[-1])
         judge_last_reply()
 
     def _judge_reply(
@@ -287,33 +304,57 @@ class Run:
             self.gave_up = "not sent: the server did not come back"
         return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
-    def _plan(self, run: ToolRun) -> Sequence[PlannedCall]:
-        """The calls to make of a tool; none, with the reason in `run.skipped`, where no arguments can be made."""
+    def _values(self, run: ToolRun) -> Values | None:
+        """The arguments for a tool; None, with the reason in `run.skipped`, where none can be made or may be sent."""
         tool, options = run.definition, self.options
-        if options.arguments is not None:
-            return (
-                PlannedCall(
-                    name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"
-                ),
-            )
         fixtures = options.fixtures.get(tool.name, ())
+        if options.arguments is not None:
+            return None
         schema = compiled(tool.input_schema)
         if schema.problem is not None:
             run.skipped = f"its inputSchema does not compile: {schema.problem.message}"
-            return ()
+            return None
+        guard: Guard | None = None
+        if run.changes:
+            guard = guard_of(tool, self._harvest, known=options.values, fixtures=fixtures, folder=self._folder)
+            if guard.missing and not options.plan_only:
+                run.skipped = (
+                    "destructive, and this run made nothing that could be given as "
+                    f"{' or '.join(map(repr, guard.missing))}: give it a fixture"
+                )
+                return None
         try:
-            plans = list(
-                plan_calls(Values(tool, self._harvest, fixtures[0] if fixtures else None, options.values), options.seed)
+            return Values(
+                tool,
+                self._harvest,
+                fixtures[0] if fixtures else None,
+                options.values,
+                folder=self._folder,
+                guard=guard,
             )
         except Unsatisfiable as error:
             run.skipped = f"no arguments satisfy its inputSchema: {error}"
-            return ()
-        for number, fixture in enumerate(fixtures[1:], start=2):
-            plans.insert(
-                number,
-                PlannedCall(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture"),
+            return None
+
+    def _plan(self, run: ToolRun, values: Values | None) -> Iterator[PlannedCall]:
+        """The calls to make of a tool, each planned when the one before it has shown what the tool takes."""
+        options = self.options
+        if options.arguments is not None:
+            yield PlannedCall(
+                name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"
             )
-        return plans
+        if values is None:
+            return
+        more = [
+            PlannedCall(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture")
+            for number, fixture in enumerate(options.fixtures.get(run.definition.name, ())[1:], start=2)
+        ]
+        for plan in plan_calls(values, options.seed):
+            if plan.category not in FORMATIVE:
+                yield from more
+                more = []
+            yield plan
+        yield from more
 
     async def _ask_for_unknown_tool(self) -> None:
         plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")

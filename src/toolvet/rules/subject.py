@@ -136,6 +136,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT. `detail` holds what is
     known of an outcome without an answer (exit code, last words on stderr, why a message was invalid). `preview` is
     what the server's own validator said just before the call; None when it was not asked or gave no verdict.
+    `absent` is the parameter whose value was made to name nothing that exists, or "".
     """
 
     tool: ToolDefinition
@@ -151,6 +152,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     protocol_version: str = ""
     detail: str = ""
     preview: Preview | None = None
+    absent: str = ""
 
     @property
     def rejected(self) -> bool:
