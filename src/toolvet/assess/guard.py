@@ -24,7 +24,7 @@ from toolvet.discover import data_file
 from toolvet.redact import word_segments
 from toolvet.rules import ObservedCall, ToolDefinition
 from toolvet.rules.ending import words_of
-from toolvet.schema.json_value import is_object, members
+from toolvet.schema.json_value import elements, is_object, members
 
 DeedKind = Literal["creates", "changes", "deletes"]
 
@@ -215,9 +215,8 @@ def _top_scalars(result: object, noun: str) -> Iterator[tuple[str, object]]:
     """The scalars of an answer that is one object, also inside one wrapper; of lists nothing, which may be old."""
     from_text: list[object] = []
     structured = members(result).get("structuredContent")
-    content = members(result).get("content")
-    if structured is None and isinstance(content, list):
-        for block in content:
+    if structured is None:
+        for block in elements(members(result).get("content")):
             text = members(block).get("text")
             if isinstance(text, str) and text.lstrip().startswith("{"):
                 try:

@@ -1,7 +1,7 @@
 """Parameters that name a thing which exists or not, and values of the same shape that name nothing.
 
 parameter   book_id, whose known value is "b-17"
-absent      "q-84063917": letters stay letters, digits digits, and no book has it
+absent      "q-063917": letters stay letters, digits digits, and no book has it
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from toolvet.redact import word_segments
-from toolvet.schema.json_value import is_object, members
+from toolvet.schema.json_value import elements, is_array, is_object, members, names
 
 _NAMING: Final = frozenset({"id", "ids", "slug", "uuid", "guid", "isbn", "sku", "key", "keys", "identifier"})
 # A key of these kinds orders, opens or groups things, and does not name one.
@@ -23,7 +23,7 @@ _HEX: Final = re.compile(r"(?=.*[0-9])(?=.*[a-fA-F])[0-9a-fA-F]{12,}")
 _NUMBERS: Final = (987_654_321, 98_765_432, 987_654, 9_876, 987, 98)
 _DIGITS: Final = "8406391725"
 _LETTERS: Final = "qxzjvkwq"
-_SHORTEST: Final = 8  # Characters: "b-17" with other digits may name another book, "q-84063917" does not.
+_SHORTEST: Final = 8  # Characters: "b-17" with other digits may name another book, "q-063917" does not.
 
 
 def is_identifier(name: str, declared: object) -> bool:
@@ -32,7 +32,9 @@ def is_identifier(name: str, declared: object) -> bool:
     one = _of_one(declared)
     if one.get("format") == "uuid":
         return True
-    if not words or words[-1] not in _NAMING or _OTHER_KEYS.intersection(words):
+    if not words or words[-1] not in _NAMING:
+        return False
+    if words[-1] in {"key", "keys"} and _OTHER_KEYS.intersection(words):
         return False
     return _is_plain(one)
 
@@ -47,13 +49,11 @@ def is_fed(name: str, declared: object, tool: str) -> bool:
 
 def absent_values(known: object, accepts: Callable[[object], bool]) -> Iterator[object]:
     """Values of the type and shape of `known` that name nothing, the likeliest first, if `accepts` takes them."""
-    candidates: Iterator[object]
-    if isinstance(known, list):
-        first: object = known[0] if known else "example"
-        candidates = ([value] for value in _absent(first))
-    else:
-        candidates = _absent(known)
-    return (value for value in candidates if value != known and accepts(value))
+    one = known if not is_array(known) else known[0] if known else "example"
+    for value in _absent(one):
+        candidate = [value] if is_array(known) else value
+        if candidate != known and accepts(candidate):
+            yield candidate
 
 
 def _absent(known: object) -> Iterator[object]:
@@ -108,17 +108,13 @@ def _of_one(declared: object) -> Mapping[str, object]:
 
 def _branches(schema: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     for word in ("anyOf", "oneOf"):
-        branches = schema.get(word)
-        if isinstance(branches, list):
-            yield from (members(branch) for branch in branches if is_object(branch))
+        yield from (members(branch) for branch in elements(schema.get(word)))
 
 
 def _is_plain(schema: Mapping[str, object]) -> bool:
     """Whether any string or whole number may be sent."""
     if "enum" in schema or "const" in schema:
         return False
-    kinds = schema.get("type")
-    return kinds is None or any(
-        kind in ("string", "integer", "number")
-        for kind in ([kinds] if isinstance(kinds, str) else list(kinds) if isinstance(kinds, list) else [])
-    )
+    kind = schema.get("type")
+    kinds = {kind} if isinstance(kind, str) else {*names(kind)}
+    return kind is None or not kinds.isdisjoint({"string", "integer", "number"})

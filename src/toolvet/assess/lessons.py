@@ -207,7 +207,7 @@ def _bound(case: _Case, match: re.Match[str], step: int) -> dict[str, object] | 
         name for name, value in case.arguments.items() if isinstance(value, int | float) and not isinstance(value, bool)
     ]
     name = case.parameter(match["name"] or "") or (numbers[0] if len(numbers) == 1 else None)
-    if name not in numbers or name is None:
+    if name is None or name not in numbers:
         return None
     bound = float(match["number"]) + (step if match["strict"] else 0)
     whole = bound.is_integer() and not isinstance(case.arguments[name], float)
@@ -227,7 +227,7 @@ def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
             word_segments(name)
         )
     ]
-    found = next((names for names in (quoted, named, timely) if names), [])
+    found = quoted or named or timely
     return {**case.arguments, **dict.fromkeys(found, value)} if value and found else None
 
 

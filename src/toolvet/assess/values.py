@@ -213,7 +213,7 @@ class Values:
             return self._guard.value(name), "settings" if name in self._known else "made in this run"
         if name in self._known:
             return self._known[name], "settings"
-        if isinstance(declared, Mapping) and any(declared.get(word) not in (None, "") for word in VALUE_KEYWORDS):
+        if is_object(declared) and any(declared.get(word) not in (None, "") for word in VALUE_KEYWORDS):
             return None, ""
         found = self._harvest.value(name)
         path = self.folder.value(self.tool, name) if self.folder is not None else None

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence, Set as AbstractSet
 
 from toolvet.assess.guard import deed_of, protected_parameters
 from toolvet.assess.harvest import Harvest, Name, name_of
+from toolvet.assess.identifiers import is_identifier
 from toolvet.assess.options import Arguments
 from toolvet.assess.values import VALUE_KEYWORDS
 from toolvet.rules import ToolDefinition
@@ -97,9 +98,15 @@ def guessed_parameters(tool: ToolDefinition, known: Arguments) -> tuple[str, ...
     """The required parameters whose values would have to be guessed unless an earlier result has them.
 
     No guess is needed where the user (`known`) or the schema gives a value, and for kinds that any value serves:
-    numbers, booleans, structures, strings of a format.
+    numbers, booleans, structures, strings of a format; but an identifier is not served by any number.
     """
-    return tuple(name for name in tool.required if name not in known and _is_free_text(tool.properties.get(name)))
+    return tuple(name for name in tool.required if name not in known and _needs_guess(name, tool.properties.get(name)))
+
+
+def _needs_guess(name: str, declared: object) -> bool:
+    if _is_free_text(declared):
+        return True
+    return is_identifier(name, declared) and not any(word in members(declared) for word in VALUE_KEYWORDS)
 
 
 def _is_free_text(declared: object) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from toolvet.assess.folder import path_kind
 from toolvet.assess.identifiers import absent_values, is_fed, is_identifier
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
@@ -23,7 +24,7 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
         if not (is_identifier(name, declared) or (fed is not None and is_fed(name, declared, values.tool.name))):
             continue
         known = base.get(name, widest.get(name))
-        known = fed if type(fed) is type(known) and values.folder is None else known
+        known = fed if type(fed) is type(known) and path_kind(values.tool, name) is None else known
         if values.folder is not None and known == values.folder.path:
             known = values.folder.join("example")  # A sibling of the folder would be refused for its place.
         candidates = absent_values(
