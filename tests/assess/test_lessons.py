@@ -74,8 +74,8 @@ NUMBER = {"type": "integer"}
         (tool("item_id"), {}, "f() missing 1 required positional argument: 'item_id'", {"item_id": 1}),
         (
             tool("path"),
-            {"path": "/tmp/x.txt"},
-            "Access denied - path outside allowed directories: /tmp/x.txt not in /srv/data",
+            {"path": "/etc/x.txt"},
+            "Access denied - path outside allowed directories: /etc/x.txt not in /srv/data",
             {"path": "/srv/data/x.txt"},
         ),
         (tool(limit=NUMBER), {"limit": 1}, "limit must be at least 10", {"limit": 10}),

@@ -23,6 +23,7 @@ from toolvet.rules import ToolDefinition
 Kind = Literal["allowed", "extension", "exclusive", "needed", "folder", "minimum", "maximum", "date", "is_folder"]
 Arguments: TypeAlias = Mapping[str, object]
 
+_SHORTEST_WORD: Final = 3  # Characters of the last word of a name that may stand for it: "type" for unit_type.
 _LONGEST: Final = 2_000  # Characters of a refusal that are read.
 _DATES: Final = {
     "YYYY-MM-DD": "2025-01-15", "%Y-%m-%d": "2025-01-15", "YYYY/MM/DD": "2025/01/15", "MM/DD/YYYY": "01/15/2025",
@@ -145,9 +146,12 @@ def _blamed(case: _Case, before: str) -> str | None:
 
 def _place(name: str, text: str) -> int:
     """Where a parameter is named last in a text: by its whole name, or by its last word; -1 where it is not."""
-    whole = max(text.lower().rfind(name.lower()), text.lower().rfind(" ".join(word_segments(name))))
-    last = (word_segments(name) or ("",))[-1]
-    return whole if whole >= 0 else text.lower().rfind(last) if len(last) > 2 else -1
+    words = word_segments(name) or ("",)
+    for wanted in (name, " ".join(words), words[-1] if len(words[-1]) >= _SHORTEST_WORD else name):
+        places = [match.start() for match in re.finditer(rf"(?i)(?<!\w){re.escape(wanted)}(?!\w)", text)]
+        if places:
+            return places[-1]
+    return -1
 
 
 def _obey_extension(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
