@@ -27,10 +27,10 @@ from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import ObservedCall, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
+from toolvet.rules import ObservedCall, ServerSeen, ToolDefinition, judge_tool, tool_definition
 from toolvet.rules.consent import habits_of, why_not_called
 from toolvet.schema import compiled
-from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
+from toolvet.transport import ConnectionLost, Listing, McpSession, StdioTarget, Target, TimedOut
 
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
@@ -236,21 +236,32 @@ class Run:
         self._watch.ended(run.definition.name)
 
     async def _send_scenarios(self, run: ToolRun) -> None:
-        """Send one plan after the other. Each reply is judged while the server works on the next call."""
+        """Send one plan after the other.
+
+        While the server works on a call, the reply before it is judged and the next call is planned. A plan that depends
+        on what a call shows waits for that.
+        """
         silent = 0
         judge_last_reply: Callable[[], None] = _do_nothing
         values = self._values(run)
-        for plan in self._plan(run, values):
+        plans = self._plan(run, values)
+        plan = next(plans, None)
+        while plan is not None:
             if self.gave_up or silent >= _MOST_SILENT:
                 judge_last_reply()
                 judge_last_reply = _do_nothing
                 run.leave_out(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer")
+                plan = next(plans, None)
                 continue
+            is_formative = values is not None and plan.category in FORMATIVE
+            upcoming: PlannedCall | None = None
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
             asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
+                if not is_formative:
+                    upcoming = next(plans, None)
                 reply, session = await asking
             finally:
                 asking.cancel()
@@ -263,38 +274,30 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            judge_last_reply = partial(
-                self._judge_reply,
-                run,
+            read_reply = partial(
+                observe,
+                run.definition,
                 plan,
                 reply,
                 protocol_version=session.protocol_version,
                 detail=detail,
                 preview=preview,
             )
-            if plan.category in FORMATIVE and values is not None:
-                # The next call depends on what this one showed.
-                judge_last_reply()
-                judge_last_reply = _do_nothing
-                values.learn(run.calls[-1])
+            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
+            if is_formative and values is not None:
+                call = read_reply()
+                values.learn(call)
+                judge_last_reply = partial(self._judge_reply, run, plan, partial(_return, call))
+                upcoming = next(plans, None)
+            plan = upcoming
         judge_last_reply()
 
-    def _judge_reply(
-        self,
-        run: ToolRun,
-        plan: PlannedCall,
-        reply: Reply,
-        *,
-        protocol_version: str,
-        detail: str,
-        preview: Preview | None,
-    ) -> None:
+    def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
         """Add what came of a plan to the scenarios of the tool."""
-        tool = run.definition
-        call = observe(tool, plan, reply, protocol_version=protocol_version, detail=detail, preview=preview)
+        call = read_reply()
         scenario = scenario_of(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(AssessedScenario(scenario, call))
-        self._watch.called(tool.name, scenario)
+        self._watch.called(run.definition.name, scenario)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
@@ -363,6 +366,11 @@ class Run:
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
         self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
+
+
+def _return(call: ObservedCall) -> ObservedCall:
+    """A call that was read already."""
+    return call
 
 
 def _do_nothing() -> None:
