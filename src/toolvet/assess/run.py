@@ -238,8 +238,8 @@ class Run:
     async def _send_scenarios(self, run: ToolRun) -> None:
         """Send one plan after the other.
 
-        While the server works on a call, the reply before it is judged and the next call is planned. A plan that depends
-        on what a call shows waits for that.
+        While the server works on a call, the reply before it is judged and the next call is planned. A plan that
+        depends on what a call shows waits for that.
         """
         silent = 0
         judge_last_reply: Callable[[], None] = _do_nothing
