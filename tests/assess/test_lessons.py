@@ -82,6 +82,12 @@ NUMBER = {"type": "integer"}
         (tool(limit=NUMBER), {"limit": 0}, "limit must be greater than 0", {"limit": 1}),
         (tool(limit=NUMBER), {"limit": 200}, "limit must be at most 100", {"limit": 100}),
         (tool("start"), {"start": "x"}, "Invalid date. Use YYYY-MM-DD.", {"start": "2025-01-15"}),
+        (
+            tool("text", style={}),
+            {"text": "a", "style": "b"},
+            "style is not supported for 'markdown'. Supported formats: docx, odt",
+            {"text": "a"},
+        ),
         (tool("path"), {"path": "/work"}, "EISDIR: illegal operation on a directory, read", {"path": "/work/a.txt"}),
     ],
 )

@@ -28,7 +28,7 @@ _FORMATS: Final = {
     "excel": "xlsx", "workbook": "xlsx", "spreadsheet": "xlsx", "word": "docx",
     "powerpoint": "pptx", "presentation": "pptx",
     "pdf": "pdf", "csv": "csv", "json": "json", "markdown": "md", "image": "png", "png": "png", "yaml": "yaml",
-    "xml": "xml", "html": "html", "text": "txt",
+    "xml": "xml", "html": "html",
 }  # fmt: skip
 FRESH: Final = "toolvet-made"  # The stem of what this run makes.
 

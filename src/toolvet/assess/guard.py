@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.assess.folder import FRESH, Folder, path_kind
+from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
 from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.identifiers import is_identifier
 from toolvet.discover import data_file
@@ -44,14 +44,19 @@ class DeedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aims: frozenset[str]
     names: frozenset[str]
     prose: frozenset[str]
+    matter: frozenset[str]
 
 
 def deed_of(tool: ToolDefinition) -> DeedKind:
     """Return what a changing tool does to the thing it is about, by the words of its name; deleting outweighs all."""
     words = word_segments(tool.name)
-    if any(word in _words().deletes for word in words) or tool.annotations.get("destructiveHint") is True:
+    if _says_delete(tool) or tool.annotations.get("destructiveHint") is True:
         return "creates" if words[:1] and words[0] in _words().creates else "deletes"
     return "creates" if any(word in _words().creates for word in words[:2]) else "changes"
+
+
+def _says_delete(tool: ToolDefinition) -> bool:
+    return any(word in _words().deletes for word in word_segments(tool.name))
 
 
 def protected_parameters(tool: ToolDefinition) -> tuple[str, ...]:
@@ -151,9 +156,11 @@ def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | No
     creates = deed_of(tool) == "creates"
     declared = members(tool.properties.get(name))
     if kind is not None:
-        if creates:
-            return folder.fresh(tool, name) if folder is not None else None
-        return next(iter(harvest.made(("path",))), None)
+        made, spoken = harvest.made(("path",)), spoken_extensions(tool, name)
+        suited = [path for path in made if not spoken or str(path).lower().endswith(spoken)]
+        if suited or not creates:
+            return next(iter(suited or made), None)
+        return folder.fresh(tool, name) if folder is not None else None
     if creates and _names_itself(tool, name):
         return FRESH if declared.get("type", "string") == "string" else None
     aims = own[-1:] and own[-1] in _words().aims and not is_identifier(name, declared)
@@ -190,9 +197,10 @@ def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
         return True
     if words[-1] in table.names and words[-1] not in {"title", "label"}:
         return True
-    if deed_of(tool) == "deletes":
+    if _says_delete(tool):
         return schema.get("type") != "number" and words[-1] not in table.prose
-    return len(words) == 1 and name_of(name) == (_noun(tool),) and deed_of(tool) == "changes"
+    is_its_noun = len(words) == 1 and name_of(name) == (_noun(tool),) and words[-1] not in table.matter
+    return is_its_noun and deed_of(tool) == "changes"
 
 
 def _names_itself(tool: ToolDefinition, name: str) -> bool:

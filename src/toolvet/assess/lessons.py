@@ -20,7 +20,9 @@ from toolvet.discover import data_file
 from toolvet.redact import word_segments
 from toolvet.rules import ToolDefinition
 
-Kind = Literal["allowed", "extension", "exclusive", "needed", "folder", "minimum", "maximum", "date", "is_folder"]
+Kind = Literal[
+    "unwanted", "allowed", "extension", "exclusive", "needed", "folder", "minimum", "maximum", "date", "is_folder"
+]
 Arguments: TypeAlias = Mapping[str, object]
 
 _SHORTEST_WORD: Final = 3  # Characters of the last word of a name that may stand for it: "type" for unit_type.
@@ -244,7 +246,15 @@ def _obey_is_folder(case: _Case, _match: re.Match[str]) -> dict[str, object] | N
     return None
 
 
+def _obey_unwanted(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    name = case.parameter(match["name"])
+    if name is None or name not in case.arguments or name in case.tool.required:
+        return None
+    return {key: value for key, value in case.arguments.items() if key != name}
+
+
 _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | None]]] = {
+    "unwanted": _obey_unwanted,
     "allowed": _obey_allowed,
     "extension": _obey_extension,
     "exclusive": _obey_exclusive,

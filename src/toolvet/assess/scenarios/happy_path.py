@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.scenarios.progressive import attempts
 from toolvet.assess.values import Values
 
 ORDER: Final = 2
@@ -16,5 +17,4 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     if values.has_success:
         untried = [name for name in values.optional() if name not in values.tried]
         sample = values.widen(untried) or sample
-    values.expect(sample.arguments)
-    yield PlannedCall(name="all properties", category=CATEGORY, arguments=sample.arguments, origin=sample.origin)
+    yield from attempts(values, "all properties", sample, CATEGORY)

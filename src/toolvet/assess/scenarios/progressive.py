@@ -11,29 +11,39 @@ from typing import Final
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Sample, Values
+from toolvet.rules.subject import Category
 
 ORDER: Final = 1
-CATEGORY: Final = "progressive"
+CATEGORY: Final[Category] = "progressive"
+MOST_FIRST: Final = 3  # Optional parameters of which one may be enough.
 MOST: Final = 6  # Optional parameters that are added one at a time; more follow together.
 
 
 def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     """The minimal call, what its refusals ask for, and the optional parameters but the last."""
-    yield from _attempts(values, "minimal", values.required_only())
+    yield from attempts(values, "minimal", values.required_only())
+    if values.is_refused and not values.required_only().arguments:
+        # Nothing is required, and yet nothing is not enough: one of the optional parameters may be.
+        for name in values.optional()[:MOST_FIRST]:
+            sample = values.widen([name])
+            if sample is not None:
+                yield from attempts(values, f"only {name}", sample)
+            if not values.is_refused:
+                break
     if values.is_refused:
         return
     for name in values.optional()[:-1][:MOST]:
         sample = values.widen([name])
         if sample is not None:
-            yield from _attempts(values, f"with {name}", sample)
+            yield from attempts(values, f"with {name}", sample)
 
 
-def _attempts(values: Values, name: str, sample: Sample) -> Iterator[PlannedCall]:
+def attempts(values: Values, name: str, sample: Sample, category: Category = CATEGORY) -> Iterator[PlannedCall]:
     """A call and, as long as it is refused with words that say what was wanted, the next one that obeys."""
     values.expect(sample.arguments)
-    yield PlannedCall(name=name, category=CATEGORY, arguments=sample.arguments, origin=sample.origin)
+    yield PlannedCall(name=name, category=category, arguments=sample.arguments, origin=sample.origin)
     while (lesson := values.retry()) is not None:
         values.expect(lesson.arguments)
         yield PlannedCall(
-            name=f"{name}, as the refusal asked", category=CATEGORY, arguments=lesson.arguments, origin="refusal"
+            name=f"{name}, as the refusal asked", category=category, arguments=lesson.arguments, origin="refusal"
         )
