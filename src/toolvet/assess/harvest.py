@@ -169,6 +169,8 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, obj
                 yield from _leaves(entry, own[-1] if own else subject, depth + 1)
     elif is_array(value):
         for entry in value[:_MOST_VALUES]:
+            if subject in _DEEDS and not (is_object(entry) or is_array(entry)):
+                continue
             if isinstance(entry, str) and entry.startswith("/"):
                 yield ("path",), entry
                 yield (subject, "path"), entry
