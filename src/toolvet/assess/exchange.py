@@ -77,6 +77,7 @@ def observe(
         outcome=Outcome.INVALID_MESSAGE,
         category=plan.category,
         breach=plan.breach,
+        absent=plan.absent,
         violations=compiled(tool.input_schema).violations(plan.arguments),
         protocol_version=protocol_version,
         duration_ms=round(reply.duration * 1000, 3),
@@ -167,6 +168,8 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     verdict = verdict_of(call)
     if ended is Ending.FAILURE and not fails_by_itself(call):
         return True, "answered: a refusal in words that are unclear"
+    if ended is Ending.UNFLAGGED_ERROR and call.absent:
+        return False, f"says that there is no such {call.absent}, and not that this is an error"
     if verdict is None or verdict.classification != "fully_working":
         return False, verdict.issues[0] if verdict and verdict.issues else f"the call ended in a {ended.value}"
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"

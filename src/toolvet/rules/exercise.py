@@ -35,11 +35,16 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True):
 
 def exercise_of(calls: Sequence[ObservedCall]) -> Exercise:
     """Return how the valid calls among `calls` (all of one tool) went."""
-    valid = [call for call in calls if call.breach is None and not is_bad(call)]
+    valid = [call for call in calls if is_plain(call)]
     succeeded = sum(ending(call) is Ending.SUCCESS for call in valid)
     failed = sum(fails_by_itself(call) for call in valid)
-    reason = _explain(calls, valid) if calls and not succeeded and not failed else ""
+    reason = _explain(valid) if calls and not succeeded and not failed else ""
     return Exercise(tried=len(valid), succeeded=succeeded, failed=failed, reason=reason)
+
+
+def is_plain(call: ObservedCall) -> bool:
+    """Whether a call asks for what the tool is there for: valid arguments, none of them made to be wrong or absent."""
+    return call.breach is None and not call.absent and not is_bad(call)
 
 
 def fails_by_itself(call: ObservedCall) -> bool:
@@ -69,7 +74,7 @@ def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
     return any((len(value.strip()) > _SHORTEST and value in words) or f"'{value}'" in words for value in values)
 
 
-def _explain(calls: Sequence[ObservedCall], valid: Sequence[ObservedCall]) -> str:
+def _explain(valid: Sequence[ObservedCall]) -> str:
     if not valid:
         return "No valid call was made; a fixture with good arguments would help."
     many = f"None of {len(valid)} valid calls succeeded" if len(valid) > 1 else "The valid call did not succeed"
@@ -77,7 +82,6 @@ def _explain(calls: Sequence[ObservedCall], valid: Sequence[ObservedCall]) -> st
     if all(ending(call) is Ending.UNFINISHED for call in valid):
         return f"{many}: the server wants input or a task first, which an assessment cannot give."
     words = next((found for call in valid if (found := quote(words_of(call), 120))), "")
-    del calls
     said = f'{many}: "{words}"' if words else f"{many}."
     if outage is None:
         return f"{said} A fixture with arguments that exist where the server runs would help ([[fixtures.TOOL]])."

@@ -137,6 +137,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     known of an outcome without an answer (exit code, last words on stderr, why a message was invalid). `preview` is
     what the server's own validator said just before the call; None when it was not asked or gave no verdict.
     `known_paths` are paths that the caller gave to the server in other ways: its working folder, its command line.
+    `absent` is the parameter whose value was made to name nothing that exists, or "".
     """
 
     tool: ToolDefinition
@@ -153,6 +154,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     preview: Preview | None = None
     known_paths: tuple[str, ...] = ()
+    absent: str = ""
 
     @property
     def rejected(self) -> bool:

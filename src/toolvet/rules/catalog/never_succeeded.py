@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import REFUSALS, Ending, ending, is_bad, words_of
-from toolvet.rules.exercise import fails_by_itself
+from toolvet.rules.ending import REFUSALS, Ending, ending, words_of
+from toolvet.rules.exercise import fails_by_itself, is_plain
 from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import list_names, quote
 from toolvet.rules.subject import ObservedCall, ServerSeen
@@ -63,7 +63,7 @@ def _refused_tools(calls: Sequence[ObservedCall]) -> Iterator[tuple[str, list[Ob
     """The tools all of whose valid calls were refused, with these calls; what met an outage was not refused."""
     by_tool: dict[str, list[ObservedCall]] = {}
     for call in calls:
-        if call.breach is None and not is_bad(call):
+        if is_plain(call):
             by_tool.setdefault(call.tool.name, []).append(call)
     for name, valid in by_tool.items():
         refused = all(ending(call) in _REFUSED and not fails_by_itself(call) for call in valid)
