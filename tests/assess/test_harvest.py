@@ -30,6 +30,17 @@ def text(words: str) -> dict[str, object]:
         ("list_allowed_directories", text("Allowed directories:\n/srv/books"), "path", "/srv/books"),
         ("list_books", text('[{"bookId": 3}]'), "book-id", 3),
         ("list_rooms", text("north\nsouth"), "room_name", "north"),
+        (
+            "list_documents",
+            text("Found 2 documents:\n- contract.docx (35.88 KB)\n- b.docx"),
+            "document",
+            "contract.docx",
+        ),
+        ("list_rooms", text("Rooms:\n• north\n• south"), "room_name", "north"),
+        ("list_rooms", text("* **north**: the cold one"), "room_name", "north"),
+        ("list_rooms", text("1. north\n2. south"), "room_name", "north"),
+        ("list_files", text("[FILE] my notes.txt\n[DIR] src"), "file_name", "my notes.txt"),
+        ("list_tables", text("Tables: orders, users, carts"), "table_name", "orders"),
         ("search_users", text('{"users": [{"userId": 7}]}'), "user_id", 7),
     ],
 )
@@ -45,6 +56,29 @@ def test_prose_is_no_listing() -> None:
     harvest = Harvest()
     harvest.gather([call("list_books", text("There are three books on the shelf.")), call("describe", text("north"))])
     assert len(harvest) == 0
+
+
+def test_sentences_behind_bullets_are_no_listing() -> None:
+    harvest = Harvest()
+    harvest.gather([call("list_books", text("- There are three books on the shelf\n* it is, of course, late"))])
+    assert len(harvest) == 0
+
+
+@pytest.mark.parametrize("key", ["operation", "action", "blockedCommands", "commands", "mode"])
+def test_what_says_what_is_to_be_done_is_never_an_argument(key: str) -> None:
+    harvest = Harvest()
+    harvest.gather(
+        [call("get_config", {"content": [], "structuredContent": {key: ["rm", "mkfs"], "inner": {key: "rm"}}})]
+    )
+    assert len(harvest) == 0
+
+
+def test_only_what_was_not_there_before_is_made() -> None:
+    harvest = Harvest()
+    harvest.gather([call("list_books", text('{"books": [{"id": 1}]}'))])
+    harvest.note_made([("book", "id")], 1)
+    harvest.note_made([("book", "id")], 2)
+    assert harvest.made(("book", "id")) == (2,)
 
 
 def test_errors_are_not_harvested() -> None:

@@ -34,7 +34,8 @@ def tool(name: str, *passed: bool, messages: float | None = None) -> Tool:
 def test_a_server_is_fully_working_only_when_every_tested_tool_is() -> None:
     assert server_status([tool("a", True), tool("b", True), tool("untested")]) == "fully_working"
     assert server_status([tool("a", True), tool("b", True), tool("c", False)]) == "partially_working"
-    assert server_status([tool("a", True), tool("b", False)]) == "connectivity_only"
+    assert server_status([tool("a", True), tool("b", False)]) == "partially_working"
+    assert server_status([tool("a", False), tool("b", False)]) == "connectivity_only"
     assert server_status([tool("untested")]) == "untested"
 
 

@@ -42,10 +42,7 @@ BUSINESS = [
     ("400 Bad Request: malformed filter expression", State.INVALID_INPUT),
     ("error: unexpected argument '--foo' found", State.INVALID_INPUT),
     ('ERROR:  column "nam" does not exist\nLINE 1: SELECT nam FROM users', State.NOT_FOUND),
-    ('ERROR: syntax error at or near "FORM"', State.INVALID_INPUT),
-    ('(1064, "You have an error in your SQL syntax; check the manual")', State.INVALID_INPUT),
     ("sqlite3.OperationalError: no such table: users", State.NOT_FOUND),
-    ("sqlite3.IntegrityError: UNIQUE constraint failed: users.email", State.INVALID_INPUT),
     ('sqlalchemy.exc.ProgrammingError: (psycopg2.errors.UndefinedTable) relation "x" does not exist', State.NOT_FOUND),
     ("ORA-00942: table or view does not exist", State.INVALID_INPUT),
     ("Catalog Error: Table with name nope does not exist!", State.NOT_FOUND),
@@ -70,6 +67,9 @@ BUSINESS = [
     ("Branch 'main' already exists", State.CONFLICT),
     ("409 Conflict: version mismatch", State.CONFLICT),
     ("Error: order has already been shipped", State.CONFLICT),
+    ('Could not resolve country "". Please use an ISO country code.', State.NOT_FOUND),
+    ("Path '/tmp/example' must point to an Excel file (.xlsm, .xlsx).", State.INVALID_INPUT),
+    ("Range '' must have explicit rows and columns, such as 'A1:C10'.", State.INVALID_INPUT),
     ("Insufficient funds: required 10 but only 5 available", State.RULE),
     ("A closed ticket cannot be modified", State.RULE),
     ("You have exceeded your current quota, please check your plan and billing details.", State.QUOTA),
@@ -119,6 +119,8 @@ FAILURES = [
     ("dial tcp: lookup api.example.com: no such host", State.UNREACHABLE),
     ("SSL: CERTIFICATE_VERIFY_FAILED certificate verify failed", State.UNREACHABLE),
     ("socket hang up", State.UNREACHABLE),
+    ("curl: (6) Could not resolve host: api.example.com", State.UNREACHABLE),
+    ("Failed to resolve 'api.example.com' ([Errno -3] Temporary failure)", State.UNREACHABLE),
     ("All connection attempts failed", State.UNREACHABLE),
     ("psycopg2.OperationalError: server closed the connection unexpectedly", State.UNREACHABLE),
     ("(2006, 'MySQL server has gone away')", State.UNREACHABLE),
@@ -366,6 +368,42 @@ def test_a_rejected_call_is_a_business_error_of_the_state_that_its_words_say(tex
     assert (verdict.error_kind, verdict.state) == ("business", state), verdict.evidence
     assert verdict.classification == "fully_working"
     assert verdict.retry is state.retry
+
+
+OF_A_STATEMENT = [
+    'near "%": syntax error',
+    'ERROR: syntax error at or near "FORM"',
+    '(1064, "You have an error in your SQL syntax; check the manual")',
+    "sqlite3.IntegrityError: UNIQUE constraint failed: users.email",
+    "FOREIGN KEY constraint failed",
+    "NOT NULL constraint failed: u.n",
+]
+
+
+@pytest.mark.parametrize("text", OF_A_STATEMENT)
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_query", {}),
+        ("run_sql", {}),
+        ("admin", {"sql": "x"}),
+        ("admin", {"text": "SELECT a FROM b"}),
+    ],
+)
+def test_the_error_of_a_statement_is_the_callers_where_the_caller_wrote_it(
+    text: str, name: str, arguments: dict[str, object]
+) -> None:
+    verdict = check_result({"name": name}, arguments, {"isError": True, "content": [{"type": "text", "text": text}]})
+    assert (verdict.error_kind, verdict.state) == ("business", State.INVALID_INPUT)
+
+
+@pytest.mark.parametrize("text", [*OF_A_STATEMENT, "encoding with 'idna' codec failed (UnicodeError: label too long)"])
+def test_the_error_of_a_statement_that_the_tool_wrote_is_a_crash(text: str) -> None:
+    content = [{"type": "text", "text": text}]
+    verdict = check_result(
+        {"name": "get_item_timeline"}, {"text": "select a gift"}, {"isError": True, "content": content}
+    )
+    assert (verdict.error_kind, verdict.state) == ("tool_failure", State.CRASH)
 
 
 @pytest.mark.parametrize(("text", "state"), FAILURES, ids=[text[:40] for text, _ in FAILURES])

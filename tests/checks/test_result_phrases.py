@@ -28,7 +28,7 @@ def test_every_phrase_matches_its_hits_and_none_of_its_misses() -> None:
 
 @pytest.mark.parametrize(("identifier", "phrase"), KNOWN.items(), ids=list(KNOWN))
 def test_a_phrase_proves_something_about_a_state_or_is_a_factor(identifier: str, phrase: ResultPhrase) -> None:
-    proves = phrase.strength in (Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.DOUBT)
+    proves = phrase.strength in (Strength.ALONE, Strength.VAGUE, Strength.VETO, Strength.DOUBT, Strength.REFUSAL)
     assert (phrase.state is not None) is proves, identifier
 
 

@@ -62,10 +62,16 @@ SILENT = [
     ("<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>", "business"),
     ("Sorry, an unexpected error occurred.", "tool_failure"),
     ("Unknown command: frobnicate", "business"),
+    (f"Document {'x' * 500}.docx does not exist", "business"),
+    ("Style not found, nothing added", "business"),
 ]
 
 PAYLOADS = [
     "test",
+    "Style not found, paragraph added with default style",
+    "Could not find font 'X', using the default font",
+    "Config not found; created a new one",
+    f"The document {'x' * 500}.docx exists",
     "None",
     "Echo: error",
     "No errors found.",

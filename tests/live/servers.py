@@ -61,6 +61,18 @@ def typescript_client() -> Path:
     return _npm("typescript-client", "@modelcontextprotocol/client@2.4.0")
 
 
+@cache
+def python_programs(name: str, *requirements: str) -> Path:
+    """The folder with the programs of packages that strangers published."""
+    return _python(f"wild-{name}", *requirements)
+
+
+@cache
+def npm_modules(name: str, *packages: str) -> Path:
+    """The modules of packages that strangers published; their install scripts do not run."""
+    return _npm(f"wild-{name}", "--ignore-scripts", *packages)
+
+
 def _python(name: str, *requirements: str) -> Path:
     folder = LIVE / name
     marker = folder / "installed"
@@ -76,7 +88,7 @@ def _npm(name: str, *packages: str) -> Path:
     if not modules.exists():
         npm = shutil.which("npm")
         if npm is None:
-            pytest.skip(f"npm is not installed, and {packages[0]} needs it")
+            pytest.skip(f"npm is not installed, and {packages[-1]} needs it")
         _run(npm, "install", "--silent", "--prefix", str(LIVE / name), *packages)
     return modules
 

@@ -55,7 +55,7 @@ def test_a_rule_reports_what_it_should(rule: str, case: Mapping[str, Any]) -> No
     assert case.get("words", "") in found[0].message
     assert case.get("evidence", "") in found[0].evidence
     assert found[0].pointer == case.get("pointer", found[0].pointer)
-    assert found[0].tool == case.get("tool_of", found[0].tool)
+    assert found[0].tool == (case.get("tool_of", found[0].tool) or None)
     assert 0 < found[0].confidence <= 100
     assert found[0].message.endswith((".", '"', "…", "]", "'", "}")) or "tool" not in case
 
@@ -75,7 +75,8 @@ ONE_FAULT = {
     ("crash_leaked", "A trace in a failure"): ["crash-leaked", "valid-call-failed"],
     ("valid_call_failed", "A crash"): ["valid-call-failed"],
     ("valid_call_failed", "An error without a word"): ["valid-call-failed"],
-    ("valid_call_failed", "A backend that does not answer is a warning"): ["valid-call-failed"],
+    ("environment_outage", "A backend that does not answer, and nothing else was called"): ["environment-outage"],
+    ("never_succeeded", "Every valid call is refused"): ["never-succeeded"],
     ("bad_arguments_crash", "A wrong type crashes the tool"): ["bad-arguments-crash"],
     ("schema_invalid", "A type that does not exist"): ["parameter-undescribed", "schema-invalid"],
     ("schema_not_object", "No inputSchema"): ["schema-not-object", "tool-undescribed"],
@@ -124,7 +125,7 @@ def plant(case: Mapping[str, Any], form: str) -> Mapping[str, Any]:
         is_words = here in spoken or (here == "anomalies" and " " in str(value))
         return form.format(value) if isinstance(value, str) and is_words else value
 
-    sources = ("tool", "calls", "call", "tools", "unknown", "anomalies", "listing", "validation")
+    sources = ("tool", "calls", "call", "all_calls", "tools", "unknown", "anomalies", "listing", "validation")
     return {**case, **{key: json.dumps(of(read(case[key]), key)) for key in sources if key in case}}
 
 
@@ -164,12 +165,13 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
     if "tool" in case:
         tool = tool_definition(read(case["tool"]))
         calls = [call_of({"tool": tool.raw, **call}) for call in read(case.get("calls", "[]"))]
-        found += [*judge_tool(tool), *judge_calls(tool, calls)]
+        found += [*judge_tool(tool), *judge_calls(tool, calls), *judge_all(calls)]
     if "call" in case:
         call = call_of(read(case["call"]))
-        found += [*judge_call(call), *judge_calls(call.tool, [call])]
-    if {"tools", "unknown", "anomalies", "validation"} & set(case):
+        found += [*judge_call(call), *judge_calls(call.tool, [call]), *judge_all([call])]
+    if {"tools", "unknown", "anomalies", "validation", "all_calls"} & set(case):
         tools = read(case.get("tools", '["<search_books>"]'))
+        calls = tuple(map(call_of, read(case.get("all_calls", "[]"))))
         found += judge_server(
             ServerSeen(
                 tools=tuple(tool_definition(tool, position) for position, tool in enumerate(tools)),
@@ -180,9 +182,16 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 ),
                 listing_problems=tuple(read(case.get("listing", "[]"))),
                 validation=msgspec.convert(read(case["validation"]), ValidationSeen) if "validation" in case else None,
+                calls=tuple(calls),
             )
         )
     return found
+
+
+def judge_all(calls: Sequence[ObservedCall]) -> Sequence[Finding]:
+    """What the rules of the server say about these calls."""
+    tools = {call.tool.name: call.tool for call in calls}
+    return judge_server(ServerSeen(tools=tuple(tools.values()), calls=tuple(calls))) if calls else ()
 
 
 def read(text: str) -> Any:
@@ -212,6 +221,7 @@ def call_of(case: Mapping[str, Any]) -> ObservedCall:
         breach=IntendedViolation(**case["breach"]) if "breach" in case else None,
         duration_ms=case.get("duration_ms", 12.0),
         detail=case.get("detail", ""),
+        known_paths=tuple(case.get("known_paths", ())),
         preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))
         if isinstance(reply := parse_reply(case.get("validation")), ValidationReply)
         else None,

@@ -29,7 +29,7 @@ def test_a_finding_carries_why_and_remedy_of_its_card() -> None:
 
 def test_a_secret_in_a_servers_words_is_in_no_finding() -> None:
     tool = tool_definition({"name": "a", "description": "d", "inputSchema": {"type": "object"}})
-    error = ProtocolError(code=-32603, message="cannot connect to postgres://app:hunter2@db/x with api_key=abc123")
+    error = ProtocolError(code=-32603, message="TypeError at postgres://app:hunter2@db/x with api_key=abc123")
     (found,) = judge_call(ObservedCall(tool=tool, arguments={}, outcome=Outcome.PROTOCOL_ERROR, error=error))
     assert "hunter2" not in found.message + found.evidence
     assert "abc123" not in found.message + found.evidence

@@ -25,7 +25,8 @@ from toolvet.rules import (
     tool_definition,
 )
 from toolvet.rules.destructive import why_not_called
-from toolvet.rules.message import tool_message_score
+from toolvet.rules.ending import words_of
+from toolvet.rules.message import score_message, tool_message_score
 from toolvet.schema import compiled
 
 SERVERS = Path(__file__).parents[3] / "shared" / "servers"
@@ -64,8 +65,6 @@ ANSWERED = {
         "extra_prop: unknown-argument-ignored info",
         "domain_missing: error-without-flag error",
         "wrong_stmt: error-without-flag error",
-        # jsonschema names the value and not the argument.
-        "wrong_type: unhelpful-error warning",
         "unknown_tool: unknown-tool-answer error",
     },
     "time": {"extra_prop: unknown-argument-ignored info", "bad_value: valid-refused info"},
@@ -101,8 +100,14 @@ def test_these_tools_are_not_called_without_consent(server: str) -> None:
 @pytest.mark.parametrize("server", SCORES)
 def test_the_errors_for_a_missing_and_a_wrong_argument_have_these_scores(server: str) -> None:
     probes = dict(calls(server))
-    scores = (tool_message_score([probes["missing_required"]]), tool_message_score([probes["wrong_type"]]))
-    assert scores == SCORES[server]
+    chosen = (probes["missing_required"], probes["wrong_type"])
+    assert tuple(score_message(words_of(call), call).score for call in chosen) == SCORES[server]
+
+
+@pytest.mark.parametrize("server", SCORES)
+def test_words_that_a_framework_wrote_are_not_held_against_the_author(server: str) -> None:
+    probes = dict(calls(server))
+    assert tool_message_score([probes["missing_required"], probes["wrong_type"]]) is None
 
 
 def tools(server: str) -> list[ToolDefinition]:
@@ -115,7 +120,8 @@ def answered(server: str) -> Iterator[tuple[str, Finding]]:
         if probe == "unknown_tool":
             found = judge_server(ServerSeen(tools=tuple(tools(server)), unknown_tool=call))
         else:
-            found = (*judge_call(call), *judge_calls(call.tool, [call]))
+            seen = ServerSeen(tools=tuple(tools(server)), calls=(call,))
+            found = (*judge_call(call), *judge_calls(call.tool, [call]), *judge_server(seen))
         # One recorded probe is not a tool's whole story.
         yield from ((probe, finding) for finding in found if finding.id != "never-succeeded")
 

@@ -22,9 +22,12 @@ removed where words leave this way for the report: in `rules/quote.py` for findi
 import asyncio
 
 from toolvet.assess.assemble import build_report
+from toolvet.assess.conceal import Concealer
 from toolvet.assess.options import Options
+from toolvet.assess.place import open_place
 from toolvet.assess.run import Run, Silent, Watch
 from toolvet.assess.status import server_status, tool_status
+from toolvet.errors import UnreachableError
 from toolvet.report.document import Report
 from toolvet.transport import Target
 
@@ -37,6 +40,9 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     Cancelling it (Ctrl-C) and the deadline end it early: the report then says so in `incomplete` and holds what was
     seen until then. The server is ended in every case.
 
+    A command is started in an empty folder with an empty home and a temporary folder of its own, all removed
+    afterwards (`assess/place.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
+
     Args:
         target: The server: a command to start (`StdioTarget`) or a URL (`HttpTarget`).
         options: What may be called, with which arguments, and how long; all defaults without it.
@@ -48,14 +54,18 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     Raises:
         UnreachableError: No session could be opened.
         AuthenticationError: The server refused the credentials.
-        UsageError: The options name a tool that the server does not have.
+        UsageError: The options name a tool that the server does not have, or a sandbox that cannot be made.
     """
     options = options or Options()
-    run, incomplete = Run(target, options, watch or Silent()), None
+    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
+    concealer = Concealer(place.target, place.folder)
+    run, incomplete = Run(place.target, options, watch or Silent()), None
     deadline = asyncio.timeout(options.deadline)
     try:
         async with deadline:
             await run.go()
+    except UnreachableError as error:
+        raise UnreachableError(concealer.text(place.explain(str(error)))) from error
     except TimeoutError:
         if not deadline.expired():
             raise
@@ -67,5 +77,8 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         task.uncancel()
         incomplete = "interrupted"
     finally:
-        await run.line.close()
-    return build_report(run, incomplete)
+        try:
+            await run.line.close()
+        finally:
+            place.close()
+    return concealer.report(build_report(run, incomplete))

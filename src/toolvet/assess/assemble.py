@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from toolvet.assess.overrides import override
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool
 from toolvet.assess.run import Run, ToolRun
 from toolvet.assess.status import score, server_status, tool_status
@@ -15,6 +17,7 @@ from toolvet.redact import redact_text
 from toolvet.report.baseline import count
 from toolvet.report.document import Report, ReportedToolValidation, Server, Summary, Tool
 from toolvet.rules import judge_call, judge_calls, judge_server, merge
+from toolvet.rules.exercise import exercise_of
 from toolvet.rules.message import tool_message_score
 from toolvet.transport import HttpTarget
 from toolvet.version import __version__
@@ -25,14 +28,15 @@ _LONGEST_STDERR: Final = 20_000  # Characters, from the end.
 
 def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
+    options = run.options
+    counted, suppressed = override(merge(_find(run)), ignore=options.ignore, severity=options.severity)
     findings = sorted(
-        merge(_find(run)),
+        counted,
         key=lambda finding: (-finding.severity.rank, finding.id, finding.tool or ""),
     )
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     wall = time.perf_counter() - run.began
     waited = run.line.waited
-    called = [tool for tool in tools if tool.status != "untested"]
     scenarios = [scenario for tool in tools for scenario in tool.scenarios if scenario.outcome != "not_run"]
     session = run.session
     return Report(
@@ -48,9 +52,11 @@ def build_report(run: Run, incomplete: str | None) -> Report:
         status=server_status(tools),
         tools=tools,
         findings=findings,
+        suppressed=suppressed,
         summary=Summary(
             tools=len(tools),
-            tested=len(called),
+            tested=sum(tool.status != "untested" for tool in tools),
+            not_exercised=sum(tool.status == "not_exercised" for tool in tools),
             skipped=sum(tool.skipped is not None for tool in tools),
             scenarios=len(scenarios),
             passed=sum(scenario.passed for scenario in scenarios),
@@ -77,14 +83,28 @@ def _build_tool_validation(run: Run) -> ReportedToolValidation | None:
 
 def _find(run: Run) -> Iterator[Finding]:
     """The findings about definitions, single calls, all calls of a tool, and the server; each with its command."""
+    paths = _known_paths(run)
     for tool in run.tools:
         name = tool.definition.name
         yield from _with_command(tool.findings, reproduce_definition(run.target, name))
         for item in tool.scenarios:
             if item.call is not None:
-                yield from _with_command(judge_call(item.call), item.scenario.reproduce, item.scenario.id)
+                call = msgspec.structs.replace(item.call, known_paths=paths)
+                yield from _with_command(judge_call(call), item.scenario.reproduce, item.scenario.id)
         yield from _with_command(judge_calls(tool.definition, tool.calls), reproduce_tool(run.target, name))
-    yield from _with_command(judge_server(run.seen), reproduce_server(run.target))
+    calls = tuple(call for tool in run.tools for call in tool.calls)
+    seen = msgspec.structs.replace(run.seen, calls=calls)
+    for finding in judge_server(seen):
+        command = reproduce_tool(run.target, finding.tool) if finding.tool else reproduce_server(run.target)
+        yield from _with_command([finding], command)
+
+
+def _known_paths(run: Run) -> tuple[str, ...]:
+    """The absolute paths that the server has from the caller: the working folder, its arguments and variables."""
+    if isinstance(run.target, HttpTarget):
+        return ()
+    given = (run.target.cwd or str(Path.cwd()), *run.target.args, *run.target.env.values())
+    return tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
 
 
 def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:
@@ -94,9 +114,14 @@ def _with_command(findings: Iterable[Finding], command: str, scenario: str | Non
 
 
 def _build_tool(tool: ToolRun) -> Tool:
-    """Status and confidence over the scenarios; a call without any answer counts as a broken one in the confidence."""
+    """Status and confidence over the scenarios; a call without any answer counts as a broken one in the confidence.
+
+    Scenarios that met an outage count in neither.
+    """
     planned = [item.scenario for item in tool.scenarios]
-    sent = [scenario for scenario in planned if scenario.outcome != "not_run"]
+    counted = [scenario for scenario in planned if not scenario.outage]
+    exercise = exercise_of(tool.calls)
+    sent = [scenario for scenario in counted if scenario.outcome != "not_run"]
     verdicts = [scenario.verdict for scenario in sent if scenario.verdict is not None]
     silent = sum(scenario.outcome not in _ANSWERED for scenario in sent)
     messages = tool_message_score(tool.calls)
@@ -104,13 +129,17 @@ def _build_tool(tool: ToolRun) -> Tool:
     return Tool(
         name=tool.definition.name or f"(entry {tool.definition.position} of tools/list)",
         status=tool_status(
-            total=len(planned) if sent else 0,
+            total=len(counted) if sent else 0,
             executed=sum(scenario.outcome in _ANSWERED for scenario in sent),
             passed=sum(scenario.passed for scenario in sent),
+            exercise=exercise if tool.calls else None,
         ),
         confidence=round(confidence, 1),
         error_message_score=None if messages is None else round(messages, 1),
         skipped=None if tool.skipped is None else redact_text(tool.skipped),
+        not_exercised=exercise.reason or None,
+        valid_calls=exercise.tried,
+        succeeded=exercise.succeeded,
         description=redact_text(tool.definition.description),
         scenarios=planned,
     )

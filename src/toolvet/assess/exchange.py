@@ -12,11 +12,14 @@ import msgspec
 
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce_call
-from toolvet.checks.result import ResultVerdict, check_result
+from toolvet.checks.result import Classification, ResultVerdict, check_result
 from toolvet.redact import REDACTED, redact, redact_text
 from toolvet.report.document import Scenario, Verdict
 from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
 from toolvet.rules.ending import REFUSALS, Ending, ending, verdict_of, words_of
+from toolvet.rules.exercise import fails_by_itself
+from toolvet.rules.framework import is_empty_list
+from toolvet.rules.outage import outage_of_call
 from toolvet.schema import compiled
 from toolvet.schema.json_value import is_array, is_object, members
 from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
@@ -29,6 +32,16 @@ _WITHOUT_ANSWER: Final = {
     Ending.DIED: "the server died",
     Ending.MALFORMED: "the answer is no tool result",
 }
+
+
+# Frameworks send an empty list like this, so that the tool is not at fault; a single answer cannot show it.
+_EMPTY_LIST: Final = ResultVerdict(
+    is_valid=True,
+    is_error=False,
+    classification=Classification.FULLY_WORKING,
+    confidence=100.0,
+    evidence=("an empty list, which the framework sends without a text block",),
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,7 @@ def observe(
         outcome=Outcome.INVALID_MESSAGE,
         category=plan.category,
         breach=plan.breach,
+        absent=plan.absent,
         violations=compiled(tool.input_schema).violations(plan.arguments),
         protocol_version=protocol_version,
         duration_ms=round(reply.duration * 1000, 3),
@@ -73,7 +87,8 @@ def observe(
     match reply:
         case Answer():
             verdict = check_result(tool.raw, plan.arguments, reply.result, plan.category)
-            return replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
+            call = replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
+            return replace(call, verdict=_EMPTY_LIST) if is_empty_list(call) else call
         case RpcError():
             error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
             return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error)
@@ -110,6 +125,7 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
         duration_ms=call.duration_ms,
         breaks=plan.breach.keyword if plan.breach else None,
         note=_redact_excerpt(note, hidden),
+        outage=outage_of_call(call) is not None,
         origin=plan.origin,
         reproduce=reproduce_call(target, call.tool.name, arguments),
     )
@@ -138,6 +154,9 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     really refused the arguments; where the schema does not forbid what was sent, accepting it is as good.
     """
     ended = ending(call)
+    missing = outage_of_call(call)
+    if missing is not None:
+        return False, f"an outage, which counts neither way: missing is {missing}"
     if ended in _WITHOUT_ANSWER:
         return False, f"{_WITHOUT_ANSWER[ended]}: {call.detail}".rstrip(": ").splitlines()[0]
     if ended is Ending.UNFINISHED:
@@ -147,6 +166,10 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     if ended in {Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}:
         return False, "a protocol error for a call that its schema allows"
     verdict = verdict_of(call)
+    if ended is Ending.FAILURE and not fails_by_itself(call):
+        return True, "answered: a refusal in words that are unclear"
+    if ended is Ending.UNFLAGGED_ERROR and call.absent:
+        return False, f"says that there is no such {call.absent}, and not that this is an error"
     if verdict is None or verdict.classification != "fully_working":
         return False, verdict.issues[0] if verdict and verdict.issues else f"the call ended in a {ended.value}"
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"

@@ -27,6 +27,15 @@ Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book
 _LISTING: Final = frozenset({"list", "search", "find", "show", "all", "query"})
 _NAMING: Final = frozenset({"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"})
 _LOOKING: Final = frozenset({"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"})
+# Words that say what is to be done: what a result lists under them is a menu or a ban, and never an argument.
+_DEEDS: Final = frozenset(
+    {"action", "command", "cmd", "method", "mode", "op", "operation", "operator", "option", "program", "shell", "verb"}
+)
+# Listings in plain text: "- contract.docx (35.88 KB)", "• x", "1. x", "[FILE] x"; and "tables: a, b, c".
+_BULLET: Final = re.compile(r"(?:[-*•]|\d{1,3}[.)]|\[(?P<kind>FILE|DIR)\])\s+(?P<entry>.+)")
+_ENTRY: Final = re.compile(r"(?:\*\*|`|'|\")?(?P<entry>[\w./@+-]{1,120})(?:\*\*|`|'|\")?(?:\s*(?:\(.*|[:—|].*|- .*))?")
+_COMMAS: Final = re.compile(r"[^:\n]{0,60}:\s*(?P<entries>[\w./@+-]{1,80}(?:,\s*[\w./@+-]{1,80})+)\.?")
+_LINE: Final = re.compile(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})")
 _MOST_CALLS: Final = 3  # Of one tool: its later scenarios return more of the same.
 _MOST_VALUES: Final = 20  # Of one name: a later call needs a few, not a table.
 _LONGEST_TEXT: Final = 1_000_000  # Of a result that is read for values; longer ones are not listings.
@@ -38,6 +47,7 @@ class Harvest:
 
     def __init__(self) -> None:
         self._values: dict[Name, list[object]] = {}
+        self._made: dict[Name, list[object]] = {}
         self._names: list[Name] = []
 
     def gather(self, calls: Iterable[ObservedCall]) -> None:
@@ -59,6 +69,22 @@ class Harvest:
         values = self._values.get(name_of(parameter))
         return values[0] if values else None
 
+    def note_made(self, names: Iterable[Name], value: object) -> None:
+        """Keep a value that names a thing which a call of this run has created, unless it was there before."""
+        for name in names:
+            if value not in self._values.get(name, ()) or value in self._made.get(name, ()):
+                made = self._made.setdefault(name, [])
+                if value not in made and len(made) < _MOST_VALUES:
+                    made.append(value)
+
+    def made(self, *names: Name) -> tuple[object, ...]:
+        """The values under these names that name things made in this run, the last ones first."""
+        return tuple(value for name in names for value in reversed(self._made.get(name, ())))
+
+    def knows(self, parameter: str, value: object) -> bool:
+        """Whether an earlier result held this value for a parameter of this name."""
+        return value in self._values.get(name_of(parameter), ())
+
     @property
     def names(self) -> Sequence[Name]:
         """The names that there are values for, in the order they were first seen."""
@@ -68,6 +94,8 @@ class Harvest:
         return len(self._values)
 
     def _add(self, name: Name, leaf: object) -> None:
+        if not name or name[-1] in _DEEDS:
+            return
         if name not in self._values:
             self._values[name] = []
             self._names.append(name)
@@ -101,10 +129,25 @@ def _read_payloads(result: object) -> Iterator[object]:
 
 
 def _read_lines(result: object) -> list[object]:
-    """The entries of a listing in plain text: lines of one word or path each; headings and prose give none."""
+    """The entries of a listing in plain text; headings and prose give none.
+
+    Lines of one word or path each, bullets ("- contract.docx (35.88 KB)", "1. x", "[FILE] x"), and what a colon lists
+    with commas ("Tables: orders, users").
+    """
     texts = (members(block).get("text") for block in elements(members(result).get("content")))
     lines = [line.strip() for text in texts if isinstance(text, str) for line in text[:_LONGEST_TEXT].splitlines()]
-    return [line for line in lines if re.fullmatch(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})", line)]
+    found: list[object] = []
+    for line in lines:
+        if _LINE.fullmatch(line):
+            found.append(line)
+        elif bullet := _BULLET.fullmatch(line):
+            # What "[FILE] report 1.txt" lists may hold blanks, what a bullet lists may be a sentence.
+            entry = _ENTRY.fullmatch(bullet["entry"])
+            if bullet["kind"] or entry:
+                found.append(bullet["entry"].strip() if bullet["kind"] or not entry else entry["entry"])
+        elif commas := _COMMAS.fullmatch(line):
+            found.extend(entry.strip() for entry in commas["entries"].split(","))
+    return found
 
 
 def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, object]]:
@@ -126,6 +169,8 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, obj
                 yield from _leaves(entry, own[-1] if own else subject, depth + 1)
     elif is_array(value):
         for entry in value[:_MOST_VALUES]:
+            if subject in _DEEDS and not (is_object(entry) or is_array(entry)):
+                continue
             if isinstance(entry, str) and entry.startswith("/"):
                 yield ("path",), entry
                 yield (subject, "path"), entry

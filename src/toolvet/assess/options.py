@@ -18,7 +18,10 @@ class Options:
     is the number of tools called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is
     the revision of MCP to speak; "auto" detects it. `fixtures` holds known good arguments per tool, and `values`
     known good values per parameter, for all tools. `arguments` replaces all scenarios by one call with exactly
-    these arguments. `plan_only` judges definitions and plans the calls, and makes none of them.
+    these arguments. `plan_only` judges definitions and plans the calls, and makes none of them. `ignore` names checks
+    (`CHECK` or `CHECK:TOOL`) whose findings are counted and not reported, and `severity` gives the findings of a check
+    another one. `keep_home` starts a server over stdio with the real home instead of an empty one, and `sandbox` starts
+    it where all but its own folders is read-only and there is no network.
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
     """
@@ -36,6 +39,12 @@ class Options:
     values: Arguments = field(default_factory=dict[str, object])
     arguments: Arguments | None = None
     plan_only: bool = False
+    ignore: Sequence[str] = ()
+    severity: Mapping[str, Literal["error", "warning", "info"]] = field(
+        default_factory=dict[str, Literal["error", "warning", "info"]]
+    )
+    keep_home: bool = False
+    sandbox: bool = False
 
     def why_left_out(self, tool: str) -> str | None:
         """Why the caller's own choice leaves this tool out; None when it does not."""

@@ -13,13 +13,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedCall:
-    """A scenario before it is run: its name, what to send, and what is wrong with that on purpose."""
+    """A scenario before it is run: its name, what to send, and what is wrong with that on purpose.
+
+    `absent` is the parameter whose value names a thing that does not exist, or "".
+    """
 
     name: str
     category: Category
     arguments: Mapping[str, object]
     origin: str
     breach: IntendedViolation | None = None
+    absent: str = ""
 
 
 class SeededChoice:

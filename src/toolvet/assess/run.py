@@ -6,7 +6,7 @@ times out or takes the server down while others were being called is called agai
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -14,21 +14,23 @@ from functools import partial
 from typing import Final, Protocol
 
 from toolvet.assess.exchange import AssessedScenario, observe, scenario_of, unsent_scenario
+from toolvet.assess.folder import Folder, list_folder
+from toolvet.assess.guard import Guard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
 from toolvet.assess.plan import PlannedCall
-from toolvet.assess.scenarios import plan_calls
+from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import ObservedCall, Preview, ServerSeen, ToolDefinition, judge_tool, tool_definition
-from toolvet.rules.consent import Habits, habits_of, why_not_called
+from toolvet.rules import ObservedCall, ServerSeen, ToolDefinition, judge_tool, tool_definition
+from toolvet.rules.consent import habits_of, why_not_called
 from toolvet.schema import compiled
-from toolvet.transport import ConnectionLost, Listing, McpSession, Reply, Target, TimedOut
+from toolvet.transport import ConnectionLost, Listing, McpSession, StdioTarget, Target, TimedOut
 
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
@@ -70,11 +72,13 @@ class Silent:
 class ToolRun:
     """One tool of the list and all that is known of it so far.
 
-    `skipped` says why it is not called, `findings` are those about its definition, and `scenarios` grows call by call.
+    `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
+    `findings` are those about its definition, and `scenarios` grows call by call.
     """
 
     definition: ToolDefinition
     skipped: str | None = None
+    changes: bool = False
     scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
     findings: list[Finding] = field(default_factory=list[Finding])
 
@@ -110,6 +114,7 @@ class Run:
         self.began = time.perf_counter()
         self._watch = watch
         self._harvest = Harvest()
+        self._folder: Folder | None = None
         self._under_way = 0
 
     @property
@@ -137,6 +142,7 @@ class Run:
         self.listing = await self.line.list_tools()
         self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(self.listing.tools)]
         self._choose()
+        self._folder = list_folder(self.target.cwd) if isinstance(self.target, StdioTarget) else None
         for run in self.tools:
             if not run.skipped or not self.options.why_left_out(run.definition.name):
                 run.findings.extend(judge_tool(run.definition))
@@ -144,15 +150,19 @@ class Run:
         self._watch.planned(len(waiting))
         if self.options.plan_only:
             for run in waiting:
-                for plan in self._plan(run):
+                for plan in self._plan(run, self._values(run)):
                     run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None:
             await self._ask_for_unknown_tool()
-        waves = Waves([run.definition for run in waiting], self._harvest, self.options.fixtures, self.options.values)
+        changing = frozenset(position for position, run in enumerate(waiting) if run.changes)
+        definitions = [run.definition for run in waiting]
+        waves = Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
         while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
+                if run.changes:
+                    note_creations(self._harvest, run.calls)
                 self._harvest.gather(run.calls)
         if self.gave_up is None:
             await self.validation.ask_at_least_once([run.definition for run in self.tools])
@@ -171,10 +181,15 @@ class Run:
         habits = habits_of([run.definition for run in self.tools])
         for run in self.tools:
             tool = run.definition
-            run.skipped = self._why_skipped(tool, met, habits)
+            run.skipped = self._why_skipped(tool, met)
+            if run.skipped is None and options.arguments is None:
+                reason = why_not_called(tool, habits)
+                run.changes = reason is not None
+                if reason and not options.is_included(tool.name):
+                    run.skipped = f"{reason}; --include {tool.name} calls it"
             met.add(tool.name)
 
-    def _why_skipped(self, tool: ToolDefinition, met: set[str], habits: Habits) -> str | None:
+    def _why_skipped(self, tool: ToolDefinition, met: set[str]) -> str | None:
         if not tool.name:
             return "it has no name, so it cannot be called"
         left_out = self.options.why_left_out(tool.name)
@@ -186,10 +201,6 @@ class Run:
             return "it runs only as a task (execution.taskSupport: required)"
         if self.validation and self.validation.validates_as(tool.name) and not self.options.tools:
             return "it validates the calls of the other tools, and is asked about each; --tool calls it"
-        if self.options.arguments is None and not self.options.is_included(tool.name):
-            reason = why_not_called(tool, habits)
-            if reason:
-                return f"{reason}; --include {tool.name} calls it"
         return None
 
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:
@@ -225,20 +236,32 @@ class Run:
         self._watch.ended(run.definition.name)
 
     async def _send_scenarios(self, run: ToolRun) -> None:
-        """Send one plan after the other. Each reply is judged while the server works on the next call."""
+        """Send one plan after the other.
+
+        While the server works on a call, the reply before it is judged and the next call is planned. A plan that
+        depends on what a call shows waits for that.
+        """
         silent = 0
         judge_last_reply: Callable[[], None] = _do_nothing
-        for plan in self._plan(run):
+        values = self._values(run)
+        plans = self._plan(run, values)
+        plan = next(plans, None)
+        while plan is not None:
             if self.gave_up or silent >= _MOST_SILENT:
                 judge_last_reply()
                 judge_last_reply = _do_nothing
                 run.leave_out(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer")
+                plan = next(plans, None)
                 continue
+            is_formative = values is not None and plan.category in FORMATIVE
+            upcoming: PlannedCall | None = None
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
             asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
+                if not is_formative:
+                    upcoming = next(plans, None)
                 reply, session = await asking
             finally:
                 asking.cancel()
@@ -251,33 +274,30 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            judge_last_reply = partial(
-                self._judge_reply,
-                run,
+            read_reply = partial(
+                observe,
+                run.definition,
                 plan,
                 reply,
                 protocol_version=session.protocol_version,
                 detail=detail,
                 preview=preview,
             )
+            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
+            if is_formative and values is not None:
+                call = read_reply()
+                values.learn(call)
+                judge_last_reply = partial(self._judge_reply, run, plan, partial(_return, call))
+                upcoming = next(plans, None)
+            plan = upcoming
         judge_last_reply()
 
-    def _judge_reply(
-        self,
-        run: ToolRun,
-        plan: PlannedCall,
-        reply: Reply,
-        *,
-        protocol_version: str,
-        detail: str,
-        preview: Preview | None,
-    ) -> None:
+    def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
         """Add what came of a plan to the scenarios of the tool."""
-        tool = run.definition
-        call = observe(tool, plan, reply, protocol_version=protocol_version, detail=detail, preview=preview)
+        call = read_reply()
         scenario = scenario_of(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(AssessedScenario(scenario, call))
-        self._watch.called(tool.name, scenario)
+        self._watch.called(run.definition.name, scenario)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
@@ -287,33 +307,57 @@ class Run:
             self.gave_up = "not sent: the server did not come back"
         return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
-    def _plan(self, run: ToolRun) -> Sequence[PlannedCall]:
-        """The calls to make of a tool; none, with the reason in `run.skipped`, where no arguments can be made."""
+    def _values(self, run: ToolRun) -> Values | None:
+        """The arguments for a tool; None, with the reason in `run.skipped`, where none can be made or may be sent."""
         tool, options = run.definition, self.options
-        if options.arguments is not None:
-            return (
-                PlannedCall(
-                    name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"
-                ),
-            )
         fixtures = options.fixtures.get(tool.name, ())
+        if options.arguments is not None:
+            return None
         schema = compiled(tool.input_schema)
         if schema.problem is not None:
             run.skipped = f"its inputSchema does not compile: {schema.problem.message}"
-            return ()
+            return None
+        guard: Guard | None = None
+        if run.changes:
+            guard = guard_of(tool, self._harvest, known=options.values, fixtures=fixtures, folder=self._folder)
+            if guard.missing and not options.plan_only:
+                run.skipped = (
+                    "destructive, and this run made nothing that could be given as "
+                    f"{' or '.join(map(repr, guard.missing))}: give it a fixture"
+                )
+                return None
         try:
-            plans = list(
-                plan_calls(Values(tool, self._harvest, fixtures[0] if fixtures else None, options.values), options.seed)
+            return Values(
+                tool,
+                self._harvest,
+                fixtures[0] if fixtures else None,
+                options.values,
+                folder=self._folder,
+                guard=guard,
             )
         except Unsatisfiable as error:
             run.skipped = f"no arguments satisfy its inputSchema: {error}"
-            return ()
-        for number, fixture in enumerate(fixtures[1:], start=2):
-            plans.insert(
-                number,
-                PlannedCall(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture"),
+            return None
+
+    def _plan(self, run: ToolRun, values: Values | None) -> Iterator[PlannedCall]:
+        """The calls to make of a tool, each planned when the one before it has shown what the tool takes."""
+        options = self.options
+        if options.arguments is not None:
+            yield PlannedCall(
+                name="the given arguments", category="happy_path", arguments=options.arguments, origin="--arguments"
             )
-        return plans
+        if values is None:
+            return
+        more = [
+            PlannedCall(name=f"fixture {number}", category="happy_path", arguments=fixture, origin="fixture")
+            for number, fixture in enumerate(options.fixtures.get(run.definition.name, ())[1:], start=2)
+        ]
+        for plan in plan_calls(values, options.seed):
+            if plan.category not in FORMATIVE:
+                yield from more
+                more = []
+            yield plan
+        yield from more
 
     async def _ask_for_unknown_tool(self) -> None:
         plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
@@ -322,6 +366,11 @@ class Run:
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
         self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
+
+
+def _return(call: ObservedCall) -> ObservedCall:
+    """A call that was read already."""
+    return call
 
 
 def _do_nothing() -> None:

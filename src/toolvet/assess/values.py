@@ -9,22 +9,27 @@ What is returned satisfies the tool's inputSchema wherever that schema compiles.
     required_only  {"book_id": "b-17", "copies": 1}, origin "earlier result (book_id), schema"
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
+from toolvet.assess.folder import Folder
+from toolvet.assess.guard import Guard
 from toolvet.assess.harvest import Harvest
+from toolvet.assess.lessons import Lesson, learn as learn_from
 from toolvet.assess.options import Arguments
 from toolvet.errors import Unsatisfiable
-from toolvet.rules import ToolDefinition
+from toolvet.rules import ObservedCall, ToolDefinition
 from toolvet.rules.consent import writing_parameters
+from toolvet.rules.ending import words_of
 from toolvet.schema import compiled, valid_example
 from toolvet.schema.json_value import is_object, members
 
 # Keywords by which a schema gives a value itself.
 VALUE_KEYWORDS: Final = ("examples", "example", "default", "const", "enum")
+MOST_RETRIES: Final = 3  # Attempts per tool that obey a refusal.
 _ABSENT: Final = object()
 
 
@@ -37,10 +42,21 @@ class Sample:
 
 
 class Values:
-    """Valid arguments of one tool, from the best source there is at this moment."""
+    """Valid arguments of one tool, from the best source there is at this moment.
+
+    What a call showed is told to `learn`, and then `best` is the widest call that succeeded, and `retry` what a refusal
+    asked for.
+    """
 
     def __init__(
-        self, tool: ToolDefinition, harvest: Harvest, fixture: Arguments | None = None, known: Arguments | None = None
+        self,
+        tool: ToolDefinition,
+        harvest: Harvest,
+        fixture: Arguments | None = None,
+        known: Arguments | None = None,
+        *,
+        folder: Folder | None = None,
+        guard: Guard | None = None,
     ) -> None:
         """Generate the arguments that `tool` needs, to be replaced by better ones.
 
@@ -49,14 +65,24 @@ class Values:
             harvest: What earlier calls returned.
             fixture: Known good arguments of this tool, from the user.
             known: Known good values per parameter of any tool, from the user.
+            folder: The server's working folder, for parameters that take a path.
+            guard: The only values that some parameters may have, for a tool that may change things.
 
         Raises:
             Unsatisfiable: Nothing satisfies the tool's inputSchema.
         """
         self._known = known or {}
-        self.tool = _without_places_to_write(tool, self._known)
+        self._guard = guard
+        self.folder = folder
+        self.tool = _without(tool, _withheld(tool, self._known, guard))
         self.fixture = dict(fixture) if fixture is not None else None
         self._harvest = harvest
+        self._accepted: dict[str, object] | None = None
+        self._before: dict[str, object] | None = None
+        self._last: tuple[Arguments, str] | None = None
+        self._retries = 0
+        self.is_refused = False
+        self.tried: set[str] = set()
         schema = members(self.tool.input_schema) or {"type": "object"}
         self._required = _object(valid_example(schema, required_only=True))
         try:
@@ -74,23 +100,73 @@ class Values:
         return self._enrich(self._required)
 
     def all_properties(self) -> Sample:
-        """Every property that the schema declares; a fixture is taken as it is."""
+        """Every property that the schema declares, or those that the tool took; a fixture is taken as it is."""
         if self.fixture is not None:
             return Sample(self.fixture, "fixture")
+        if self._accepted is not None:
+            return Sample(dict(self._accepted), "accepted before")
         return self._enrich(self._all)
 
-    def simple(self) -> Sample:
-        """The required properties and the optional ones that are not objects or lists."""
-        needed = self.required_only()
-        extra = {
-            name: value
-            for name, value in self.all_properties().arguments.items()
-            if name not in needed.arguments and not isinstance(value, Mapping | list)
-        }
-        arguments = {**needed.arguments, **extra}
-        if extra and compiled(self.tool.input_schema).is_valid(arguments):
-            return Sample(arguments, self.all_properties().origin)
-        return needed
+    @property
+    def has_success(self) -> bool:
+        """Whether a call has succeeded, or is expected to."""
+        return self._accepted is not None
+
+    def best(self) -> dict[str, object]:
+        """The arguments of the widest call that succeeded, or else what the schema needs."""
+        return dict(self._accepted) if self._accepted is not None else self.required_only().arguments
+
+    def seen(self, name: str) -> object | None:
+        """The value that an earlier result has for a parameter, or None."""
+        return self._harvest.value(name)
+
+    def knows(self, name: str, value: object) -> bool:
+        """Whether an earlier result held this value under the name of a parameter."""
+        return self._harvest.knows(name, value)
+
+    def permits(self, arguments: Mapping[str, object]) -> bool:
+        """Whether a call may be made with these arguments (see `Guard`)."""
+        return self._guard is None or self._guard.permits(arguments)
+
+    # ── learning from calls ──
+
+    def optional(self) -> tuple[str, ...]:
+        """The optional parameters with values, plain ones first; none where a fixture says what to send."""
+        if self.fixture is not None:
+            return ()
+        base = self.best()
+        names = [name for name in self._all if name not in base]
+        return tuple(sorted(names, key=lambda name: isinstance(self._all[name], Mapping | list)))
+
+    def widen(self, names: Sequence[str]) -> Sample | None:
+        """The best call with these optional parameters as well; None where the schema forbids that."""
+        self.tried.update(names)
+        more = self._enrich({name: self._all[name] for name in names}, self.best())
+        return more if compiled(self.tool.input_schema).is_valid(more.arguments) else None
+
+    def expect(self, arguments: Arguments) -> None:
+        """Take a call for a success, as long as `learn` does not say otherwise."""
+        self._last = None
+        self._before, self._accepted = self._accepted, dict(arguments)
+        self.is_refused = False
+
+    def learn(self, call: ObservedCall) -> None:
+        """Correct what `expect` took for granted of the call that was just made."""
+        if not call.accepted:
+            self._accepted, self.is_refused = self._before, True
+            self._last = (members(call.arguments), words_of(call))
+
+    def retry(self) -> Lesson | None:
+        """The next attempt after a refusal that says what it wanted; None otherwise, and after `MOST_RETRIES`."""
+        if self._last is None or self._retries >= MOST_RETRIES or self.fixture is not None:
+            return None
+        arguments, words = self._last
+        wider = self._enrich(self._all).arguments
+        lesson = learn_from(self.tool, arguments, words, wider=wider, folder=self.folder)
+        if lesson is None or not compiled(self.tool.input_schema).is_valid(lesson.arguments):
+            return None
+        self._retries += 1
+        return lesson
 
     def transplant(self, instance: object, base: Mapping[str, object]) -> dict[str, object] | None:
         """`base` with what `instance` changes in the generated example; None when `instance` is not an object.
@@ -114,12 +190,15 @@ class Values:
                 result[name] = value
         return result
 
-    def _enrich(self, generated: Mapping[str, object]) -> Sample:
-        """The generated arguments with what earlier results know better, one value at a time, each checked."""
-        arguments, origins = dict(generated), dict[str, list[str]]()
+    def _enrich(self, generated: Mapping[str, object], base: Mapping[str, object] | None = None) -> Sample:
+        """The generated arguments with what earlier results know better, one value at a time, each checked.
+
+        `base` are arguments to be kept as they are.
+        """
+        arguments, origins = {**(base or {}), **generated}, dict[str, list[str]]()
         schema = compiled(self.tool.input_schema)
         for name, declared in self.tool.properties.items():
-            if name not in arguments:
+            if name not in generated:
                 continue
             found, origin = self._find_better(name, declared, arguments[name])
             if found is not None and schema.is_valid({**arguments, name: found}):
@@ -130,22 +209,37 @@ class Values:
 
     def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
         """A value that the user or an earlier result knows, and which of them; None when neither knows a better one."""
+        if self._guard is not None and name in self._guard.protected:
+            return self._guard.value(name), "settings" if name in self._known else "made in this run"
         if name in self._known:
             return self._known[name], "settings"
-        if isinstance(declared, Mapping) and any(word in declared for word in VALUE_KEYWORDS):
+        if is_object(declared) and any(declared.get(word) not in (None, "") for word in VALUE_KEYWORDS):
             return None, ""
         found = self._harvest.value(name)
+        path = self.folder.value(self.tool, name) if self.folder is not None else None
+        if path is not None and (found is None or self._folder_has(path)):
+            return path, "working folder"
         if found is not None and isinstance(generated, list):
             return [found], "earlier result"
         return (found if isinstance(found, type(generated)) else None), "earlier result"
 
+    def _folder_has(self, path: str) -> bool:
+        return self.folder is not None and any(self.folder.join(name) == path for name in self.folder.files)
 
-def _without_places_to_write(tool: ToolDefinition, known: Arguments) -> ToolDefinition:
-    """The tool without the optional parameters that name a place to write, unless the user gave a value for them.
+
+def _withheld(tool: ToolDefinition, known: Arguments, guard: Guard | None) -> set[str]:
+    """The optional parameters that are not sent: places to write, unless the user gave a value, and what is guarded.
 
     `search(query, output_file?)` becomes `search(query)`: a call that a reader makes must not leave a file behind.
     """
     withheld = {name for name in writing_parameters(tool) if name not in known}
+    if guard is not None:
+        withheld |= {name for name in guard.protected if name not in guard.approved and name not in tool.required}
+    return withheld
+
+
+def _without(tool: ToolDefinition, withheld: AbstractSet[str]) -> ToolDefinition:
+    """The tool without some of its parameters."""
     if not withheld:
         return tool
     kept = {name: declared for name, declared in tool.properties.items() if name not in withheld}

@@ -16,6 +16,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
@@ -63,6 +64,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def run(words: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
+    _reopen_streams()
     # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -84,6 +86,14 @@ def run(words: Sequence[str]) -> int:
         traceback.print_exc()
         return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0
+
+
+def _reopen_streams() -> None:
+    """Give a stream that was closed before we started (`>&-`) a place where its words are lost."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until we end.
 
 
 def _complain(problem: str, *, code: int, hint: str = "") -> int:

@@ -3,6 +3,13 @@
 [assess]
 timeout = 5
 exclude = ["debug_*"]
+include = ["create_draft"]     # called, though nothing shows that it only reads
+
+[checks]
+ignore = ["parameter-undescribed", "path-leaked:get_file"]
+
+[checks.severity]
+unknown-tool-answer = "info"
 
 [[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
 isbn = "978-0141439518"
@@ -30,7 +37,11 @@ class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     seed: int | None = None
     tool: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
     include_destructive: bool | None = None
+    cwd: str | None = None
+    keep_home: bool | None = None
+    sandbox: bool | None = None
     era: Literal["auto", "legacy", "modern"] | None = None
     header: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
@@ -40,10 +51,18 @@ class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     fail_under: float | None = None
 
 
+class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[checks]`: findings to leave out (`CHECK` or `CHECK:TOOL`), and the severity of checks by their ids."""
+
+    ignore: tuple[str, ...] = ()
+    severity: dict[str, Literal["error", "warning", "info"]] = {}
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a settings file may hold."""
 
     assess: AssessSettings = AssessSettings()
+    checks: CheckSettings = CheckSettings()
     proxy: ProxySettings = ProxySettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
     values: dict[str, Any] = {}

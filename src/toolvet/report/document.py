@@ -14,7 +14,7 @@ from toolvet.findings import Finding
 SCHEMA_ID: Final = "toolvet-report/1"
 COLLECTION_ID: Final = "toolvet-reports/1"
 
-Status = Literal["fully_working", "partially_working", "connectivity_only", "broken", "untested"]
+Status = Literal["fully_working", "partially_working", "connectivity_only", "broken", "not_exercised", "untested"]
 Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
 Json = Any  # Any JSON value: msgspec knows `Any`, not `object`.
 Outcome = Literal["result", "protocol_error", "timeout", "server_died", "invalid_message", "not_run"]
@@ -83,6 +83,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: Milliseconds = 0.0
     breaks: Annotated[str | None, Meta(description="The keyword that an error case breaks on purpose.")] = None
     note: str = ""
+    outage: Annotated[
+        bool, Meta(description="Whether the surroundings of the server failed; such a scenario counts neither way.")
+    ] = False
     origin: str = ""
     reproduce: Annotated[str, Meta(description="A command line that makes this one call again.")] = ""
 
@@ -91,7 +94,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """One tool: status and confidence (0-100) over its scenarios, or why it was not called (`skipped`).
 
     `error_message_score` (0-100) says how much its own error messages help a model to correct the call; null when no
-    bad call was answered with an error.
+    bad call was answered with an error in the author's own words. `not_exercised` says, for a tool none of whose valid
+    calls succeeded, what was tried and what would help; null for any other.
     """
 
     name: str
@@ -99,6 +103,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     confidence: Percent
     error_message_score: Percent | None = None
     skipped: Annotated[str | None, Meta(description="Why the tool was not called; null when it was.")] = None
+    not_exercised: Annotated[
+        str | None, Meta(description="What was tried in vain, and what would help; null when a valid call succeeded.")
+    ] = None
+    valid_calls: Annotated[int, Meta(description="Calls with arguments that the schema allows.")] = 0
+    succeeded: Annotated[int, Meta(description="How many of the valid calls succeeded.")] = 0
     description: str = ""
     scenarios: list[Scenario] = []
 
@@ -116,6 +125,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     tools: int = 0
     tested: int = 0
+    not_exercised: Annotated[
+        int, Meta(description="Tools that were called, and none of whose valid calls succeeded.")
+    ] = 0
     skipped: int = 0
     scenarios: int = 0
     passed: int = 0
@@ -133,10 +145,13 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """One server, assessed. `score` (0-100) is null when no tool was called; `incomplete` says why a run was cut short.
+    """One server, assessed. `incomplete` says why a run was cut short.
+
+    `score` (0-100) is null when no tool was exercised.
 
     `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`); the rest of the
-    report does not mention them.
+    report does not mention them. `suppressed` are the findings that the user ignores (`--ignore`, `[checks] ignore`):
+    they count nowhere. `fail_on` and `fail_under` are the thresholds of the exit code, so that formats fail with it.
     """
 
     schema: Literal["toolvet-report/1"] = SCHEMA_ID
@@ -148,6 +163,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     incomplete: str | None = None
     baseline: Baseline | None = None
+    suppressed: list[Finding] = []
+    fail_on: Literal["error", "warning", "info", "never"] = "error"
+    fail_under: Percent | None = None
     filtered: list[str] = []
     stderr: Annotated[str, Meta(description="What the server wrote to stderr; long output is cut.")] = ""
     toolvet_version: str = ""

@@ -17,6 +17,7 @@ from toolvet.report.wording import (
     STATUS,
     confidence,
     counted,
+    legend,
     listed,
     number,
     origin,
@@ -32,6 +33,7 @@ _SHOWN_PER_GROUP: Final = 3
 _EVIDENCE: Final = 400
 _EVIDENCE_LINES: Final = 6
 _WIDE: Final = 100  # columns, from which findings are counted in words
+_NARROW: Final = 72  # columns, below which the facts of a tool go under its name
 
 _SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _SEVERITY_MARK: Final = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "●"}
@@ -43,8 +45,13 @@ _STATUS_STYLE: Final[dict[Status, str]] = {
     "partially_working": "yellow",
     "connectivity_only": "yellow",
     "broken": "red",
+    "not_exercised": "yellow",
     "untested": "dim",
 }
+
+
+class _Verbatim(Text):
+    """A line that is printed as it is, however long: a command that people copy has no line breaks of ours."""
 
 
 def print_report(reports: Sequence[Report], console: Console) -> None:
@@ -60,22 +67,31 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
     for position, report in enumerate(reports):
         if position:
             console.print()
-        console.print(Stack(*_render_report(report, words)))
+        for part in _render_report(report, words, narrow=console.width < _NARROW):
+            console.print(part, soft_wrap=isinstance(part, _Verbatim))
     if len(reports) > 1:
         console.print()
         console.print(Rule("Side by side", align="left", style="dim"))
         console.print(_render_comparison(reports))
+    if any(tool.skipped is None for report in reports for tool in report.tools):
+        console.print()
+        for word, meaning in legend(reports):
+            console.print(Text.assemble((word, "bold dim"), (f": {meaning.replace('`', '')}", "dim")))
 
 
-def _render_report(report: Report, words: Mapping[Severity, str]) -> Iterator[RenderableType]:
+def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: bool) -> Iterator[RenderableType]:
     yield from _render_header(report)
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield Text()
-        yield _render_tools(called, report.findings, words)
+        yield _render_tools(called, report.findings, words, narrow=narrow)
     for group in group_findings(report.findings):
         yield Text()
         yield from _render_group(group)
+    idle = [tool for tool in report.tools if tool.not_exercised is not None]
+    if idle:
+        yield Text()
+        yield from _render_not_exercised(idle)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped or report.filtered:
         yield Text()
@@ -88,7 +104,7 @@ def _render_header(report: Report) -> Iterator[RenderableType]:
     heading = one_line(f"{title(report)} · {origin(report)}")
     yield Rule(Text(heading, style="bold"), align="left", style="dim")
     if report.server.command:
-        yield Text(one_line(report.server.command), style="dim")
+        yield _Verbatim(one_line(report.server.command), style="dim")
     yield Text()
     style = _STATUS_STYLE[report.status]
     line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
@@ -105,7 +121,14 @@ def _draw_bar(percent: float, width: int, style: str) -> Text:
     return Text.assemble(("━" * filled, style), ("─" * (width - filled), "bright_black"))
 
 
-def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str]) -> Table:
+def _render_tools(
+    tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str], *, narrow: bool
+) -> RenderableType:
+    severities_of: dict[str | None, list[Severity]] = {}
+    for finding in findings:
+        severities_of.setdefault(finding.tool, []).append(finding.severity)
+    if narrow:
+        return Stack(*_list_tools(tools, severities_of))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Tool", overflow="fold", ratio=None, min_width=12)
     table.add_column("Status", no_wrap=True)
@@ -113,9 +136,6 @@ def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding], words: Map
     table.add_column("Error texts", justify="right", no_wrap=True)
     table.add_column("Passed", justify="right", no_wrap=True)
     table.add_column("Findings", overflow="fold")
-    severities_of: dict[str | None, list[Severity]] = {}
-    for finding in findings:
-        severities_of.setdefault(finding.tool, []).append(finding.severity)
     for tool in tools:
         style = _STATUS_STYLE[tool.status]
         table.add_row(
@@ -127,6 +147,16 @@ def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding], words: Map
             _count_severities(severities_of.get(tool.name, []), words),
         )
     return table
+
+
+def _list_tools(
+    tools: Sequence[Tool], severities_of: Mapping[str | None, Sequence[Severity]]
+) -> Iterator[RenderableType]:
+    """The tools where a table would break their names: each name, and under it what counts most."""
+    for tool in tools:
+        yield Text(shorten(one_line(tool.name), 80))
+        facts = Text.assemble((STATUS[tool.status], _STATUS_STYLE[tool.status]), f"  {passed(tool)} passed  ")
+        yield Padding.indent(facts.append_text(_count_severities(severities_of.get(tool.name, []), _NOTE_MARKS)), 2)
 
 
 def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
@@ -151,6 +181,8 @@ def _render_group(group: FindingGroup) -> Iterator[RenderableType]:
     yield heading
     for finding in group.findings[:_SHOWN_PER_GROUP]:
         yield Padding.indent(_render_finding(finding, group), 2)
+        if finding.reproduce:
+            yield _Verbatim.assemble(("    run  ", "dim"), (one_line(finding.reproduce), "cyan"))
     rest = group.findings[_SHOWN_PER_GROUP:]
     if rest:
         yield Padding.indent(Text(one_line(others(rest, 6)), style="dim"), 2)
@@ -175,8 +207,6 @@ def _render_finding(finding: Finding, group: FindingGroup) -> RenderableType:
         facts.append(("at", place))
     if finding.remedy and not group.remedy:
         facts.append(("fix", Text(one_line(finding.remedy))))
-    if finding.reproduce:
-        facts.append(("run", Text(one_line(finding.reproduce), style="cyan")))
     return Stack(sentence, Padding.indent(_lay_out(facts), 2)) if facts else sentence
 
 
@@ -203,6 +233,16 @@ def _render_skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[
         reasons.setdefault(tool.skipped or "", []).append(one_line(tool.name))
     if filtered:
         reasons["left out by the filter of this run"] = [one_line(name) for name in filtered]
+    for reason, names in reasons.items():
+        yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
+
+
+def _render_not_exercised(tools: Sequence[Tool]) -> Iterator[RenderableType]:
+    """What was tried and what would help, once for all tools of which the same is said."""
+    yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(tools), 'tool')}", "dim"))
+    reasons: dict[str, list[str]] = {}
+    for tool in tools:
+        reasons.setdefault(tool.not_exercised or "", []).append(one_line(tool.name))
     for reason, names in reasons.items():
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from toolvet.findings import Finding
 from toolvet.report.document import Category, Counts, Outcome, Report, Status, Tool
+from toolvet.rules.terms import STATUSES, TERMS
 
 NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number
 
@@ -13,6 +14,7 @@ STATUS: Final[dict[Status, str]] = {
     "partially_working": "partially working",
     "connectivity_only": "connectivity only",
     "broken": "broken",
+    "not_exercised": "not exercised",
     "untested": "untested",
 }
 
@@ -95,6 +97,14 @@ def confidence(tool: Tool) -> str:
     return number(tool.confidence) if tool.scenarios else NONE
 
 
+def legend(reports: Sequence[Report]) -> list[tuple[str, str]]:
+    """The words of judgement in these reports, each with its meaning: the statuses that occur, score and confidence."""
+    seen = {tool.status for report in reports for tool in report.tools if tool.skipped is None}
+    seen |= {report.status for report in reports}
+    statuses = [(STATUS[status], STATUSES[STATUS[status]]) for status in STATUS if status in seen]
+    return [*statuses, ("score", TERMS["score"].brief), ("confidence", TERMS["confidence"].brief)]
+
+
 def title(report: Report) -> str:
     """The server's name and version."""
     return f"{report.server.name} {report.server.version}".strip()
@@ -116,11 +126,14 @@ def tally(report: Report) -> str:
     summary = report.summary
     parts = [
         f"{summary.tested:,} of {counted(summary.tools, 'tool')} tested",
+        *([f"{summary.not_exercised:,} not exercised"] if summary.not_exercised else []),
         f"{summary.passed:,} of {counted(summary.scenarios, 'scenario')} passed",
         severities(summary.findings),
     ]
     if report.baseline is not None and report.baseline.known:
         parts.append(f"{len(report.baseline.known):,} known from the baseline")
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed):,} ignored")
     validation = report.server.tool_validation
     if validation is not None:
         judged = f", {validation.answered:,} of {counted(validation.asked, 'call')} judged" if validation.asked else ""

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final, cast
 
 from toolvet.checks.result import ResultVerdict, State, check_result
+from toolvet.redact import word_segments
 from toolvet.rules.subject import ObservedCall, Outcome
 from toolvet.schema.json_value import elements, members
 
@@ -16,6 +17,15 @@ _ABSENT: Final = re.compile(
     r"(?i)\b(?:not found|no (?:\w+ ){0,3}found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find"
     r"|did not resolve)\b"
 )
+# The same, said of a thing that was asked for by its id; what only mentions a lack ("no tags found") does not.
+_MISSED: Final = re.compile(
+    r"(?i)\b(?:not (?:be )?found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find|not exist"
+    r"|unknown (?:id|\w+ id)|invalid (?:\w+ )?id|is unknown|no \w+ (?:with|has|named|called)\b|unable to find)\b"
+)
+_LISTS: Final = frozenset(
+    {"list", "search", "find", "query", "count", "check", "exists", "exist", "filter", "is", "has", "validate"}
+)
+_SHORT: Final = 300  # Characters: a longer answer says more than that nothing is there.
 _LONGEST: Final = 4_000  # Characters of an error that are searched.
 _MOST_VALUES: Final = 1_000  # Members of a structured content that are read for its words.
 
@@ -105,7 +115,8 @@ def _result_ending(call: ObservedCall) -> Ending:
     if verdict is None or not isinstance(members(cast("object", result)).get("content"), list):
         return Ending.MALFORMED
     if not verdict.is_error:
-        return Ending.UNFLAGGED_ERROR if verdict.error_without_flag else Ending.SUCCESS
+        unflagged = verdict.error_without_flag or _misses_its_thing(call)
+        return Ending.UNFLAGGED_ERROR if unflagged else Ending.SUCCESS
     if call.tool.runs_as_task:
         return Ending.UNFINISHED
     if not words_of(call).strip():
@@ -115,6 +126,17 @@ def _result_ending(call: ObservedCall) -> Ending:
     # Unclear words after wrong arguments, without any sign of a crash: the error is the refusal that is due.
     wrong = is_bad(call) or call.breach is not None
     return Ending.REFUSAL if wrong and verdict.state is State.UNKNOWN else Ending.FAILURE
+
+
+def _misses_its_thing(call: ObservedCall) -> bool:
+    """Whether a tool that was asked for a thing which does not exist says so, and not that this is an error.
+
+    "Task 99 not found" to `get_task(99)` is an error. "No tasks found" to `list_tasks(project_id=99)` is a result.
+    """
+    if not call.absent or call.absent not in call.tool.required or _LISTS.intersection(word_segments(call.tool.name)):
+        return False
+    words = words_of(call).strip()
+    return len(words) <= _SHORT and _MISSED.search(words) is not None
 
 
 def _is_unfinished(result: Mapping[str, object]) -> bool:

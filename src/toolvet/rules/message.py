@@ -29,6 +29,8 @@ import msgspec
 from toolvet.discover.toml import read_toml
 from toolvet.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.fault import Fault, fault_of
+from toolvet.rules.framework import framework_of
+from toolvet.rules.outage import outage_of_call
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import members
 
@@ -85,11 +87,16 @@ def tool_message_score(calls: Sequence[ObservedCall]) -> float | None:
 
 
 def answered_errors(calls: Iterable[ObservedCall]) -> Iterator[ObservedCall]:
-    """The calls that were wrong (on purpose or not) and that the server answered with some error about it."""
+    """The calls that were wrong (on purpose or not) and answered with an error about it, in words of the author."""
     for call in calls:
         wrong = is_bad(call) or call.breach is not None
-        if wrong and ending(call) in _ERRORS and not _is_about_something_else(call):
+        if wrong and ending(call) in _ERRORS and _is_the_authors(call) and not _is_about_something_else(call):
             yield call
+
+
+def _is_the_authors(call: ObservedCall) -> bool:
+    """Whether the words are the author's: the framework did not write them, and they are not about an outage."""
+    return outage_of_call(call) is None and framework_of(call) is None
 
 
 def _is_about_something_else(call: ObservedCall) -> bool:

@@ -6,6 +6,7 @@ from typing import Final
 
 from toolvet.discover import modules
 from toolvet.findings import Card
+from toolvet.rules.terms import STATUSES, TERMS
 
 # A rule belongs to the first group for which it has a function.
 _GROUPS: Final = (
@@ -23,13 +24,20 @@ def render_checks_page() -> str:
         "# The checks",
         "",
         "What toolvet looks for, why it matters, and what the author of a server does about it.",
-        "`toolvet explain ID` prints the same. This page is made from the cards in `src/toolvet/rules/catalog/`;",
+        "`toolvet explain ID` prints the same, and `toolvet explain status`, `score` or `confidence` what those mean.",
+        "This page is made from the cards in `src/toolvet/rules/catalog/`;",
         "a test holds it up to date.",
         "",
         "Severity is how bad a finding usually is; a finding may be graver or milder, and says so.",
         "`error`: a client or a model will trip over it. `warning`: it often does harm. `info`: worth knowing.",
         "",
     ]
+    for term in TERMS.values():
+        lines += [f'## <a id="{term.id}"></a>{term.id.capitalize()}: {term.title[:1].lower()}{term.title[1:]}', ""]
+        for paragraph in term.text:
+            word, colon, meaning = paragraph.partition(": ")
+            lines += [f"**{word}**: {meaning}" if colon and word in STATUSES else paragraph, ""]
+    lines += ["## All checks", ""]
     for title, cards in groups:
         lines += [f"**{title}**", ""]
         lines += [

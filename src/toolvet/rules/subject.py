@@ -136,6 +136,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT. `detail` holds what is
     known of an outcome without an answer (exit code, last words on stderr, why a message was invalid). `preview` is
     what the server's own validator said just before the call; None when it was not asked or gave no verdict.
+    `known_paths` are paths that the caller gave to the server in other ways: its working folder, its command line.
+    `absent` is the parameter whose value was made to name nothing that exists, or "".
     """
 
     tool: ToolDefinition
@@ -151,6 +153,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     protocol_version: str = ""
     detail: str = ""
     preview: Preview | None = None
+    known_paths: tuple[str, ...] = ()
+    absent: str = ""
 
     @property
     def rejected(self) -> bool:
@@ -200,7 +204,8 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
 
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
-    `validation` is None when the server says nothing of `toolValidation`.
+    `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
+    only the whole of them shows.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -209,6 +214,7 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     anomalies: tuple[WireAnomaly, ...] = ()
     listing_problems: tuple[str, ...] = ()
     validation: ValidationSeen | None = None
+    calls: tuple[ObservedCall, ...] = ()
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

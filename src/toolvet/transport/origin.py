@@ -4,6 +4,7 @@ Decided here: proxies are taken from the environment as in every other tool, but
 redirects are followed within the same origin only, and only those that keep the message (307 and 308).
 """
 
+import os
 import re
 import socket
 import ssl
@@ -35,15 +36,18 @@ class Origin:
         headers.setdefault("accept-encoding", "identity")
         headers.setdefault("user-agent", "toolvet")
         local = _is_loopback(self.url.host)
-        self._client = httpx2.AsyncClient(
-            headers=headers,
-            # Building the context with all root certificates takes 18 ms; plain loopback gets an empty one.
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and self.url.scheme == "http" else True,
-            trust_env=not local,
-            timeout=None,  # The peer's timer ends each request.
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30.0),
-            follow_redirects=False,
-        )
+        try:
+            self._client = httpx2.AsyncClient(
+                headers=headers,
+                # Building the context with all root certificates takes 18 ms; plain loopback gets an empty one.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and self.url.scheme == "http" else True,
+                trust_env=not local,
+                timeout=None,  # The peer's timer ends each request.
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30.0),
+                follow_redirects=False,
+            )
+        except OSError as error:
+            raise UsageError(_describe_certificates(error)) from error
 
     @asynccontextmanager
     async def send(
@@ -112,6 +116,14 @@ def describe_response(response: httpx2.Response, body: bytes) -> str:
 def media_type(response: httpx2.Response) -> str:
     """Return the content type of the response without parameters; "" if it has none."""
     return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _describe_certificates(error: OSError) -> str:
+    """Name the variable that leads to certificates which cannot be read."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        if path := os.environ.get(name):
+            return f"the certificates of {name}={printable(path, 200)} cannot be read: {error.strerror or error}"
+    return f"the root certificates cannot be read: {error.strerror or error}"
 
 
 def _check_url(url: str) -> httpx2.URL:

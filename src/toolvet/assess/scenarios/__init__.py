@@ -4,21 +4,31 @@ A category has an `ORDER` (calls are made from low to high), a `CATEGORY` and a 
 `scenarios(values: Values, choose: SeededChoice) -> Iterable[PlannedCall]`.
 """
 
+from collections.abc import Iterator
+from typing import Final
+
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 from toolvet.discover import modules
 
+# The categories whose calls show what a tool takes: their outcome is told to `Values.learn` before the next is planned.
+FORMATIVE: Final = frozenset({"progressive", "happy_path"})
 
-def plan_calls(values: Values, seed: int) -> tuple[PlannedCall, ...]:
-    """Every call to make for one tool, in order; the same arguments are not sent twice as valid ones.
 
-    `values` gives the arguments; `seed` chooses where there are more calls than are worth making.
+def plan_calls(values: Values, seed: int) -> Iterator[PlannedCall]:
+    """Yield every call to make for one tool, in order; the same arguments are not sent twice as valid ones.
+
+    Args:
+        values: Gives the arguments. What it is told of each call (`learn`) shapes those that follow; where it is told
+            nothing, every call is taken for a success.
+        seed: Chooses where there are more calls than are worth making.
     """
     plans: list[PlannedCall] = []
     for category in sorted(modules("toolvet.assess.scenarios"), key=lambda module: (module.ORDER, module.__name__)):
         # Seeded per tool and category, so that leaving one out does not change the others.
         choose = SeededChoice(seed, f"{values.tool.name}/{category.CATEGORY}")
         for plan in category.scenarios(values, choose):
-            if not any(plan.arguments == other.arguments and plan.breach is None for other in plans):
+            known = any(plan.arguments == other.arguments and plan.breach is None for other in plans)
+            if not known and values.permits(plan.arguments):
                 plans.append(plan)
-    return tuple(plans)
+                yield plan

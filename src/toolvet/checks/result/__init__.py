@@ -17,6 +17,7 @@ A response of any shape is read once into plain parts and then judged. The first
 An error is a **business error** when the tool worked and refused the call. First match wins:
 
     the server broke its own outputSchema                                      failure
+    a validation library's own refusal of the arguments, without a stack trace business
     the caller's strong pattern, or code -32602, -32600, -32700                business
     the words of a crash or of broken infrastructure (`veto` phrases)          failure
     code -32601; an HTTP status of 5xx, 407, 408, 499                          failure
@@ -32,6 +33,9 @@ All phrases are data in `patterns/`, one file per state; adding one touches that
 """
 
 from toolvet.checks.result.check import check_result, extract_metadata, is_business_logic_error
+from toolvet.checks.result.outage import Outage, OutageKind, outage_of
+from toolvet.checks.result.refusal import is_framework_refusal
+from toolvet.checks.result.sentence import is_foreign
 from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
@@ -52,6 +56,8 @@ __all__ = [
     "Factor",
     "Leak",
     "LeakKind",
+    "Outage",
+    "OutageKind",
     "OutputSchemaValidation",
     "ResultMetadata",
     "ResultVerdict",
@@ -60,5 +66,8 @@ __all__ = [
     "check_result",
     "extract_metadata",
     "is_business_logic_error",
+    "is_foreign",
+    "is_framework_refusal",
+    "outage_of",
     "overall_confidence",
 ]

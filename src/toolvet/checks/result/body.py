@@ -2,11 +2,17 @@
 
 Known shapes: `{"error": …}`, `{"errors": […]}`, `success`/`ok` false, `status: "error"`, RFC 9457 problem details,
 JSON-RPC errors, google.rpc.Status, `code` and `message`, AWS (`__type`), FastAPI (`detail`), GitHub
-(`documentation_url`). `error_shapes.toml` has the members and their meaning.
+(`documentation_url`), `"object": "error"` (Notion, Stripe), an HTML error page as the data. `error_shapes.toml` has the
+members and their meaning.
+
+Frameworks wrap what a tool returns: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
+opens that, and what is inside is judged like a value that nothing wraps.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Final
 
 import msgspec
 
@@ -20,6 +26,16 @@ _MOST_OTHERS_OF_A_STATUS = 4
 # A record with one of these has an identity of its own: a job that failed, a ticket about an error.
 _RECORD = ("id", "name", "title", "url", "created_at", "time")
 _SHORT = 200
+_LONGEST_PAGE_HEAD: Final = 4_000
+# A page that a web server sends instead of an answer: its title or first heading is the error.
+_ERROR_PAGE: Final = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b[^\0]{0,2000}?<(?:title|h1)[^>]*>\s*"
+    r"(?:error\b\W{0,3})?"
+    r"(?:[45]\d\d\b|error\b|bad request|unauthori[sz]ed|forbidden|access denied|(?:page )?not found|bad gateway"
+    r"|gateway time-?out|internal server error|service (?:temporarily )?unavailable|attention required"
+    r"|too many requests)",
+    re.IGNORECASE,
+)
 
 
 class _BodyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,6 +46,8 @@ class _BodyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     companions: frozenset[str]
     payloads: tuple[str, ...]
     wrappers: frozenset[str]
+    boxes: frozenset[str]
+    pages: tuple[str, ...]
     verdicts: frozenset[str]
     failed: frozenset[str]
     nothing: frozenset[str]
@@ -50,7 +68,7 @@ def _shapes() -> _Shapes:
     found = read_toml("toolvet.checks.result", "error_shapes.toml", _BodyTable)
     said_by = (*found.errors, *found.words)
     known = frozenset((*said_by, *found.flags, *found.codes))
-    telling = known | found.wrappers | {"__type", "is_error", "iserror"}
+    telling = known | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object"}
     return _Shapes(found, said_by, known | found.companions, telling)
 
 
@@ -60,13 +78,19 @@ def could_report(keys: Iterable[str]) -> bool:
     return any(key.lower() in telling for key in keys)
 
 
-def wrapped_text(value: object) -> str:
-    """The text inside `{"result": "…"}`, as frameworks wrap a tool that returns a string; else empty."""
+def unwrap(value: object) -> object:
+    """The value inside `{"result": …}`, as frameworks wrap what is not an object; any other value comes back itself."""
     body = object_of(value)
     if body is None or len(body) != 1:
-        return ""
+        return value
     key, inner = next(iter(body.items()))
-    return inner if isinstance(inner, str) and key in _shapes().table.wrappers else ""
+    table = _shapes().table
+    return inner if key in table.boxes or (isinstance(inner, str) and key in table.wrappers) else value
+
+
+def is_error_page(text: str) -> bool:
+    """Whether this is an HTML page whose title or first heading is an error."""
+    return "<" in text[:_SHORT] and _ERROR_PAGE.match(text[:_LONGEST_PAGE_HEAD]) is not None
 
 
 def reports_error(value: object) -> bool:
@@ -79,11 +103,16 @@ def reports_error(value: object) -> bool:
     # Most payloads have none of these keys, and looking for each of them in turn takes 15 µs.
     if shapes.telling.isdisjoint(body):
         return False
-    if any(body.get(flag) is True for flag in shapes.table.flags) or _carries_payload(body, shapes.table):
-        return False
-    if not shapes.table.verdicts.isdisjoint(body):
+    if any(body.get(flag) is True for flag in shapes.table.flags) or not shapes.table.verdicts.isdisjoint(body):
         return False
     others = sum(key not in shapes.companions for key in body)
+    # A failure envelope is a failure, whatever its data holds.
+    if _is_failure_envelope(body, shapes.table) and (others <= _MOST_OTHERS or not any(key in body for key in _RECORD)):
+        return True
+    if _carries_payload(body, shapes.table):
+        return False
+    if others <= _MOST_OTHERS and any(_is_page(body.get(key)) for key in shapes.table.pages):
+        return True
     speaks = any(_speaks(body.get(key), shapes.table) for key in shapes.said_by)
     if _says_failed(body, shapes.table):
         if others > _MOST_OTHERS and body.get("status") == "error" and not any(key in body for key in _RECORD):
@@ -94,10 +123,21 @@ def reports_error(value: object) -> bool:
     return others == 0 and speaks and _is_problem(body, shapes.table)
 
 
+def _is_failure_envelope(body: Mapping[str, object], known: _BodyTable) -> bool:
+    """Whether a flag says that it failed and a member says why; a list of errors may be what was asked for."""
+    if body.get("object") != "error" and not any(body.get(flag) is False for flag in known.flags):
+        return False
+    return any(list_of(body.get(key)) is None and _speaks(body.get(key), known) for key in known.errors)
+
+
+def _is_page(value: object) -> bool:
+    return isinstance(value, str) and is_error_page(value)
+
+
 def _says_failed(body: Mapping[str, object], known: _BodyTable) -> bool:
     if any(body.get(flag) is False for flag in known.flags):
         return True
-    if any(body.get(key) is True for key in ("error", "iserror", "is_error")):
+    if any(body.get(key) is True for key in ("error", "iserror", "is_error")) or body.get("object") == "error":
         return True
     status = body.get("status")
     if not isinstance(status, str) or status.lower() not in known.failed:
@@ -118,7 +158,7 @@ def _is_filled(value: object, known: _BodyTable) -> bool:
     if items is not None:
         # A list of nothing but failures is not a payload.
         return any(not _is_failed_item(item, known) for item in items[:_MOST_KEYS])
-    return isinstance(value, str) and len(value) > _SHORT
+    return isinstance(value, str) and len(value) > _SHORT and not is_error_page(value)
 
 
 def _is_failed_item(item: object, known: _BodyTable) -> bool:

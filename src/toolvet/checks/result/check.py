@@ -6,18 +6,21 @@ from functools import lru_cache
 
 import msgspec
 
+from toolvet.checks.result.body import unwrap
 from toolvet.checks.result.decision import Decision, FirstHits, decide
 from toolvet.checks.result.leaks import leaks_in
 from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.plain import list_of, object_of
+from toolvet.checks.result.refusal import framework_of
 from toolvet.checks.result.response import Content, ToolResponse, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
-from toolvet.checks.result.tool import name_traits
+from toolvet.checks.result.tool import name_traits, runs_caller_text
 from toolvet.checks.result.verdict import (
     Classification,
     ErrorKind,
     Leak,
+    LeakKind,
     OutputSchemaValidation,
     ResultMetadata,
     ResultVerdict,
@@ -131,7 +134,7 @@ def _error_verdict(
     return ResultVerdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
         evidence=evidence, error_kind=decision.kind, state=decision.state, retry=decision.state.retry,
-        factors=decision.factors, metadata=metadata, leaks=leaks,
+        factors=decision.factors, metadata=metadata, leaks=leaks, framework=decision.framework,
     )  # fmt: skip
 
 
@@ -150,11 +153,11 @@ def _unflagged(
             return _broken(response, NO_CONTENT)
         if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
-        if response.is_blank:
-            return ResultVerdict(
-                is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
-                issues=("Response content is blank",), metadata=_metadata(response, None),
-            )  # fmt: skip
+    if response.is_blank and not (response.structured is not None and _declares_nothing(view.output_schema)):
+        return ResultVerdict(
+            is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+            issues=("Response content is blank",), metadata=_metadata(response, None),
+        )  # fmt: skip
     known = phrases()
     text = unflagged_error(response, known, runs_programs=name_traits(view.name).runs_programs)
     if text is None:
@@ -188,7 +191,7 @@ def _success(response: ToolResponse, validation: OutputSchemaValidation | None) 
         whole = False
     elif validation is not None:
         evidence = (*evidence, "Response conforms to the tool's output schema")
-    if response.structured is not None and not response.texts:
+    if response.structured is not None and not response.texts and not _needs_no_mirror(response.structured):
         issues = (*issues, NO_MIRROR)
         whole = False
     return ResultVerdict(
@@ -196,6 +199,20 @@ def _success(response: ToolResponse, validation: OutputSchemaValidation | None) 
         classification=Classification.FULLY_WORKING if whole else Classification.PARTIALLY_WORKING,
         confidence=100 if whole else 70, issues=issues, evidence=evidence, metadata=_metadata(response, validation),
     )  # fmt: skip
+
+
+def _declares_nothing(schema: object) -> bool:
+    """Whether an `outputSchema` is that of a function that returns nothing: `{"result": null}` and no other value."""
+    declared = object_of(schema) or {}
+    properties = object_of(declared.get("properties")) or {}
+    inner = object_of(properties.get("result")) or {}
+    return list(properties) == ["result"] and inner.get("type") == "null"
+
+
+def _needs_no_mirror(structured: object) -> bool:
+    """Whether a framework wrapped an empty list or null: it writes a block for each item, so there is none."""
+    inner = unwrap(structured)
+    return inner is not structured and (inner is None or list_of(inner) == [])
 
 
 def _contents(response: ToolResponse) -> tuple[str, ...]:
@@ -230,7 +247,7 @@ def _judge(
     known = phrases()
     read = _readable(text[:_LONGEST_READ])
     hits = known.scan(read)
-    evidence = FirstHits(read, hits, known)
+    evidence = FirstHits(read, hits, known, runs_caller_text=runs_caller_text(view.name, arguments))
     if own is not None:
         own.look(read, evidence)
     sent = _sent(arguments)
@@ -242,7 +259,12 @@ def _judge(
         sent=quoted,
         name_word=name_traits(view.name).validating_word,
     )
-    return decision, leaks_in(read, hits, known, sent)
+    leaks = leaks_in(read, hits, known, sent)
+    if evidence.refusal is not None:
+        # "Unexpected keyword argument" are the words of a crash elsewhere.
+        leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
+        decision = decision._replace(framework=framework_of(hits, known))
+    return decision, leaks
 
 
 def _readable(text: str) -> str:

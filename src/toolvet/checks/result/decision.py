@@ -34,24 +34,32 @@ _NO_NAME = Factor("validation_expected_tool", 2, present=False)
 
 
 class Decision(NamedTuple):
-    """Whose fault it is, what went wrong, how likely the tool works (0-100), why, and the table behind it."""
+    """Whose fault it is, what went wrong, how likely the tool works (0-100), why, and the table behind it.
+
+    `framework` wrote the words of a refusal, if the author did not.
+    """
 
     kind: ErrorKind
     state: State
     confidence: float
     reason: str
     factors: tuple[Factor, ...]
+    framework: str | None = None
 
 
 class FirstHits:
-    """The first hit of each strength in one text, and what the caller's own patterns found."""
+    """The first hit of each strength in one text, and what the caller's own patterns found.
 
-    __slots__ = ("first", "overriding", "own", "own_strong", "rate", "status", "text", "veto")
+    `runs_caller_text` says that an error of a query or program is the caller's; of any other tool it is a crash.
+    """
 
-    def __init__(self, text: str, hits: Sequence[Hit], known: ResultPhrases) -> None:
+    __slots__ = ("first", "overriding", "own", "own_strong", "rate", "status", "text", "veto", "veto_state")
+
+    def __init__(self, text: str, hits: Sequence[Hit], known: ResultPhrases, *, runs_caller_text: bool) -> None:
         self.text = text
         self.first: dict[Strength, Hit] = {}
         self.veto: Hit | None = None
+        self.veto_state = State.UNKNOWN
         self.overriding: Hit | None = None
         self.rate: Hit | None = None
         self.own: Hit | None = None
@@ -60,14 +68,16 @@ class FirstHits:
         rank = len(_VAGUER)
         for hit in hits:
             phrase = by_id[hit.id]
-            self.first.setdefault(phrase.strength, hit)
-            if phrase.strength is _VETO:
+            crashed = phrase.caller_text and not runs_caller_text
+            state = State.CRASH if crashed else phrase.state
+            self.first.setdefault(_VETO if crashed else phrase.strength, hit)
+            if phrase.strength is _VETO or crashed:
                 # Of several signs of failure, the first of those that say most: what broke, before who noticed.
                 if phrase.decides:
                     self.overriding = self.overriding or hit
-                own_rank = _VAGUER.index(phrase.state) if phrase.state in _VAGUER else -1
+                own_rank = _VAGUER.index(state) if state in _VAGUER else -1
                 if own_rank < rank:
-                    self.veto, rank = hit, own_rank
+                    self.veto, self.veto_state, rank = hit, state or State.UNKNOWN, own_rank
             elif phrase.state is _RATE_LIMITED and phrase.strength is _ALONE:
                 self.rate = self.rate or hit
         self.status = self._status(self.first.get(_HTTP))
@@ -76,6 +86,11 @@ class FirstHits:
         """The HTTP status that ends a hit or opens it; 0 without one."""
         found = () if hit is None else _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
         return int(found[-1]) if found else 0
+
+    @property
+    def refusal(self) -> Hit | None:
+        """The words by which a validation library refused the arguments; a stack trace makes them those of a crash."""
+        return None if Strength.TRACE in self.first else self.first.get(Strength.REFUSAL)
 
     def sentence(self) -> str:
         """The error as a plain sentence to the caller, if it is one and contains no word of a failure."""
@@ -99,7 +114,7 @@ def decide(evidence: FirstHits, known: ResultPhrases, *, structured: str, sent: 
     http = http_state(status) if status else None
     refused = http is not None and status < 500 and status not in _FAILED_4XX
     vague = first.get(_VAGUE)
-    decisive = evidence.own_strong or evidence.own or first.get(_ALONE)
+    decisive = evidence.refusal or evidence.own_strong or evidence.own or first.get(_ALONE)
     pattern = decisive or vague
     words = "" if pattern is None else evidence.words(pattern)
     sentence = "" if pattern is not None or code or http is not None else evidence.sentence()
@@ -141,11 +156,11 @@ def _failure(
     """What proves that the tool failed, unless the server or the caller's patterns say explicitly that it refused."""
     if evidence.overriding is not None:
         return known.of(evidence.overriding).state or State.UNKNOWN, evidence.words(evidence.overriding)
-    if evidence.own_strong is not None or code in _REFUSALS:
+    if evidence.refusal is not None or evidence.own_strong is not None or code in _REFUSALS:
         return None
     if evidence.veto is not None:
         # An overloaded service that says when to come back is rate limiting, and works.
-        state = known.of(evidence.veto).state or State.UNKNOWN
+        state = evidence.veto_state
         if not (state is State.UNAVAILABLE and evidence.rate is not None):
             return state, evidence.words(evidence.veto)
     if code == _METHOD_NOT_FOUND:

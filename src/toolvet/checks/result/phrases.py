@@ -1,9 +1,10 @@
 """The phrases of `patterns/*.toml`, and what each of them proves about a result.
 
 One file per state, read by `toolvet.matching.phrasebook`. A phrase belongs to the file's `state` unless it names its
-own, and `strength` says what it proves. Four marks: `reports` (in a short text it says that the call failed, even
+own, and `strength` says what it proves. Six marks: `reports` (in a short text it says that the call failed, even
 without `isError`), `leak` (words that only a crash writes), `decides` (it outweighs an explicit code), `long` (a report
-that opens with it may be long).
+that opens with it may be long), `framework` (the library that wrote these words of a refusal), `caller_text` (an error
+of a text such as a SQL statement: business logic of a tool that runs what the caller wrote, a crash of any other tool).
 """
 
 from collections.abc import Mapping
@@ -35,6 +36,8 @@ class Strength(StrEnum):
     """The first words of an error report."""
     HTTP = "http"
     """An HTTP status in a context that makes it one; the last three digits of the hit."""
+    REFUSAL = "refusal"
+    """A validation library refused the arguments: business logic, even beside words that otherwise mean a crash."""
     CODE = "code"
     """A JSON-RPC error code."""
     TEST_DATA = "test_data"
@@ -45,6 +48,8 @@ class Strength(StrEnum):
     """The first part of an absolute path."""
     SUCCESS = "success"
     """It worked."""
+    INSTEAD = "instead"
+    """Something was missing, and the tool went on in another way: a success that says so."""
 
 
 _PACKAGE = "toolvet.checks.result"
@@ -61,6 +66,8 @@ class ResultPhrase(Phrase, frozen=True, kw_only=True):
     leak: bool = False
     decides: bool = False
     long: bool = False
+    framework: str = ""
+    caller_text: bool = False
 
     @property
     def is_leak(self) -> bool:
@@ -79,10 +86,15 @@ class _StatusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ToolNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Segments of tool names: tools whose errors are mostly about the arguments, and tools that run programs."""
+    """Segments of tool names: tools whose errors are mostly about the arguments, tools that run programs or queries.
+
+    `caller_texts` are names of arguments that hold a program or a query.
+    """
 
     validates: frozenset[str]
     runs_programs: frozenset[str]
+    runs_queries: frozenset[str]
+    caller_texts: frozenset[str]
 
 
 class ResultPhrases:

@@ -43,13 +43,24 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_blank(self) -> bool:
-        """Nothing in it that a reader could use: no structured content, and no block but blank text."""
+        """Nothing in it that a reader could use: no structured content, and no block but blank text.
+
+        A wrapped nothing is nothing: `{"result": ""}`, `{"result": null}`.
+        """
         for text in self.texts:
             if text and not text.isspace():
                 return False
-        if self.structured is not None or self.malformed:
+        if self.malformed or not (self.structured is None or _is_wrapped_nothing(self.structured)):
             return False
         return self.content is not Content.OTHER and all(name == "text" for name in self.content_types)
+
+
+def _is_wrapped_nothing(structured: object) -> bool:
+    body = object_of(structured)
+    if body is None or len(body) != 1 or "result" not in body:
+        return False
+    inner = body["result"]
+    return inner is None or (isinstance(inner, str) and not inner.strip())
 
 
 # What a block of this type needs to be readable: one of these keys, as a string or an object.

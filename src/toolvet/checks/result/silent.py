@@ -12,7 +12,7 @@ from typing import cast
 
 import msgspec
 
-from toolvet.checks.result.body import could_report, reports_error, wrapped_text
+from toolvet.checks.result.body import could_report, reports_error, unwrap
 from toolvet.checks.result.phrases import ResultPhrases, Strength
 from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.response import ToolResponse
@@ -28,19 +28,19 @@ _CLOSING_QUOTES = "'\"`\u2019\u201d"
 # Beyond this, a member of a JSON object is something to read.
 _LARGE_MEMBER = 2_000
 _MOST_KEYS = 16
+_PAGE_OPENING = 20
 _LOG_LINE = re.compile(
     r"^\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:INFO|WARN(?:ING)?|DEBUG|ERROR|TRACE)\b)", re.MULTILINE
 )
+_LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def unflagged_error(response: ToolResponse, known: ResultPhrases, *, runs_programs: bool) -> str | None:
     """The text that reports an error, or None. `runs_programs` says that a traceback is the outcome of the call."""
     structured = response.structured
-    if structured is not None:
-        wrapped = wrapped_text(structured)
-        if reports_error(structured) or (wrapped and _text_reports(wrapped, known, runs_programs=runs_programs)):
-            return "\n".join(response.texts) or strings_of(structured)
+    if structured is not None and _value_reports(structured, known, runs_programs=runs_programs):
+        return "\n".join(response.texts) or strings_of(structured)
     for text in response.texts[:_MOST_BLOCKS]:
         opening = text.lstrip()[:2]
         if opening[:1] == "{":
@@ -65,11 +65,24 @@ def _object_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> 
         return False
     body: dict[str, object] = {}
     for key, raw in members.items():
-        if len(raw) > _LARGE_MEMBER and "error" not in key.lower():
+        if len(raw) > _LARGE_MEMBER and "error" not in key.lower() and b"<" not in bytes(raw)[:_PAGE_OPENING]:
             return False
         body[key] = _decoded(raw)
-    wrapped = wrapped_text(body)
-    return reports_error(body) or bool(wrapped and _text_reports(wrapped, known, runs_programs=runs_programs))
+    return _value_reports(body, known, runs_programs=runs_programs)
+
+
+def _value_reports(value: object, known: ResultPhrases, *, runs_programs: bool) -> bool:
+    """Whether a JSON object is an error, by itself or by what a framework wrapped into it."""
+    if reports_error(value):
+        return True
+    inner = unwrap(value)
+    if inner is value:
+        return False
+    if not isinstance(inner, str):
+        return reports_error(inner)
+    if inner.lstrip()[:1] == "{":
+        return _object_reports(inner, known, runs_programs=runs_programs)
+    return not inner.lstrip().startswith("[{") and _text_reports(inner, known, runs_programs=runs_programs)
 
 
 def _decoded(raw: msgspec.Raw) -> object:
@@ -94,8 +107,13 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
         return True
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
+    if _SHORT < len(text) <= _LONGEST_REPORT:
+        # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
+        text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
     if not hits:
+        return False
+    if any(known.by_id[hit.id].strength is Strength.INSTEAD for hit in hits) and "\n" not in text.strip():
         return False
     frames = [phrase for hit in hits if (phrase := known.by_id[hit.id]).strength is Strength.FRAME]
     if any(phrase.long for phrase in frames):

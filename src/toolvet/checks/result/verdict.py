@@ -178,7 +178,8 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
     how likely the tool works. `issues` and `evidence` are sentences. For an error, flagged or not, `error_kind` says
     whose fault it is, `state` what went wrong, `retry` what helps, and `factors` why we think so.
     `error_without_flag` marks a success whose text or structured content reports an error. `leaks` quotes stack
-    traces, crash texts and absolute paths of the server's own machine in an error.
+    traces, crash texts and absolute paths of the server's own machine in an error. `framework` names the library that
+    wrote the words of a refusal (`is_framework_refusal`); its JSON member is absent where that is None.
     """
 
     is_valid: bool
@@ -194,10 +195,11 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
     metadata: ResultMetadata = ResultMetadata()
     error_without_flag: bool = False
     leaks: tuple[Leak, ...] = ()
+    framework: str | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        return {
+        found: dict[str, object] = {
             "isValid": self.is_valid,
             "isError": self.is_error,
             "classification": self.classification.value,
@@ -212,6 +214,9 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
             "error_without_flag": self.error_without_flag,
             "leaks": [leak.to_dict() for leak in self.leaks],
         }
+        if self.framework is not None:
+            found["framework"] = self.framework
+        return found
 
 
 class HasConfidence(Protocol):

@@ -10,6 +10,7 @@ from typing import Final
 from toolvet.findings import Card, Severity
 from toolvet.report.document import Report
 from toolvet.report.format import Format
+from toolvet.report.gate import why_failed
 from toolvet.report.group import FindingGroup, group_findings
 from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import STATUS, listed, number, others, tally, title
@@ -32,6 +33,8 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     if report.baseline is not None and report.baseline.stale:
         stale = listed([f"{entry.id} ({entry.tool or 'the server'})" for entry in report.baseline.stale], 10)
         yield _write_command("warning", f"{report.server.name}: stale baseline", f"No longer found: {stale}")
+    for reason in why_failed(report):
+        yield _write_command("error", f"{report.server.name}: failed", f"Failed: {reason}")
     score = f"score {number(report.score)}/100, " if report.score is not None else ""
     yield _write_command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
 

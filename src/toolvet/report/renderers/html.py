@@ -18,13 +18,14 @@ from toolvet.findings import Card
 from toolvet.report import wording
 from toolvet.report.document import Report
 from toolvet.report.format import Format
+from toolvet.report.gate import why_failed
 from toolvet.report.page.view import block, brief, log, prose, views
 from toolvet.report.visible import visible
 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has all that was recorded."""
-    return _load_template().render(servers=views(reports, cards))
+    return _load_template().render(servers=views(reports, cards), legend=wording.legend(reports), why_failed=why_failed)
 
 
 @cache

@@ -1,16 +1,18 @@
 """JUnit XML as Jenkins, GitLab and the test reporters for GitHub read it: the structure of junit-10.xsd.
 
-A suite per tool with a case per scenario, and a suite per server for the findings that no failed scenario shows. There
-only an error fails: a warning or a note goes into the case's output, because a red build should mean broken.
+A suite per tool with a case per scenario, and a suite per server for the findings that no failed scenario shows. A case
+fails for a finding that `fail_on` of the report names, and the score for `fail_under`: so the document fails exactly
+where the exit code is 1. All else goes into the output of a case.
 """
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from toolvet.findings import Card, Finding, Severity
+from toolvet.findings import Card, Finding
 from toolvet.report.document import Report, Scenario, Tool
 from toolvet.report.format import Format
+from toolvet.report.gate import explain_shortfall, fails
 from toolvet.report.visible import one_line, pretty, shorten, visible
 from toolvet.report.wording import CATEGORY, OUTCOME
 
@@ -58,16 +60,26 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
         "incomplete": report.incomplete or "",
     }
     classname = _name_class(report.server.name, "findings")
-    cases = [_render_finding(finding, classname, cards) for finding in findings]
+    cases = [_render_finding(report, finding, classname, cards) for finding in findings]
+    if report.fail_under is not None:
+        cases.append(_render_score(report, report.fail_under, classname))
     return _make_suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
 
 
-def _render_finding(finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
+def _render_score(report: Report, least: float, classname: str) -> ET.Element:
+    case = _make_element("testcase", {"name": f"score of at least {least:g}", "classname": classname, "time": "0"})
+    shortfall = explain_shortfall(report)
+    if shortfall:
+        _add_child(case, "failure", shortfall, {"message": shortfall, "type": "score"})
+    return case
+
+
+def _render_finding(report: Report, finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
     card = cards.get(finding.id)
     where = " ".join(part for part in (finding.tool or "", finding.pointer) if part)
     case = _make_element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
     body = _describe(finding, card)
-    if finding.severity is Severity.ERROR:
+    if fails(report, finding):
         _add_child(case, "failure", body, {"message": finding.message, "type": finding.id})
     else:
         _add_child(case, "system-out", f"{finding.severity}: {body}")
@@ -101,19 +113,29 @@ def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding
         _add_child(case, "skipped", "", {"message": tool.skipped})
         cases = [case]
     else:
-        cases = [_render_scenario(scenario, classname, findings.get(scenario.id, [])) for scenario in tool.scenarios]
+        cases = [
+            _render_scenario(report, scenario, classname, findings.get(scenario.id, [])) for scenario in tool.scenarios
+        ]
+    if tool.not_exercised is not None:
+        case = _make_element("testcase", {"name": "a valid call succeeds", "classname": classname, "time": "0"})
+        _add_child(case, "skipped", "", {"message": f"not exercised: {tool.not_exercised}"})
+        cases.append(case)
     return _make_suite(report, f"{report.server.name}: {tool.name}", facts, cases)
 
 
-def _render_scenario(scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:
+def _render_scenario(report: Report, scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:
     name = f"{CATEGORY[scenario.category]}: {scenario.name}"
     case = _make_element("testcase", {"name": name, "classname": classname, "time": _seconds(scenario.duration_ms)})
-    if scenario.outcome == "not_run":
+    if scenario.outcome == "not_run" or (scenario.outage and not findings):
         _add_child(case, "skipped", "", {"message": scenario.note or "the run ended before this call"})
     elif not scenario.passed:
         message = scenario.note or (findings[0].message if findings else OUTCOME[scenario.outcome])
-        kind = findings[0].id if findings else scenario.outcome
-        _add_child(case, "failure", _describe_scenario(scenario, findings), {"message": message, "type": kind})
+        described = _describe_scenario(scenario, findings)
+        failing = [finding for finding in findings if fails(report, finding)]
+        if failing:
+            _add_child(case, "failure", described, {"message": message, "type": failing[0].id})
+        else:
+            _add_child(case, "system-out", f"not passed: {message}\n{described}")
     return case
 
 

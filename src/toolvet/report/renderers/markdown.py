@@ -9,6 +9,7 @@ from typing import Final
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Report, Status, Tool
 from toolvet.report.format import Format
+from toolvet.report.gate import why_failed
 from toolvet.report.group import FindingGroup, group_findings
 from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import (
@@ -16,6 +17,7 @@ from toolvet.report.wording import (
     STATUS,
     confidence,
     counted,
+    legend,
     listed,
     number,
     origin,
@@ -35,6 +37,7 @@ _STATUS_MARK: Final[dict[Status, str]] = {
     "partially_working": "⚠️",
     "connectivity_only": "⚠️",
     "broken": "❌",
+    "not_exercised": "⚪",
     "untested": "⚪",
 }
 _SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "💡"}
@@ -43,11 +46,21 @@ _SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Seve
 _MARKUP: Final = re.compile(r"[\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-]|(?<=^\d)[.)]")
 
 
+# Read as a heading, or as a command by the runner of a workflow, at the start of a line.
+_LINE_START: Final = re.compile(r"^(\s*)([#:])", re.MULTILINE)
+_TAG: Final = re.compile(r"<[A-Za-z!/?]")
+_STEERING: Final = re.compile(rf"{_LINE_START.pattern}|{_TAG.pattern}", re.MULTILINE)
+
+
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """A comparison when there are several servers, then each in turn; what does not fit is counted at the end."""
     blocks = [block for report in reports for block in _render_report(report, cards)]
     if len(reports) > 1:
         blocks.insert(0, _render_comparison(reports))
+    if any(tool.skipped is None for report in reports for tool in report.tools):
+        blocks.append(
+            _fold("What the words mean", "\n".join(f"- **{word}**: {text}" for word, text in legend(reports)))
+        )
     kept: list[str] = []
     size = 0
     for position, block in enumerate(blocks):
@@ -65,6 +78,8 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     score = f"{number(report.score)}/100, " if report.score is not None else ""
     yield f"## {_STATUS_MARK[report.status]} {_escape(title(report))}: {score}{STATUS[report.status]}\n"
     yield f"{_escape(origin(report))} · {tally(report)}\n"
+    for reason in why_failed(report):
+        yield f"> **Failed:** {_escape(reason)}\n"
     if report.incomplete is not None:
         yield f"> **Incomplete:** {_escape(report.incomplete)}\n"
     called = [tool for tool in report.tools if tool.skipped is None]
@@ -72,6 +87,10 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
         yield from _render_tools(called, report.findings)
     for group in group_findings(report.findings):
         yield _render_group(group, cards)
+    idle = [tool for tool in report.tools if tool.not_exercised is not None]
+    if idle:
+        lines = [f"- {_code(tool.name)}: {_escape(tool.not_exercised or '')}" for tool in idle]
+        yield _fold(f"⚪ {counted(len(idle), 'tool')} not exercised", "\n".join(lines))
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped:
         lines = [f"- {_code(tool.name)}: {_escape(tool.skipped or '')}" for tool in skipped]
@@ -109,9 +128,9 @@ def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
     count = counted(len(group.findings), word)
     where = f"{count} in {listed(group.tools, 4)}" if group.tools else count
     summary = f"{_SEVERITY_MARK[group.severity]} <b>{_escape_html(headline)}</b> · {_escape_html(where)}"
-    parts = [f"{_code(group.id)}{': ' if group.why else ''}{_escape(group.why)}"]
+    parts = [f"{_code(group.id)}{': ' if group.why else ''}{_prose(group.why)}"]
     if group.remedy:
-        parts.append(f"**Fix:** {_escape(group.remedy)}")
+        parts.append(f"**Fix:** {_prose(group.remedy)}")
     parts.extend(_render_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
     if len(group.findings) > _SHOWN_PER_GROUP:
         parts.append(_escape(others(group.findings[_SHOWN_PER_GROUP:], 20)))
@@ -119,7 +138,7 @@ def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
 
 
 def _render_finding(finding: Finding, group: FindingGroup) -> str:
-    line = _escape(finding.message)
+    line = _prose(finding.message)
     if finding.tool is not None:
         line = f"{_code(finding.tool)}: {line}"
     if finding.pointer:
@@ -132,11 +151,12 @@ def _render_finding(finding: Finding, group: FindingGroup) -> str:
         evidence = ""
     lines = [line]
     if evidence:
-        lines.append(_fence(shorten(evidence, 2_000), "text"))
+        lines.append(_block(shorten(evidence, 2_000), "text"))
     if finding.remedy and not group.remedy:
-        lines.append(f"**Fix:** {_escape(finding.remedy)}")
+        lines.append(f"**Fix:** {_prose(finding.remedy)}")
     if finding.reproduce:
-        lines.append(_fence(shorten(visible(finding.reproduce), 4_000), "sh"))
+        command = shorten(visible(finding.reproduce), 4_000)
+        lines.append(_block(command, "sh"))
     return "\n\n".join(lines)
 
 
@@ -168,9 +188,39 @@ def _fence(text: str, language: str) -> str:
 def _code(text: str) -> str:
     """A code span, its delimiter longer than every run of backticks inside it."""
     plain = shorten(one_line(text), 300) or " "
+    if _TAG.search(plain):
+        # An entity, because a table would read a bar even behind a backslash that something else has escaped.
+        return f"<code>{_escape(plain)}</code>".replace("\\|", "&#124;")
     delimiter = "`" * (_longest_run(plain) + 1)
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{delimiter}{pad}{plain}{pad}{delimiter}"
+
+
+def _block(text: str, language: str) -> str:
+    """Lines that hold words of a server, as they are.
+
+    No fence for HTML, a heading or a workflow command (`::set-output`): a log that shows this document as plain text
+    would obey them.
+    """
+    if not _STEERING.search(text):
+        return _fence(text, language)
+    return f"<pre>{_LINE_START.sub(_entity, html.escape(text, quote=False).replace('@', '&#64;'))}</pre>"
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"{found[1]}&#{ord(found[2])};"
+
+
+def _prose(text: str) -> str:
+    """A sentence of ours that may quote the server: its code spans (`isError`) stay code, all else is escaped."""
+    parts = re.split(r"(?<!`)`([^`]+)`(?!`)", shorten(one_line(text), 1_000))
+    return "".join(_code(part) if position % 2 else _escape_part(part) for position, part in enumerate(parts))
+
+
+def _escape_part(text: str) -> str:
+    """Like `_escape`, with the spaces at both ends."""
+    head, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{head}{_escape(text)}{tail}" if text.strip() else text
 
 
 def _longest_run(text: str) -> int:

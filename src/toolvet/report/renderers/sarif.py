@@ -18,6 +18,7 @@ import orjson
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Report
 from toolvet.report.format import Format
+from toolvet.report.gate import why_failed
 from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import origin
 
@@ -54,7 +55,13 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         "artifacts": [{"location": {"uri": uri}, "description": {"text": _describe_server(report)}}],
         "results": _render_results(report, index, uri),
         "columnKind": "unicodeCodePoints",
-        "properties": {"score": report.score, "status": report.status, "seed": report.seed},
+        "properties": {
+            "score": report.score,
+            "status": report.status,
+            "seed": report.seed,
+            "failures": [_clean(reason) for reason in why_failed(report)],
+            "notExercised": {_clean(t.name): _clean(t.not_exercised) for t in report.tools if t.not_exercised},
+        },
     }
 
 

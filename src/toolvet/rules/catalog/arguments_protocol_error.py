@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
+from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 
@@ -30,7 +31,7 @@ CARD = Card(
 
 def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Report such a refusal of bad arguments, and with less confidence of arguments that the schema allows."""
-    if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None:
+    if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None and outage_of_call(call) is None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quote(call.error.message, 120)
         yield CARD.finding(

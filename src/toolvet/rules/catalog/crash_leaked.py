@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from toolvet.checks.result import LeakKind
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import ERRORS_IN_WORDS, REFUSALS, ending, verdict_of
+from toolvet.rules.framework import framework_of
 from toolvet.rules.quote import quote
 from toolvet.rules.subject import ObservedCall
 
@@ -36,7 +37,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
             message=f"The error shows a stack trace: {quote(max((leak.text for leak in traces), key=len), 120)}",
             evidence=quote("\n".join(leak.text for leak in traces), 400),
         )
-    elif words and ended in REFUSALS:
+    elif words and ended in REFUSALS and framework_of(call) is None:
         # In other errors the crash itself is the finding, and quotes the same words.
         yield CARD.finding(
             message=f"The refusal shows the words of a crash: {quote(words[0].text, 120)}",

@@ -5,6 +5,7 @@ from typing import Final, cast
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
+from toolvet.rules.framework import is_empty_list
 from toolvet.rules.quote import show, show_answer
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements, members
@@ -34,9 +35,13 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     """Judge valid calls only: `invalid-accepted` reports what the tool should have refused."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
         return
+    if is_empty_list(call):
+        return
     result = members(call.result)
-    # `structured-content-missing` reports structured content that was promised and not sent.
-    if call.tool.output_schema is not None or not _is_nothing(result.get("structuredContent")):
+    schema = call.tool.output_schema
+    # `structured-content-missing` reports structured content that was promised and not sent; what a framework wraps
+    # keeps its schema and may be nothing all the same.
+    if (schema is not None and not _wraps_a_value(schema)) or not _is_nothing(result.get("structuredContent")):
         return
     blocks = elements(result.get("content"))
     if all(_is_blank(block) for block in blocks):
@@ -62,11 +67,17 @@ def _is_blank(block: object) -> bool:
     return fields.get("type") == "text" and isinstance(text, str) and text.strip().lower() in _NOTHING
 
 
+def _wraps_a_value(schema: object) -> bool:
+    """Whether an `outputSchema` was made by a framework around what is not an object, and allows more than null."""
+    properties = members(members(schema).get("properties"))
+    return list(properties) == ["result"] and members(properties["result"]).get("type") != "null"
+
+
 def _is_nothing(value: object) -> bool:
     """`null`, `{}`, blank text, and `{"result": null}`, as the Python SDKs wrap values that are not objects."""
     if isinstance(value, str):
         return value.strip().lower() in _NOTHING
     if isinstance(value, Mapping):
         wrapped = cast("Mapping[object, object]", value)
-        return not wrapped or (list(wrapped) == ["result"] and (wrapped["result"] is None or wrapped["result"] == {}))
+        return not wrapped or (list(wrapped) == ["result"] and _is_nothing(wrapped["result"]))
     return value is None

@@ -1,11 +1,15 @@
 """Rule: no valid call of a tool succeeded, so its real work was never seen."""
 
+import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import REFUSALS, ending, is_bad, words_of
-from toolvet.rules.quote import quote
-from toolvet.rules.subject import ObservedCall, ToolDefinition
+from toolvet.rules.ending import REFUSALS, Ending, ending, words_of
+from toolvet.rules.exercise import fails_by_itself, is_plain
+from toolvet.rules.outage import outage_of_call
+from toolvet.rules.quote import list_names, quote
+from toolvet.rules.subject import ObservedCall, ServerSeen
 
 CARD = Card(
     id="never-succeeded",
@@ -13,7 +17,7 @@ CARD = Card(
     severity=Severity.INFO,
     looks_for=(
         "A tool all of whose calls with valid arguments were refused (not found, not allowed, not accepted), so that "
-        "no success was ever seen."
+        "no success was ever seen. Tools that were refused alike are one finding."
     ),
     why=(
         "Refusing politely counts as working, but then the report says little: the tool's real work was never reached, "
@@ -26,11 +30,47 @@ CARD = Card(
 )
 
 
-def check_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """One finding a tool, quoting the first refusal. Other rules report failures and timeouts."""
-    del tool
-    valid = [call for call in calls if call.breach is None and not is_bad(call)]
-    if valid and all(ending(call) in REFUSALS for call in valid):
+_REFUSED: Final = frozenset({*REFUSALS, Ending.FAILURE, Ending.PROTOCOL_FAILURE})  # Unless the tool is at fault.
+_MOST_CAUSES: Final = 4
+_VALUE: Final = re.compile(r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|\d+|\S*[/\\\\.]\S+\b")
+
+
+def check_server(server: ServerSeen) -> Iterator[Finding]:
+    """A finding for each tool with a cause of its own, and one for all tools that share theirs."""
+    causes: dict[str, list[tuple[str, str, int]]] = {}
+    for name, valid in _refused_tools(server.calls):
         words = quote(words_of(valid[0]), 200)
-        many = f"All {len(valid)} valid calls were refused" if len(valid) > 1 else "The valid call was refused"
-        yield CARD.finding(message=f'{many}: "{words}"', evidence=words)
+        causes.setdefault(_cause_of(words, name), []).append((name, words, len(valid)))
+    shared = [tools for tools in causes.values() if len(tools) > 1]
+    for (name, words, number), *others in causes.values():
+        if not others:
+            many = f"All {number} valid calls were refused" if number > 1 else "The valid call was refused"
+            yield CARD.finding(message=f'{many}: "{words}"', evidence=words, tool=name)
+    if shared:
+        shared.sort(key=len, reverse=True)
+        parts = [
+            f'"{quote(tools[0][1], 120)}" ({len(tools)} tools: {list_names([name for name, _, _ in tools], 6)})'
+            for tools in shared[:_MOST_CAUSES]
+        ]
+        more = f"; and {len(shared) - _MOST_CAUSES} more causes" if len(shared) > _MOST_CAUSES else ""
+        yield CARD.finding(
+            message=f"All valid calls of several tools were refused alike: {'; '.join(parts)}{more}.",
+            evidence=shared[0][0][1],
+        )
+
+
+def _refused_tools(calls: Sequence[ObservedCall]) -> Iterator[tuple[str, list[ObservedCall]]]:
+    """The tools all of whose valid calls were refused, with these calls; what met an outage was not refused."""
+    by_tool: dict[str, list[ObservedCall]] = {}
+    for call in calls:
+        if is_plain(call):
+            by_tool.setdefault(call.tool.name, []).append(call)
+    for name, valid in by_tool.items():
+        refused = all(ending(call) in _REFUSED and not fails_by_itself(call) for call in valid)
+        if refused and outage_of_call(valid[0]) is None:
+            yield name, valid
+
+
+def _cause_of(words: str, tool: str) -> str:
+    """The words without what differs from call to call: the tool's name, quoted values, numbers and paths."""
+    return _VALUE.sub("…", words.replace(tool, "…") if tool else words).lower()

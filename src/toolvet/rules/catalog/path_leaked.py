@@ -18,7 +18,7 @@ CARD = Card(
     looks_for=(
         "An absolute path in an error that the caller did not send: of the server's code, its installation or "
         "somebody's home directory; any other is told as information. A path that the error names as the allowed "
-        "one is no leak."
+        "one, or as an example, is no leak, and neither is one below the working folder that the caller chose."
     ),
     why=(
         "A model cannot use the path, and user names, directory layouts and installed packages are of use to an "
@@ -37,6 +37,13 @@ _INSIDE: Final = re.compile(
 # "… is outside the allowed repository '/srv/repo'": the author means the model to know it.
 _MEANT: Final = re.compile(
     r"(?i)\b(?:allowed|permitted|configured|within|inside|outside|workspace|sandbox|base|root|working)\b[^\n]{0,60}\Z"
+)
+
+
+# "must be absolute, e.g. /home/me/q1.xlsx": made up for the reader.
+_EXAMPLE: Final = re.compile(
+    r"(?i)(?:\be\.\s?g\.|\bfor (?:example|instance)|\bsuch as|\bexamples?\b|\blike\b|\bi\.e\.|\bz\.\s?B\.)"
+    r"(?:(?![.!?]\s)[^\n;]){0,60}\Z"
 )
 
 
@@ -62,10 +69,12 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
-    """Whether the error names the path on purpose: as the one that is allowed."""
+    """Whether the error names the path on purpose (as allowed, as an example), or the caller chose it."""
+    if any(path and (leak.text + "/").startswith(path.rstrip("/") + "/") for path in call.known_paths):
+        return True
     before, found, _ = text.partition(leak.text)
     # What the caller sent is often between that word and the path, and may be long.
     for sent in members(call.arguments).values():
         if isinstance(sent, str) and sent:
             before = before.replace(sent, "")
-    return bool(found) and _MEANT.search(before[-100:]) is not None
+    return bool(found) and any(pattern.search(before[-100:]) for pattern in (_MEANT, _EXAMPLE))

@@ -15,7 +15,8 @@ CARD = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Refusals of wrong arguments that score below 50 of 100 on average: does the text name the argument, say "
-        "what was received and what is expected, list the allowed values or the limit, and say what to do?"
+        "what was received and what is expected, list the allowed values or the limit, and say what to do? Words "
+        "that a framework wrote (pydantic, Zod, an SDK) do not count."
     ),
     why=(
         'The error message is all that a model has to correct its call. "Invalid input" costs it several tries, and '

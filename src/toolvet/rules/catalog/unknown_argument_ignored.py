@@ -6,7 +6,7 @@ from typing import Final
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad
 from toolvet.rules.quote import list_names, show
-from toolvet.rules.subject import ObservedCall
+from toolvet.rules.subject import ObservedCall, ServerSeen
 from toolvet.schema.json_value import members
 
 CARD = Card(
@@ -14,11 +14,12 @@ CARD = Card(
     title="Unknown arguments are silently ignored",
     severity=Severity.INFO,
     looks_for=(
-        "A call with an argument that the schema does not declare (and does not forbid), answered with a success."
+        "A call with an argument that the schema does not declare (and does not forbid), answered with a success. "
+        "It is how most SDKs work, so it is one note for the server."
     ),
     why=(
         "A model that misspells an optional argument (`max_result` for `max_results`) gets a success that ignored "
-        "its wish, and no hint. Most servers are like this."
+        "its wish, and no hint."
     ),
     remedy=(
         "Forbid unknown arguments in the schema and refuse them: `additionalProperties: false`; in pydantic "
@@ -42,15 +43,21 @@ _OPEN: Final = frozenset(
 )
 
 
-def check_call(call: ObservedCall) -> Iterator[Finding]:
-    """Report a success in spite of an argument that the schema does not mention."""
-    if ending(call) is Ending.SUCCESS and not is_bad(call):
-        unknown = list(_find_unknown(call))
-        if unknown:
-            yield CARD.finding(
-                message=f"The tool ignored the unknown argument {list_names(unknown)}.",
-                evidence=f"arguments: {show(call.arguments, 160)}",
-            )
+def check_server(server: ServerSeen) -> Iterator[Finding]:
+    """One finding with the tools that ignored an argument that their schema does not mention."""
+    ignored: dict[str, ObservedCall] = {}
+    for call in server.calls:
+        if ending(call) is Ending.SUCCESS and not is_bad(call) and next(_find_unknown(call), None) is not None:
+            ignored.setdefault(call.tool.name, call)
+    if not ignored:
+        return
+    first = next(iter(ignored.values()))
+    many = f"{len(ignored)} tools" if len(ignored) > 1 else f"The tool {list_names(list(ignored))}"
+    which = f": {list_names(list(ignored))}" if len(ignored) > 1 else ""
+    yield CARD.finding(
+        message=f"{many} ignored the undeclared argument {list_names(list(_find_unknown(first)))}{which}.",
+        evidence=f"arguments: {show(first.arguments, 160)}",
+    )
 
 
 def _find_unknown(call: ObservedCall) -> Iterator[str]:

@@ -25,7 +25,12 @@ def command(
 
     toolvet assess --config mcp.json --report html=report.html
 
-    Tools that say or sound destructive are not called without `--include-destructive`.
+    Only tools that are known to read are called: those that say `readOnlyHint: true` with nothing against it, or, where
+    the server annotates no tool, those whose name opens with a verb such as get, list or search. The report says for
+    every other tool why it was skipped; `--include TOOL` calls it.
+
+    A command starts in an empty folder with an empty home, both removed afterwards; `--cwd .` and `--keep-home` start
+    it in the real ones.
     """
     from toolvet.cli.commands.assess.run import assess_and_report  # noqa: PLC0415 - the heavy half, for this command only
 

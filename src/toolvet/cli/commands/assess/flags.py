@@ -40,7 +40,19 @@ class AssessFlags:
             help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
         ),
     ] = None
-    cwd: Annotated[Path | None, Parameter(group=WHICH, help="The folder in which the server is started.")] = None
+    cwd: Annotated[
+        Path | None, Parameter(group=WHICH, help="The folder in which the server is started. [default: an empty one]")
+    ] = None
+    keep_home: Annotated[
+        bool | None, Parameter(group=WHICH, help="Start the server with your home instead of an empty one.")
+    ] = None
+    sandbox: Annotated[
+        bool | None,
+        Parameter(
+            group=WHICH,
+            help="Start the server without network, where it can write only to its own folders and `--cwd` (Linux).",
+        ),
+    ] = None
     era: Annotated[
         Literal["auto", "legacy", "modern"] | None,
         Parameter(group=WHICH, help="Protocol: `modern` is 2026-07-28, `legacy` all before it. [default: auto]"),
@@ -52,9 +64,15 @@ class AssessFlags:
     exclude: Annotated[
         list[str] | None, Parameter(group=CALLS, help="No tools of this name or pattern; may be repeated.")
     ] = None
+    include: Annotated[
+        list[str] | None,
+        Parameter(
+            group=CALLS,
+            help="Also call tools of this name or pattern, though nothing shows that they only read; may be repeated.",
+        ),
+    ] = None
     include_destructive: Annotated[
-        bool | None,
-        Parameter(group=CALLS, help="Also call tools that say or sound as if they change or send something."),
+        bool | None, Parameter(group=CALLS, help="Call every tool, also those that change, send or delete something.")
     ] = None
     arguments: Annotated[
         str | None,
@@ -94,6 +112,17 @@ class AssessFlags:
             group=OUTPUT,
             help="An earlier JSON report: its findings are kept out; entries that no longer match are reported.",
         ),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        Parameter(
+            group=OUTPUT,
+            help="Leave out the findings of `CHECK`, or of `CHECK:TOOL`; they are counted; may be repeated.",
+        ),
+    ] = None
+    severity: Annotated[
+        list[str] | None,
+        Parameter(group=OUTPUT, help="`CHECK=error|warning|info`: another severity for a check; may be repeated."),
     ] = None
     fail_on: Annotated[
         Literal["error", "warning", "info", "never"] | None,

@@ -3,15 +3,17 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 import orjson
+from msgspec import structs
 from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
+from toolvet.cli.checks import card_named
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.progress import Progress
@@ -19,12 +21,14 @@ from toolvet.cli.settings import AssessSettings, Settings, load_settings
 from toolvet.cli.values import is_url, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
-from toolvet.report import apply_baseline, formats, load, print_report, render
+from toolvet.report import apply_baseline, formats, load, print_report, render, why_failed
+from toolvet.report.gate import explain_shortfall
 from toolvet.rules import cards
 from toolvet.schema.json_value import is_object
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
 
 T = TypeVar("T")
+_Level = Literal["error", "warning", "info"]
 
 
 @dataclass(frozen=True)
@@ -51,15 +55,20 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     reports = outcome.reports
     if known is not None:
         reports = tuple(apply_baseline(report, known[1], known[0]) for report in reports)
+    level = fail_on.value if fail_on is not None else "never"
+    reports = tuple(structs.replace(report, fail_on=level, fail_under=fail_under) for report in reports)
     if reports:
         _publish(reports, writers, flags)
     for name, error in outcome.errors:
         sys.stderr.write(f"toolvet: {f'{name}: ' if len(targets) > 1 else ''}{error}\n")
+    for report in reports:
+        if problem := explain_shortfall(report):
+            sys.stderr.write(f"toolvet: {f'{report.server.name}: ' if len(targets) > 1 else ''}{problem}\n")
     if any(report.incomplete == "interrupted" for report in reports):
         return INTERRUPTED
     if outcome.errors:
         return max(error.exit_code for _, error in outcome.errors)
-    return int(any(_fails(report, fail_on, fail_under) for report in reports))
+    return int(any(why_failed(report) for report in reports))
 
 
 async def _assess_all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
@@ -107,13 +116,40 @@ def _read_options(flags: AssessFlags, settings: Settings) -> Options:
         seed=_first_given(flags.seed, file.seed, defaults.seed),
         tools=flags.tool or file.tool,
         exclude=(*file.exclude, *(flags.exclude or ())),
+        include=(*file.include, *(flags.include or ())),
         destructive="call" if _first_given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
         era=_first_given(flags.era, file.era, defaults.era),
         fixtures=settings.fixtures,
         values=settings.values,
         arguments=arguments,
         plan_only=flags.plan_only,
+        ignore=[_check_ignored(text) for text in (*settings.checks.ignore, *(flags.ignore or ()))],
+        severity={**_check_severities(settings.checks.severity), **dict(map(_parse_severity, flags.severity or ()))},
+        keep_home=_first_given(flags.keep_home, file.keep_home, defaults.keep_home),
+        sandbox=_first_given(flags.sandbox, file.sandbox, defaults.sandbox),
     )
+
+
+def _check_ignored(text: str) -> str:
+    """Return `CHECK` or `CHECK:TOOL` as it is. Raises UsageError for a check that does not exist."""
+    card_named(text.partition(":")[0], option="--ignore")
+    return text
+
+
+def _check_severities(severities: Mapping[str, _Level]) -> Mapping[str, _Level]:
+    for check in severities:
+        card_named(check, option="[checks.severity]")
+    return severities
+
+
+def _parse_severity(text: str) -> tuple[str, _Level]:
+    """Split `CHECK=info`."""
+    check, _, level = text.partition("=")
+    for known in get_args(_Level):
+        if level == known:
+            card_named(check, option="--severity")
+            return check, known
+    raise UsageError(f"--severity {text}: write it as CHECK=error, CHECK=warning or CHECK=info")
 
 
 def _first_given(flag: T | None, file: T | None, default: T) -> T:
@@ -153,7 +189,7 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
         if headers:
             raise UsageError("--header is for a URL; a command gets its secrets through --env NAME")
         target = StdioTarget(
-            command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else None
+            command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd
         )
     return (NamedTarget(name=target.describe(), target=target),)
 
@@ -203,11 +239,6 @@ def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | 
 def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
     level = _first_given(flags.fail_on, file.fail_on, "error")
     return (None if level == "never" else Severity(level)), _first_given(flags.fail_under, file.fail_under, None)
-
-
-def _fails(report: Report, fail_on: Severity | None, fail_under: float | None) -> bool:
-    found = fail_on is not None and any(finding.severity.reaches(fail_on) for finding in report.findings)
-    return found or (fail_under is not None and (report.score is None or report.score < fail_under))
 
 
 def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], flags: AssessFlags) -> None:

@@ -1,0 +1,96 @@
+"""Removes from a finished report what only this run knows: values of the user's variables, and the server's own place.
+
+    SHOP_API_KEY=tk-4711-x given with --env     "bad key tk-4711-x"               → "bad key [redacted]"
+    the place /tmp/toolvet-place-x1y2           "/tmp/toolvet-place-x1y2/work/a"  → "./a"
+
+The rules have seen the real words; two runs of the same server give the same report.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+import msgspec
+
+from toolvet.assess.place import PlacedTarget
+from toolvet.redact import REDACTED
+from toolvet.schema.json_value import is_array, is_object
+from toolvet.transport import HttpTarget, StdioTarget, Target
+from toolvet.transport.target import looks_secret, mask_url
+
+_T = TypeVar("_T")
+_SHORTEST: Final = 4  # Characters of a value whose variable is named like a secret.
+_SHORTEST_UNNAMED: Final = 8  # … and of any other value: shorter ones are words and numbers that occur by chance.
+# A path, a number or plain words: `production`, `en_US.UTF-8`, `/data/shop.db`.
+_HARMLESS: Final = re.compile(r"[A-Za-z_.-]*(?:UTF-8)?|[\d.:,-]+|[A-Za-z]:\\.*|.*/.*", re.DOTALL)
+_SAFE_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
+
+
+class Concealer:
+    """Replaces the words of one target wherever they occur."""
+
+    def __init__(self, target: Target, folder: Path | None = None) -> None:
+        """Learn the words of `target`; `folder` is the place that was made for it, None for none."""
+        words = dict.fromkeys(_secrets(target), REDACTED)
+        if folder is not None:
+            shown = {"work": ".", "home": "~", "tmp": "$TMPDIR"}
+            words |= {str(folder): "…", **{str(folder / name): word for name, word in shown.items()}}
+        # The longest first: one value may begin with another.
+        self._words = dict(sorted(words.items(), key=lambda item: -len(item[0])))
+        self._pattern = re.compile("|".join(map(re.escape, self._words))) if words else None
+
+    def text(self, text: str) -> str:
+        """Return `text` without the words."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._words[found[0]], text)
+
+    def report(self, report: _T) -> _T:
+        """Return `report`, or any part of one, without the words; what holds none of them is the very same object."""
+        return report if self._pattern is None else cast("_T", self._walk(report))
+
+    def _walk(self, value: object) -> object:
+        if isinstance(value, str) and type(value) is str:
+            return self.text(value)
+        if isinstance(value, msgspec.Struct):
+            fields = {
+                name: (old, self._walk(old)) for name in value.__struct_fields__ for old in (getattr(value, name),)
+            }
+            changed = {name: new for name, (old, new) in fields.items() if new is not old}
+            return msgspec.structs.replace(value, **changed) if changed else value
+        if is_object(value):
+            entries = [(key, old, self.text(key), self._walk(old)) for key, old in value.items()]
+            same = all(old is new and key == name for key, old, name, new in entries)
+            return value if same else {name: new for _, _, name, new in entries}
+        if is_array(value):
+            items = [self._walk(item) for item in value]
+            return value if all(map(_is_same, items, value)) else items
+        return value
+
+
+def _is_same(first: object, second: object) -> bool:
+    return first is second
+
+
+def _secrets(target: Target) -> Iterator[str]:
+    """The values that the user gave with --env or --header, and that no report may hold."""
+    if isinstance(target, HttpTarget):
+        for name, value in (target.headers or {}).items():
+            if name.lower() not in _SAFE_HEADERS:
+                yield from (word for word in (value, value.rpartition(" ")[2]) if len(word) >= _SHORTEST_UNNAMED)
+        return
+    given: StdioTarget = target.given if isinstance(target, PlacedTarget) else target
+    variables: Mapping[str, str] = given.env or {}
+    for name, value in variables.items():
+        if looks_secret(name):
+            if len(value) >= _SHORTEST:
+                yield value
+        elif mask_url(value) != value:
+            # A URL with a password: the password alone may be echoed, too.
+            yield value
+            password = value.rpartition("@")[0].rpartition(":")[2]
+            if len(password) >= _SHORTEST and "/" not in password:
+                yield password
+        elif len(value) >= _SHORTEST_UNNAMED and not _HARMLESS.fullmatch(value):
+            yield value

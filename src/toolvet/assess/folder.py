@@ -1,0 +1,116 @@
+"""The server's working folder, and paths below it for the parameters that want one.
+
+folder      /work with report.docx and data.csv
+parameter   `filename` of a tool that speaks of Word documents (.docx)
+value       /work/report.docx
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from toolvet.redact import word_segments
+from toolvet.rules import ToolDefinition
+from toolvet.schema.json_value import members
+
+_MOST_ENTRIES: Final = 1_000
+_FILE: Final = frozenset({"file", "filename", "filepath", "path", "document", "workbook"})
+_FOLDER: Final = frozenset({"folder", "directory", "dir", "directories", "folders", "cwd", "root"})
+_LISTING: Final = frozenset(
+    {"list", "directory", "dir", "folder", "tree", "search", "find", "glob", "files", "workbooks", "documents"}
+)
+_EXTENSION: Final = re.compile(r"(?<![\w/.])\*?\.([a-z][a-z0-9]{1,4})\b(?!\()")
+_NOT_EXTENSIONS: Final = frozenset({"get", "com", "org", "net", "io", "env", "git", "set", "js", "eg"})
+# Formats by the word that speaks of them, where no extension is written.
+_FORMATS: Final = {
+    "excel": "xlsx", "workbook": "xlsx", "spreadsheet": "xlsx", "word": "docx",
+    "powerpoint": "pptx", "presentation": "pptx",
+    "pdf": "pdf", "csv": "csv", "json": "json", "markdown": "md", "image": "png", "png": "png", "yaml": "yaml",
+    "xml": "xml", "html": "html",
+}  # fmt: skip
+FRESH: Final = "toolvet-made"  # The stem of what this run makes.
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A working folder: its path, and the files in it (sorted, relative), as they were when it was listed."""
+
+    path: str
+    files: tuple[str, ...] = ()
+
+    def value(self, tool: ToolDefinition, parameter: str) -> str | None:
+        """An existing path below the folder, or one that may not exist, for a parameter; None if it wants no path."""
+        kind = path_kind(tool, parameter)
+        if kind is None:
+            return None
+        if kind == "folder":
+            return self.path
+        extensions = spoken_extensions(tool, parameter)
+        for extension in extensions:
+            for name in self.files:
+                if name.lower().endswith(f".{extension}"):
+                    return self.join(name)
+        if self.files and not extensions:
+            return self.join(self.files[0])
+        return self.join(f"toolvet.{extensions[0] if extensions else 'txt'}")
+
+    def fresh(self, tool: ToolDefinition, parameter: str) -> str:
+        """A path below the folder that does not exist yet."""
+        if path_kind(tool, parameter) == "folder":
+            return self.join(FRESH)
+        return self.join(f"{FRESH}.{next(iter(spoken_extensions(tool, parameter)), 'txt')}")
+
+    def join(self, name: str) -> str:
+        """The path of an entry."""
+        return str(Path(self.path) / name)
+
+    def with_extension(self, extension: str) -> str:
+        """The first file with this extension, or a path for one."""
+        found = next((name for name in self.files if name.lower().endswith(extension.lower())), f"toolvet{extension}")
+        return self.join(found)
+
+
+def list_folder(path: str | None) -> Folder | None:
+    """Look into a folder once; None for no folder or one that cannot be read."""
+    if path is None:
+        return None
+    try:
+        root = Path(path).resolve(strict=True)
+        entries = (entry for entry in islice(root.iterdir(), _MOST_ENTRIES) if not entry.name.startswith("."))
+        return Folder(str(root), tuple(sorted(entry.name for entry in entries if entry.is_file())))
+    except OSError:
+        return None
+
+
+def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
+    """What a parameter wants: the path of a "file", of a "folder", or None (no path on disk)."""
+    words = word_segments(parameter)
+    declared = members(tool.properties.get(parameter))
+    if not words or declared.get("type", "string") != "string" or any(key in declared for key in ("enum", "const")):
+        return None
+    if words[-1] in _FOLDER:
+        return "folder"
+    if words[-1] not in _FILE and not (len(words) > 1 and words[-2:] == ("file", "name")):
+        return None
+    if words[-1] == "path" and _LISTING.intersection(word_segments(tool.name)):
+        return "folder"
+    return "file"
+
+
+def spoken_extensions(tool: ToolDefinition, parameter: str) -> tuple[str, ...]:
+    """The extensions that a tool speaks of, nearest first: the parameter, the name, then the description."""
+    declared = members(tool.properties.get(parameter))
+    own = f"{parameter} {declared.get('description', '')}"
+    texts = (own, " ".join(word_segments(tool.name)), tool.description[:2_000])
+    found: dict[str, None] = {}
+    for text in texts:
+        for extension in _EXTENSION.findall(text):
+            if extension not in _NOT_EXTENSIONS:
+                found.setdefault(extension)
+    for text in texts:
+        for word in re.findall(r"[a-z]+", text.lower()):
+            if word in _FORMATS:
+                found.setdefault(_FORMATS[word])
+    return tuple(found)

@@ -1,0 +1,256 @@
+"""What a tool may be called with that the user included although it may change things: nothing that was there before.
+
+    tools       create_task(title), delete_task(task_id), kill_process(pid)
+    1st         create_task("…")         returns {"id": 7}: made in this run
+    last        delete_task(7)           and never the task 1 that list_tasks showed
+    skipped     kill_process             "… made nothing that could be given as 'pid': give it a fixture"
+
+A parameter that names a thing, or aims at a program, a machine or a person, takes the user's own values and things made
+in this run. All else may be generated.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final, Literal
+
+import msgspec
+
+from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
+from toolvet.assess.harvest import Harvest, Name, name_of
+from toolvet.assess.identifiers import is_identifier
+from toolvet.discover import data_file
+from toolvet.redact import word_segments
+from toolvet.rules import ObservedCall, ToolDefinition
+from toolvet.rules.ending import words_of
+from toolvet.schema.json_value import elements, is_object, members
+
+DeedKind = Literal["creates", "changes", "deletes"]
+
+_WRAPPERS: Final = frozenset({"result", "data", "item", "object", "response", "created"})
+_NOTHING: Final = object()
+_ID_IN_TEXT: Final = (
+    r"(?i)\b{noun}\b(?:[ _]?id)?[^\w\n]{{1,4}}(?:(?:with|has|the|id|is)\W+){{0,3}}(#?\d[\w-]*|[\w-]*\d[\w-]*)"
+)
+_ANY_ID_IN_TEXT: Final = re.compile(r"(?i)\bid\b\W{0,4}(?:is\W+)?([\w-]*\d[\w-]*)")
+
+
+class DeedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`deeds.toml` as written."""
+
+    creates: frozenset[str]
+    deletes: frozenset[str]
+    aims: frozenset[str]
+    names: frozenset[str]
+    prose: frozenset[str]
+    matter: frozenset[str]
+
+
+def deed_of(tool: ToolDefinition) -> DeedKind:
+    """Return what a changing tool does to the thing it is about, by the words of its name; deleting outweighs all."""
+    words = word_segments(tool.name)
+    if _says_delete(tool) or tool.annotations.get("destructiveHint") is True:
+        return "creates" if words[:1] and words[0] in _words().creates else "deletes"
+    return "creates" if any(word in _words().creates for word in words[:2]) else "changes"
+
+
+def _says_delete(tool: ToolDefinition) -> bool:
+    return any(word in _words().deletes for word in word_segments(tool.name))
+
+
+def protected_parameters(tool: ToolDefinition) -> tuple[str, ...]:
+    """Return the parameters of a changing tool that take no guessed or harvested value."""
+    return tuple(name for name, declared in tool.properties.items() if _is_protected(tool, name, declared))
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The values that the protected parameters of one tool may have.
+
+    `approved` holds them by parameter; `missing` are required parameters for which there is none.
+    """
+
+    protected: tuple[str, ...]
+    approved: Mapping[str, tuple[object, ...]] = field(default_factory=dict[str, tuple[object, ...]])
+    missing: tuple[str, ...] = ()
+
+    def value(self, parameter: str) -> object | None:
+        """The first approved value, or None."""
+        return next(iter(self.approved.get(parameter, ())), None)
+
+    def permits(self, arguments: Mapping[str, object]) -> bool:
+        """Whether a call gives every protected parameter an approved value, and leaves none out that has one.
+
+        A destructive tool without its target may take all for its target: "required" is not tried out here.
+        """
+        for name in self.protected:
+            value = arguments.get(name, _NOTHING)
+            if value is _NOTHING and not self.approved.get(name):
+                continue
+            if not any(value == one and type(value) is type(one) for one in self.approved.get(name, ())):
+                return False
+        return True
+
+
+def guard_of(
+    tool: ToolDefinition,
+    harvest: Harvest,
+    *,
+    known: Mapping[str, object],
+    fixtures: Iterable[Mapping[str, object]],
+    folder: Folder | None,
+) -> Guard:
+    """Collect the approved values of a changing tool.
+
+    Args:
+        tool: The tool.
+        harvest: What this run has seen and made.
+        known: The user's values per parameter.
+        fixtures: The user's arguments for this tool.
+        folder: The server's working folder, for paths of things that are to be made.
+    """
+    protected, approved, given = protected_parameters(tool), dict[str, tuple[object, ...]](), tuple(fixtures)
+    for name in protected:
+        values = [fixture[name] for fixture in given if name in fixture]
+        if name in known:
+            values.insert(0, known[name])
+        if not values:
+            made = _make(tool, name, harvest, folder)
+            values = [] if made is None else [made]
+        if values:
+            approved[name] = tuple(values)
+    missing = () if given else tuple(name for name in protected if name in tool.required and name not in approved)
+    return Guard(protected, approved, missing)
+
+
+def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
+    """Keep what the successful calls of a creating tool have made, by their answers and by the names they were given.
+
+    Call this before the harvest reads the same answers: what it has seen already was there before.
+    """
+    for call in calls:
+        if not call.accepted or call.breach is not None or deed_of(call.tool) != "creates":
+            continue
+        noun, given = _noun(call.tool), list(members(call.arguments).values())
+        for name, value in members(call.arguments).items():
+            if path_kind(call.tool, name) is not None:
+                harvest.note_made([("path",)], value)
+            elif _names_itself(call.tool, name) and isinstance(value, str | int):
+                harvest.note_made([(noun, *name_of(name)[-1:]), (noun,)], value)
+        for key, value in _top_scalars(call.result, noun):
+            own = name_of(key)
+            # What was given (the project of a new task) is not what was made.
+            if value in given or not (len(own) == 1 or own[:-1] == (noun,)):
+                continue
+            if own[-1] == "id" or own[-1] in _words().names:
+                harvest.note_made([(noun, own[-1]), (noun,)], value)
+        for found in _ids_in_text(call, noun):
+            if found not in given and str(found) not in given:
+                harvest.note_made([(noun, "id"), (noun,)], found)
+
+
+def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | None) -> object | None:
+    """A value for a protected parameter from what this run made, or, for a creating tool, a new name."""
+    kind, noun, own = path_kind(tool, name), _noun(tool), name_of(name)
+    creates = deed_of(tool) == "creates"
+    declared = members(tool.properties.get(name))
+    if kind is not None:
+        made, spoken = harvest.made(("path",)), spoken_extensions(tool, name)
+        suited = [path for path in made if not spoken or str(path).lower().endswith(spoken)]
+        if suited or not creates:
+            return next(iter(suited or made), None)
+        return folder.fresh(tool, name) if folder is not None else None
+    if creates and _names_itself(tool, name):
+        return FRESH if declared.get("type", "string") == "string" else None
+    aims = own[-1:] and own[-1] in _words().aims and not is_identifier(name, declared)
+    if aims:
+        return None
+    names: list[Name] = [own] if len(own) > 1 else [(noun, *own), own]
+    item = members(declared.get("items")) if declared.get("type") == "array" else declared
+    for found in harvest.made(*names):
+        fitting = _fit(found, item.get("type"))
+        if fitting is not None:
+            return [fitting] if item is not declared else fitting
+    return None
+
+
+def _fit(value: object, kind: object) -> object | None:
+    """The value as the type that a schema wants, or None."""
+    if kind == "string":
+        return str(value)
+    if kind in ("integer", "number"):
+        return int(value) if isinstance(value, str) and value.isdecimal() else value if isinstance(value, int) else None
+    return value if kind is None else None
+
+
+def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
+    words, schema = word_segments(name), members(declared)
+    if not words:
+        return True
+    if any(key in schema for key in ("enum", "const")) or schema.get("type") == "boolean":
+        return False
+    table = _words()
+    if is_identifier(name, declared) or path_kind(tool, name) is not None or words[-1] in table.aims:
+        return True
+    if words[-1] in {"id", "ids"}:
+        return True
+    if words[-1] in table.names and words[-1] not in {"title", "label"}:
+        return True
+    if _says_delete(tool):
+        return schema.get("type") != "number" and words[-1] not in table.prose
+    is_its_noun = len(words) == 1 and name_of(name) == (_noun(tool),) and words[-1] not in table.matter
+    return is_its_noun and deed_of(tool) == "changes"
+
+
+def _names_itself(tool: ToolDefinition, name: str) -> bool:
+    """Whether a parameter of a creating tool names the new thing: `name`, or `branch_name` of create_branch."""
+    own, noun = name_of(name), _noun(tool)
+    naming = own[-1:] and (
+        own[-1] in {"name", "id", "slug", "title", "username", "filename", "branch", "table", "label", "key"}
+    )
+    return bool(naming) and (len(own) == 1 or own[:-1] == (noun,))
+
+
+def _noun(tool: ToolDefinition) -> str:
+    """The thing that a tool is about: "task" for create_task and deleteTask."""
+    table = _words()
+    words = [word for word in name_of(tool.name) if word not in table.creates and word not in table.deletes]
+    return words[-1] if words else ""
+
+
+def _top_scalars(result: object, noun: str) -> Iterator[tuple[str, object]]:
+    """The scalars of an answer that is one object, also inside one wrapper; of lists nothing, which may be old."""
+    from_text: list[object] = []
+    structured = members(result).get("structuredContent")
+    if structured is None:
+        for block in elements(members(result).get("content")):
+            text = members(block).get("text")
+            if isinstance(text, str) and text.lstrip().startswith("{"):
+                try:
+                    from_text.append(msgspec.json.decode(text))
+                except (msgspec.DecodeError, RecursionError):
+                    continue
+    for payload in [structured] if structured is not None else from_text:
+        inner = (value for key, value in members(payload).items() if key in _WRAPPERS or name_of(key) == (noun,))
+        layers = [members(payload), *(members(value) for value in inner if is_object(value))]
+        for layer in layers:
+            for key, value in layer.items():
+                if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+                    yield key, value
+
+
+def _ids_in_text(call: ObservedCall, noun: str) -> Iterator[object]:
+    """The ids in a sentence: "Created task 7", "Task created with ID: a-7"."""
+    text = words_of(call)[:2_000]
+    if text.lstrip().startswith(("{", "[")):
+        return
+    found = [*re.findall(_ID_IN_TEXT.format(noun=re.escape(noun)), text)] if noun else []
+    found += _ANY_ID_IN_TEXT.findall(text)
+    for one in dict.fromkeys(word.lstrip("#") for word in found):
+        yield int(one) if one.isdecimal() and not one.startswith("0") else one
+
+
+@cache
+def _words() -> DeedWords:
+    return msgspec.toml.decode(data_file("toolvet.assess", "deeds.toml"), type=DeedWords)

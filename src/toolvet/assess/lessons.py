@@ -1,0 +1,279 @@
+"""What a refusal says that it wanted → the arguments of the next attempt.
+
+    arguments   {"operation": "Addition", "shape_type": "circle"}
+    refusal     "Invalid operation type: Addition, supported operations: ['area', 'volume']"
+    phrase      supported operations: <list>, of kind "allowed"; the text quotes the value of `operation`
+    next        {"operation": "area", "shape_type": "circle"}
+
+The phrases are data (`lessons.toml`), each with texts that it must take and texts that it must leave alone.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from toolvet.assess.folder import Folder, path_kind
+from toolvet.discover import data_file
+from toolvet.redact import word_segments
+from toolvet.rules import ToolDefinition
+
+Kind = Literal[
+    "unwanted", "allowed", "extension", "exclusive", "needed", "folder", "minimum", "maximum", "date", "is_folder"
+]
+Arguments: TypeAlias = Mapping[str, object]
+
+_SHORTEST_WORD: Final = 3  # Characters of the last word of a name that may stand for it: "type" for unit_type.
+_LONGEST: Final = 2_000  # Characters of a refusal that are read.
+_DATES: Final = {
+    "YYYY-MM-DD": "2025-01-15", "%Y-%m-%d": "2025-01-15", "YYYY/MM/DD": "2025/01/15", "MM/DD/YYYY": "01/15/2025",
+    "YYYYMMDD": "20250115", "YYYY-MM": "2025-01", "HH:MM": "10:30", "%H:%M": "10:30", "HH:MM:SS": "10:30:00",
+    "YYYY-MM-DD HH:MM": "2025-01-15 10:30", "YYYY-MM-DD HH:MM:SS": "2025-01-15 10:30:00",
+    "YYYY-MM-DDTHH:MM": "2025-01-15T10:30", "YYYY-MM-DDTHH:MM:SS": "2025-01-15T10:30:00",
+    "YYYY-MM-DDTHH:MM:SSZ": "2025-01-15T10:30:00Z", "DD.MM.YYYY": "15.01.2025", "DD/MM/YYYY": "15/01/2025",
+}  # fmt: skip
+
+
+class LessonPhrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One phrase of `lessons.toml`."""
+
+    kind: Kind
+    match: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+    @property
+    def expression(self) -> re.Pattern[str]:
+        """The phrase, compiled."""
+        return re.compile(self.match)
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """The arguments of the next attempt, and the words of the refusal that they obey."""
+
+    arguments: dict[str, object]
+    words: str
+
+
+def learn(
+    tool: ToolDefinition,
+    arguments: Arguments,
+    refusal: str,
+    *,
+    wider: Arguments | None = None,
+    folder: Folder | None = None,
+) -> Lesson | None:
+    """Return the arguments that obey a refusal, or None where it does not say what it wanted.
+
+    Args:
+        tool: The tool that refused.
+        arguments: What it refused.
+        refusal: Its words.
+        wider: Values for the parameters that `arguments` leave out, to be added where the refusal asks for them.
+        folder: The server's working folder.
+    """
+    text = refusal[:_LONGEST]
+    for phrase in lesson_phrases():
+        for match in phrase.expression.finditer(text):
+            changed = _OBEY[phrase.kind](_Case(tool, arguments, text, wider or {}, folder), match)
+            if changed is not None and changed != arguments:
+                return Lesson(changed, match[0].strip())
+    return None
+
+
+@cache
+def lesson_phrases() -> tuple[LessonPhrase, ...]:
+    """Return the phrases as data, in the order in which they are tried."""
+    return msgspec.toml.decode(
+        data_file("toolvet.assess", "lessons.toml"), type=dict[Literal["phrase"], tuple[LessonPhrase, ...]]
+    )["phrase"]
+
+
+class _Case(msgspec.Struct, frozen=True):
+    tool: ToolDefinition
+    arguments: Arguments
+    text: str
+    wider: Arguments
+    folder: Folder | None
+
+    def parameter(self, words: str) -> str | None:
+        """The parameter that some words name: `item_id`, "Graph data" (graph_data)."""
+        wanted = word_segments(words)
+        for name in self.tool.properties:
+            if wanted and word_segments(name) == wanted:
+                return name
+        return None
+
+    def paths(self) -> Iterator[str]:
+        """The parameters of the call that take a path on disk."""
+        return (name for name in self.arguments if path_kind(self.tool, name) is not None)
+
+
+def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    values = _listed(match["list"])
+    before = case.text[: match.start("list")]
+    name = _blamed(case, before)
+    if name is None or not values:
+        return None
+    old = case.arguments.get(name)
+    if isinstance(old, list):
+        return {**case.arguments, name: [values[0]]}
+    return {**case.arguments, name: values[0]} if isinstance(old, str) and old not in values else None
+
+
+def _blamed(case: _Case, before: str) -> str | None:
+    """The string parameter whose value or name the words before a list quote; the nearest name decides."""
+    texts = [
+        name
+        for name, value in case.arguments.items()
+        if (isinstance(value, str) or (isinstance(value, list) and value and isinstance(value[0], str)))
+        and path_kind(case.tool, name) is None
+    ]
+    quoted = [
+        name
+        for name in texts
+        if (value := _first(case.arguments[name])) and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", before)
+    ]
+    named = sorted(
+        (name for name in texts if _place(name, before) >= 0), key=lambda name: _place(name, before), reverse=True
+    )
+    both = [name for name in named if name in quoted]
+    for found in (both, quoted if len(quoted) == 1 else [], named, texts if len(texts) == 1 else []):
+        if found:
+            return found[0]
+    return None
+
+
+def _place(name: str, text: str) -> int:
+    """Where a parameter is named last in a text: by its whole name, or by its last word; -1 where it is not."""
+    words = word_segments(name) or ("",)
+    for wanted in (name, " ".join(words), words[-1] if len(words[-1]) >= _SHORTEST_WORD else name):
+        places = [match.start() for match in re.finditer(rf"(?i)(?<!\w){re.escape(wanted)}(?!\w)", text)]
+        if places:
+            return places[-1]
+    return -1
+
+
+def _obey_extension(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    extensions = re.findall(r"\.[a-z][a-z0-9]{1,4}", match["extensions"].lower())
+    # The commonest form of a family comes first in few lists: ".xlsm, .xlsx" means .xlsx as well.
+    extension = next((one for one in extensions if one in {".xlsx", ".docx", ".pptx"}), extensions[0])
+    for name in case.paths():
+        value = case.arguments[name]
+        if isinstance(value, str) and not value.lower().endswith(tuple(extensions)):
+            if case.folder is not None:
+                return {**case.arguments, name: case.folder.with_extension(extension)}
+            stem = re.sub(r"\.\w{1,5}$", "", value)
+            return {**case.arguments, name: f"{stem or 'toolvet'}{extension}"}
+    return None
+
+
+def _obey_exclusive(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    pair = [case.parameter(word) for word in match.groupdict().values() if word]
+    given = [name for name in pair if name is not None and name in case.arguments]
+    if len(given) != 2:
+        return None
+    dropped = next((name for name in reversed(given) if name not in case.tool.required), None)
+    return {name: value for name, value in case.arguments.items() if name != dropped} if dropped else None
+
+
+def _obey_needed(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    named = [case.parameter(word) for word in re.findall(r"\w+", match["list"])] + [case.parameter(match["list"])]
+    lacking = [name for name in named if name is not None and name not in case.arguments and name in case.wider]
+    if not lacking or any(name in case.arguments for name in named if name is not None):
+        return None
+    wanted = lacking if " and " in match["list"] or "," in match["list"] else lacking[:1]
+    return {**case.arguments, **{name: case.wider[name] for name in wanted}}
+
+
+def _obey_folder(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    base = match["folder"].rstrip("/.")
+    for name in case.paths():
+        value = case.arguments[name]
+        if isinstance(value, str) and not value.startswith(f"{base}/") and value != base:
+            if path_kind(case.tool, name) == "folder":
+                return {**case.arguments, name: base}
+            return {**case.arguments, name: f"{base}/{value.rpartition('/')[2] or 'toolvet.txt'}"}
+    return None
+
+
+def _obey_minimum(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    return _bound(case, match, 1)
+
+
+def _obey_maximum(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    return _bound(case, match, -1)
+
+
+def _bound(case: _Case, match: re.Match[str], step: int) -> dict[str, object] | None:
+    """The number that the refusal names, or that is alone in the call, moved to the bound (or just inside of it)."""
+    numbers = [
+        name for name, value in case.arguments.items() if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    name = case.parameter(match["name"] or "") or (numbers[0] if len(numbers) == 1 else None)
+    if name is None or name not in numbers:
+        return None
+    bound = float(match["number"]) + (step if match["strict"] else 0)
+    whole = bound.is_integer() and not isinstance(case.arguments[name], float)
+    return {**case.arguments, name: int(bound) if whole else bound}
+
+
+def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    value = _DATES.get(match["form"])
+    before = case.text[: match.start()]
+    texts = [name for name, old in case.arguments.items() if isinstance(old, str)]
+    quoted = [name for name in texts if case.arguments[name] and str(case.arguments[name]) in case.text]
+    named = [name for name in texts if _place(name, before) >= 0]
+    timely = [
+        name
+        for name in texts
+        if {"date", "time", "day", "start", "end", "from", "to", "since", "until", "deadline", "due"}.intersection(
+            word_segments(name)
+        )
+    ]
+    found = quoted or named or timely
+    return {**case.arguments, **dict.fromkeys(found, value)} if value and found else None
+
+
+def _obey_is_folder(case: _Case, _match: re.Match[str]) -> dict[str, object] | None:
+    for name in case.paths():
+        value = case.arguments[name]
+        if case.folder is not None and isinstance(value, str) and value.rstrip("/") == case.folder.path:
+            first = next(iter(case.folder.files), None)
+            return {**case.arguments, name: case.folder.join(first)} if first else None
+    return None
+
+
+def _obey_unwanted(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    name = case.parameter(match["name"])
+    if name is None or name not in case.arguments or name in case.tool.required:
+        return None
+    return {key: value for key, value in case.arguments.items() if key != name}
+
+
+_OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | None]]] = {
+    "unwanted": _obey_unwanted,
+    "allowed": _obey_allowed,
+    "extension": _obey_extension,
+    "exclusive": _obey_exclusive,
+    "needed": _obey_needed,
+    "folder": _obey_folder,
+    "minimum": _obey_minimum,
+    "maximum": _obey_maximum,
+    "date": _obey_date,
+    "is_folder": _obey_is_folder,
+}
+
+
+def _listed(text: str) -> list[str]:
+    """The values of a list in prose: "'a', 'b' or c" → a, b, c."""
+    parts = re.split(r"\s*[,|]\s*(?:and |or )?|\s+(?:and|or)\s+", text)
+    return [part.strip("\"'`. ") for part in parts if part.strip("\"'`. ")]
+
+
+def _first(value: object) -> str:
+    if isinstance(value, list):
+        return value[0] if value and isinstance(value[0], str) else ""
+    return value if isinstance(value, str) else ""

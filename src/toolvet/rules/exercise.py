@@ -1,0 +1,95 @@
+"""Whether a tool's real work was ever seen: at least one valid call must have succeeded.
+
+get_document("example.txt")   "Document example.txt does not exist"     a refusal: right, but not a success
+get_document("b.txt")         "Document b.txt does not exist"           the same
+exercise                      tried 2, succeeded 0; not exercised; a fixture would help
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from toolvet.checks.result import ErrorKind, State, is_foreign
+from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
+from toolvet.rules.outage import outage_of_call
+from toolvet.rules.quote import quote
+from toolvet.rules.subject import ObservedCall
+from toolvet.schema.json_value import members
+
+_SILENT: Final = frozenset({Ending.TIMEOUT, Ending.DIED, Ending.MALFORMED, Ending.WORDLESS})
+_SHORTEST: Final = 2  # Characters; a text this short is in an error by chance.
+
+
+class Exercise(msgspec.Struct, frozen=True, kw_only=True):
+    """How the valid calls of a tool went: how many were `tried`, `succeeded`, and `failed` by the tool's own fault.
+
+    `reason` says, for a tool that is not exercised, what was tried and what would help; "" for any other.
+    """
+
+    tried: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    reason: str = ""
+
+
+def exercise_of(calls: Sequence[ObservedCall]) -> Exercise:
+    """Return how the valid calls among `calls` (all of one tool) went."""
+    valid = [call for call in calls if is_plain(call)]
+    succeeded = sum(ending(call) is Ending.SUCCESS for call in valid)
+    failed = sum(fails_by_itself(call) for call in valid)
+    reason = _explain(valid) if calls and not succeeded and not failed else ""
+    return Exercise(tried=len(valid), succeeded=succeeded, failed=failed, reason=reason)
+
+
+def is_plain(call: ObservedCall) -> bool:
+    """Whether a call asks for what the tool is there for: valid arguments, none of them made to be wrong or absent."""
+    return call.breach is None and not call.absent and not is_bad(call)
+
+
+def fails_by_itself(call: ObservedCall) -> bool:
+    """Whether the answer shows a fault of the tool: no answer, a crash, an internal error, an error without words.
+
+    Not an outage of the surroundings, not a refusal in any language, and not unclear words about a value that was sent
+    ("Ref 'deadbeef' did not resolve").
+    """
+    ended = ending(call)
+    if ended in _SILENT:
+        return True
+    verdict = verdict_of(call)
+    if ended is Ending.UNFLAGGED_ERROR:
+        own = (
+            verdict is not None and verdict.error_kind is ErrorKind.TOOL_FAILURE and verdict.state is not State.UNKNOWN
+        )
+        return own and outage_of_call(call) is None
+    if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or outage_of_call(call) is not None:
+        return False
+    words = words_of(call)
+    unclear = verdict is not None and verdict.state is State.UNKNOWN
+    return not (unclear and (_speaks_of_a_value(words, call) or is_foreign(words)))
+
+
+def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
+    values = (value for value in members(call.arguments).values() if isinstance(value, str))
+    return any((len(value.strip()) > _SHORTEST and value in words) or f"'{value}'" in words for value in values)
+
+
+def _explain(valid: Sequence[ObservedCall]) -> str:
+    if not valid:
+        return "No valid call was made; a fixture with good arguments would help."
+    many = f"None of {len(valid)} valid calls succeeded" if len(valid) > 1 else "The valid call did not succeed"
+    outage = next((missing for call in valid if (missing := outage_of_call(call)) is not None), None)
+    if all(ending(call) is Ending.UNFINISHED for call in valid):
+        return f"{many}: the server wants input or a task first, which an assessment cannot give."
+    words = next((found for call in valid if (found := quote(words_of(call), 120))), "")
+    said = f'{many}: "{words}"' if words else f"{many}."
+    if outage is None:
+        return f"{said} A fixture with arguments that exist where the server runs would help ([[fixtures.TOOL]])."
+    help_with = {
+        "variable": f"the environment variable {outage.name} (--env {outage.name})",
+        "program": f"the program {outage.name}",
+        "host": f"the service at {outage.name}, running and reachable",
+        "credential": "credentials for it (--env, --header)",
+        "service": "what the server depends on, running and configured",
+    }[outage.kind]
+    return f"{said} Needed: {help_with}."

@@ -1,0 +1,139 @@
+"""Tools that may change things are called only with the user's values and with what this run has made."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolvet.assess import Options, Report, assess
+from toolvet.assess.folder import Folder
+from toolvet.assess.guard import deed_of, guard_of, protected_parameters
+from toolvet.assess.harvest import Harvest
+from toolvet.rules import ToolDefinition, tool_definition
+from toolvet.transport import StdioTarget
+
+SERVER = Path(__file__).parents[1] / "servers" / "tasks.py"
+OLD = {1, 2, 17}  # The tasks that the server has before anything is called.
+
+
+def assessed(tmp_path: Path, *words: str, **options: Any) -> Report:
+    target = StdioTarget(command=sys.executable, args=(str(SERVER), str(tmp_path / "calls"), *words))
+    return asyncio.run(assess(target, Options(timeout=5.0, **options)))
+
+
+def calls(tmp_path: Path, tool: str) -> Iterator[Mapping[str, Any]]:
+    for line in (tmp_path / "calls").read_text(encoding="utf-8").splitlines():
+        note = json.loads(line)
+        if note["tool"] == tool:
+            yield note["arguments"]
+
+
+def skipped(report: Report) -> dict[str, str]:
+    return {tool.name: tool.skipped for tool in report.tools if tool.skipped is not None}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("words", [(), ("text",), ("flags",), ("upserts",), ("text", "upserts")])
+def test_only_what_this_run_made_is_changed_and_deleted(tmp_path: Path, words: tuple[str, ...], seed: int) -> None:
+    report = assessed(tmp_path, *words, destructive="call", seed=seed)
+    for tool in ("rename_task", "delete_task"):
+        sent = [arguments.get("task_id") for arguments in calls(tmp_path, tool)]
+        assert sent, tool
+        assert not OLD.intersection(sent), tool
+        assert None not in sent, "a call without its target may take all for its target"
+    assert {"kill_process", "run", "delete_all_of_host"} <= set(skipped(report))
+
+
+def test_what_is_not_made_is_not_deleted_and_the_reason_names_the_parameter(tmp_path: Path) -> None:
+    report = assessed(tmp_path, include=["delete_task", "kill_process"])
+    assert not list(calls(tmp_path, "delete_task"))
+    assert skipped(report)["delete_task"] == (
+        "destructive, and this run made nothing that could be given as 'task_id': give it a fixture"
+    )
+    assert "'pid'" in skipped(report)["kill_process"]
+
+
+def test_a_process_is_killed_only_with_the_users_own_pid(tmp_path: Path) -> None:
+    assessed(tmp_path, include=["kill_process"], fixtures={"kill_process": [{"pid": 4242}]})
+    assert {arguments["pid"] for arguments in calls(tmp_path, "kill_process")} == {4242}
+
+
+def test_a_value_of_the_user_is_as_good_as_a_fixture(tmp_path: Path) -> None:
+    assessed(tmp_path, include=["run"], values={"command": "true"})
+    assert {arguments["command"] for arguments in calls(tmp_path, "run")} == {"true"}
+
+
+def test_what_creates_comes_before_what_changes_and_deletes(tmp_path: Path) -> None:
+    assessed(tmp_path, destructive="call")
+    lines = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
+    order = [tool for tool in dict.fromkeys(json.loads(line)["tool"] for line in lines) if "toolvet" not in tool]
+    assert order == ["list_tasks", "get_task", "create_task", "rename_task", "delete_task"]
+
+
+def test_what_was_created_feeds_the_tools_that_read(tmp_path: Path) -> None:
+    assessed(tmp_path, "forgets", include=["create_task"])
+    assert next(calls(tmp_path, "get_task"))["task_id"] not in {1, 2, 17}
+    assert any('"title"' in line for line in (tmp_path / "calls").read_text(encoding="utf-8").splitlines())
+
+
+# ── which parameters ──
+
+
+def tool(name: str, *required: str, **properties: object) -> ToolDefinition:
+    all_properties = {key: {"type": "string"} for key in required} | properties
+    return tool_definition(
+        {"name": name, "inputSchema": {"type": "object", "properties": all_properties, "required": list(required)}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "deed"),
+    [
+        ("create_task", "creates"),
+        ("upload_file", "creates"),
+        ("rename_task", "changes"),
+        ("format_text", "changes"),
+        ("delete_task", "deletes"),
+        ("cleanup_resources", "deletes"),
+        ("task_remove", "deletes"),
+    ],
+)
+def test_the_words_of_a_name_say_what_is_done(name: str, deed: str) -> None:
+    assert deed_of(tool(name)) == deed
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "is_protected"),
+    [
+        ("update_task", "task_id", True),
+        ("update_task", "title", False),
+        ("update_task", "note", False),
+        ("update_server", "host", True),
+        ("execute", "command", True),
+        ("edit_file", "path", True),
+        ("rename", "branch_name", True),
+        ("send_mail", "recipient", True),
+        ("delete_thing", "what", True),
+        ("delete_thing", "reason", False),
+    ],
+)
+def test_what_names_a_thing_or_aims_at_something_is_protected(name: str, parameter: str, *, is_protected: bool) -> None:
+    assert (parameter in protected_parameters(tool(name, parameter))) is is_protected
+
+
+def test_a_new_thing_gets_a_new_name_and_a_path_below_the_folder() -> None:
+    writes = guard_of(
+        tool("write_file", "path", "content"), Harvest(), known={}, fixtures=(), folder=Folder("/work", ("old.txt",))
+    )
+    assert writes.value("path") == "/work/toolvet-made.txt"
+    assert writes.permits({"path": "/work/toolvet-made.txt", "content": "x"})
+    assert not writes.permits({"path": "/etc/passwd", "content": "x"})
+    assert not writes.permits({"content": "x"})
+    deletes = guard_of(
+        tool("delete_file", "path"), Harvest(), known={}, fixtures=(), folder=Folder("/work", ("old.txt",))
+    )
+    assert deletes.missing == ("path",)

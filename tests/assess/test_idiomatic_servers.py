@@ -1,0 +1,61 @@
+"""A faultless server, written as its framework teaches, gets no error, no warning and 100."""
+
+import asyncio
+import os
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from toolvet.assess import Options, Report, assess
+from toolvet.transport import StdioTarget
+
+SERVERS = Path(__file__).parents[1] / "servers"
+PYTHON = ("idiomatic_fastmcp.py", "idiomatic_mcpserver.py", "idiomatic_lowlevel.py")
+# What an SDK does by itself is said of the server, and of none of its tools.
+OF_THE_SERVER = {"unknown-argument-ignored", "unknown-tool-answer", "text-mirror-missing"}
+# A folder with node_modules/@modelcontextprotocol/sdk: no part of the development environment.
+TYPESCRIPT = os.environ.get("TOOLVET_TYPESCRIPT_SDK", "")
+
+
+@cache
+def report(server: str, *flags: str) -> Report:
+    if server.endswith(".mjs"):
+        target = StdioTarget(command="node", args=(str(SERVERS / server), *flags), env={"SDK": TYPESCRIPT})
+    else:
+        target = StdioTarget(command=sys.executable, args=(str(SERVERS / server), *flags))
+    return asyncio.run(assess(target, Options(timeout=20)))
+
+
+@pytest.mark.parametrize("flags", [(), ("--annotated",)], ids=["plain", "annotated"])
+@pytest.mark.parametrize("server", PYTHON)
+def test_a_faultless_python_server_gets_100_and_no_blame(server: str, flags: tuple[str, ...]) -> None:
+    check(report(server, *flags))
+
+
+@pytest.mark.skipif(not TYPESCRIPT or shutil.which("node") is None, reason="TOOLVET_TYPESCRIPT_SDK names no SDK")
+@pytest.mark.parametrize("flags", [(), ("--annotated",)], ids=["plain", "annotated"])
+def test_a_faultless_typescript_server_gets_100_and_no_blame(flags: tuple[str, ...]) -> None:
+    check(report("idiomatic_typescript.mjs", *flags))
+
+
+@pytest.mark.parametrize("server", PYTHON)
+def test_what_the_framework_does_is_one_note_of_the_server(server: str) -> None:
+    about_server = [finding.id for finding in report(server).findings if finding.tool is None]
+    assert sorted(about_server) == sorted(set(about_server))
+    assert set(about_server) <= OF_THE_SERVER
+    assert not OF_THE_SERVER & {finding.id for finding in report(server).findings if finding.tool is not None}
+
+
+@pytest.mark.parametrize("server", PYTHON)
+def test_words_of_the_framework_earn_its_author_no_score(server: str) -> None:
+    assert all(tool.error_message_score is None for tool in report(server).tools)
+
+
+def check(found: Report) -> None:
+    assert [finding for finding in found.findings if finding.severity.value != "info"] == []
+    assert (found.score, found.status) == (100.0, "fully_working")
+    assert len(found.tools) == 5
+    assert all(tool.skipped is None for tool in found.tools)

@@ -1,0 +1,181 @@
+"""A refusal that says what it wanted is obeyed by the next attempt; one that does not teaches nothing."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolvet.assess import Options, Report, assess
+from toolvet.assess.folder import Folder, list_folder
+from toolvet.assess.lessons import learn, lesson_phrases
+from toolvet.assess.values import MOST_RETRIES
+from toolvet.rules import ToolDefinition, tool_definition
+from toolvet.transport import StdioTarget
+
+SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
+
+
+@pytest.mark.parametrize("phrase", lesson_phrases(), ids=lambda phrase: f"{phrase.kind}: {phrase.hits[0]}")
+def test_every_phrase_takes_its_hits_and_leaves_its_misses(phrase: Any) -> None:
+    assert [hit for hit in phrase.hits if not phrase.expression.search(hit)] == []
+    assert [miss for miss in phrase.misses if phrase.expression.search(miss)] == []
+    assert phrase.misses
+
+
+def tool(*required: str, name: str = "work", description: str = "", **properties: object) -> ToolDefinition:
+    declared = {key: {"type": "string"} for key in required} | properties
+    return tool_definition(
+        {
+            "name": name,
+            "description": description,
+            "inputSchema": {"type": "object", "properties": declared, "required": list(required)},
+        }
+    )
+
+
+WORK = Folder("/work", ("a.txt", "report.docx"))
+NUMBER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments", "refusal", "expected"),
+    [
+        (
+            tool("shape", "operation"),
+            {"shape": "circle", "operation": "Addition"},
+            "Invalid operation type: Addition, supported operations: ['area', 'volume']",
+            {"shape": "circle", "operation": "area"},
+        ),
+        (tool("status"), {"status": "x"}, "status must be one of: open, closed", {"status": "open"}),
+        (tool("kinds"), {"kinds": ["x"]}, "'x' is not one of ['lo', 'hi']", {"kinds": ["lo"]}),
+        (
+            tool("filename"),
+            {"filename": "/work/a.txt"},
+            "filename must end with .docx",
+            {"filename": "/work/report.docx"},
+        ),
+        (tool("path"), {"path": "/work/a.txt"}, "Only .csv files are supported", {"path": "/work/toolvet.csv"}),
+        (
+            tool("path", head=NUMBER, tail=NUMBER),
+            {"path": "p", "head": 1, "tail": 1},
+            "Cannot specify both head and tail parameters simultaneously",
+            {"path": "p", "head": 1},
+        ),
+        (
+            tool("a", graph_data={}, edge_list={}),
+            {"a": "b"},
+            "Either graph_data or edge_list is required",
+            {"a": "b", "graph_data": 1},
+        ),
+        (tool("item_id"), {}, "f() missing 1 required positional argument: 'item_id'", {"item_id": 1}),
+        (
+            tool("path"),
+            {"path": "/etc/x.txt"},
+            "Access denied - path outside allowed directories: /etc/x.txt not in /srv/data",
+            {"path": "/srv/data/x.txt"},
+        ),
+        (tool(limit=NUMBER), {"limit": 1}, "limit must be at least 10", {"limit": 10}),
+        (tool(limit=NUMBER), {"limit": 0}, "limit must be greater than 0", {"limit": 1}),
+        (tool(limit=NUMBER), {"limit": 200}, "limit must be at most 100", {"limit": 100}),
+        (tool("start"), {"start": "x"}, "Invalid date. Use YYYY-MM-DD.", {"start": "2025-01-15"}),
+        (
+            tool("text", style={}),
+            {"text": "a", "style": "b"},
+            "style is not supported for 'markdown'. Supported formats: docx, odt",
+            {"text": "a"},
+        ),
+        (tool("path"), {"path": "/work"}, "EISDIR: illegal operation on a directory, read", {"path": "/work/a.txt"}),
+    ],
+)
+def test_the_next_attempt_obeys(
+    definition: ToolDefinition, arguments: Mapping[str, object], refusal: str, expected: Mapping[str, object]
+) -> None:
+    lesson = learn(definition, arguments, refusal, wider=dict.fromkeys(definition.properties, 1), folder=WORK)
+    assert lesson is not None
+    assert lesson.arguments == expected
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments", "refusal"),
+    [
+        (tool("task_id"), {"task_id": "x"}, "Task x not found"),
+        (tool("status"), {"status": "open"}, "status must be one of: open, closed"),
+        (tool("a", "b"), {"a": "x", "b": "y"}, "The colour must be one of: red, green"),
+        (tool("text"), {"text": "x"}, "filename must end with .docx"),
+        (tool("path"), {"path": "/work/report.docx"}, "Failed: must be a valid .docx file"),
+        (tool(limit=NUMBER, other=NUMBER), {"limit": 1, "other": 1}, "it must be at least 10"),
+        (tool("a"), {"a": "x"}, "Rate limit exceeded, try again later"),
+        (tool("head", "tail"), {"head": "a", "tail": "b"}, "Cannot specify both head and tail"),
+        (tool("a"), {"a": "x"}, ""),
+    ],
+)
+def test_what_says_nothing_of_the_arguments_teaches_nothing(
+    definition: ToolDefinition, arguments: Mapping[str, object], refusal: str
+) -> None:
+    assert learn(definition, arguments, refusal, folder=WORK) is None
+
+
+# ── paths ──
+
+
+def test_a_path_is_below_the_folder_and_has_the_extension_that_the_tool_speaks_of() -> None:
+    word = tool("filename", description="Read a Word document (.docx)")
+    assert WORK.value(word, "filename") == "/work/report.docx"
+    assert Folder("/work").value(word, "filename") == "/work/toolvet.docx"
+    assert WORK.value(tool("file_path"), "file_path") == "/work/a.txt"
+    assert WORK.value(tool("directory"), "directory") == "/work"
+    assert WORK.value(tool("path", name="list_directory"), "path") == "/work"
+    assert WORK.value(tool("title"), "title") is None
+
+
+def test_a_folder_is_listed_without_what_is_hidden(tmp_path: Path) -> None:
+    for name in (".secret", "b.txt", "a.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "sub").mkdir()
+    assert list_folder(str(tmp_path)) == Folder(str(tmp_path.resolve()), ("a.txt", "b.txt"))
+    assert list_folder(str(tmp_path / "none")) is None
+    assert list_folder(None) is None
+
+
+# ── in a run ──
+
+
+def assessed(tmp_path: Path, definition: Mapping[str, object], answer: Mapping[str, object]) -> Report:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"tools": [definition], "answers": {"*": answer}}), encoding="utf-8")
+    return asyncio.run(assess(StdioTarget(command=sys.executable, args=(str(SERVER), str(script))), Options(timeout=5)))
+
+
+def refusal(words: str) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": words}], "isError": True}
+
+
+CONVERT = {"name": "convert_text", "description": "Converts.", "inputSchema": tool("text", "style").input_schema}
+
+
+def test_what_the_refusal_asked_for_is_sent_next(tmp_path: Path) -> None:
+    report = assessed(tmp_path, CONVERT, refusal("style must be one of: 'upper', 'lower'"))
+    first, second = report.tools[0].scenarios[:2]
+    assert (first.name, second.name) == ("minimal", "minimal, as the refusal asked")
+    assert second.arguments["style"] == "upper"
+    assert second.origin == "refusal"
+
+
+def test_a_tool_that_never_has_enough_is_asked_at_most_three_times_more(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "required": ["limit"]}
+    counting = {"name": "get_rows", "description": "Gets rows.", "inputSchema": schema}
+    report = assessed(tmp_path, counting, refusal("limit must be less than 5. limit must be at least 9"))
+    asked = [scenario for scenario in report.tools[0].scenarios if scenario.origin == "refusal"]
+    assert 0 < len(asked) <= MOST_RETRIES
+
+
+def test_optional_parameters_are_added_one_at_a_time(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in ("one", "two", "three")}}
+    definition = {"name": "get_rows", "description": "Gets rows.", "inputSchema": schema}
+    report = assessed(tmp_path, definition, {"echo": True})
+    sent = [set(scenario.arguments) for scenario in report.tools[0].scenarios[:4]]
+    assert sent == [set(), {"one"}, {"one", "two"}, {"one", "two", "three"}]

@@ -1,0 +1,98 @@
+"""Without a success no praise: what a tool needs for a status and a score, end to end."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolvet.assess import Options, Report, assess
+from toolvet.report.document import Tool
+from toolvet.transport import StdioTarget
+
+SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "description": "Its name."}},
+    "required": ["name"],
+}
+
+
+def said(words: str, *, is_error: bool = True) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": words}], "isError": is_error}
+
+
+def passed(tool: Tool) -> float:
+    return sum(scenario.passed for scenario in tool.scenarios) / len(tool.scenarios)
+
+
+def run(folder: Path, **answers: Mapping[str, object]) -> Report:
+    tools = [{"name": name, "description": "Reads.", "inputSchema": SCHEMA} for name in answers]
+    script: dict[str, Any] = {"tools": tools, "answers": answers}
+    (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
+    target = StdioTarget(command=sys.executable, args=(str(SERVER), str(folder / "script.json")))
+    return asyncio.run(assess(target, Options(timeout=5)))
+
+
+def test_a_tool_that_refuses_every_valid_call_is_not_exercised_and_has_no_score(tmp_path: Path) -> None:
+    found = run(tmp_path, get_book=said("Book not found"), get_page=said("Book not found"))
+    assert (found.status, found.score) == ("not_exercised", None)
+    assert {tool.status for tool in found.tools} == {"not_exercised"}
+    assert "fixture" in (found.tools[0].not_exercised or "")
+    assert '"Book not found"' in (found.tools[0].not_exercised or "")
+    assert found.summary.not_exercised == 2
+
+
+def test_two_tools_that_refuse_alike_are_one_finding(tmp_path: Path) -> None:
+    found = run(tmp_path, get_book=said("Book not found"), get_page=said("Book not found"))
+    (finding,) = [finding for finding in found.findings if finding.id == "never-succeeded"]
+    assert finding.tool is None
+    assert "'get_book' and 'get_page'" in finding.message
+
+
+def test_the_status_of_a_server_follows_from_its_exercised_tools(tmp_path: Path) -> None:
+    found = run(tmp_path, get_book=said("Book not found"), get_page={"validate": True})
+    tools = {tool.name: tool for tool in found.tools}
+    assert tools["get_book"].status == "not_exercised"
+    assert (found.status, tools["get_page"].status) == ("partially_working", "partially_working")
+    message = tools["get_page"].error_message_score or 0.0
+    assert found.score == pytest.approx(80 * passed(tools["get_page"]) + 0.2 * message, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "help_with"),
+    [
+        ("connect ECONNREFUSED 127.0.0.1:5432", "127.0.0.1:5432"),
+        ("SHOP_TOKEN is not set", "--env SHOP_TOKEN"),
+        ("spawn rg ENOENT", "the program rg"),
+    ],
+)
+def test_an_outage_is_said_once_and_held_against_nothing(tmp_path: Path, words: str, help_with: str) -> None:
+    found = run(tmp_path, get_book=said(words), get_page=said(words), get_line={"validate": True})
+    assert [finding.id for finding in found.findings if finding.severity.value != "info"] == []
+    (finding,) = [finding for finding in found.findings if finding.id == "environment-outage"]
+    assert finding.tool is None
+    assert "'get_book' and 'get_page'" in finding.message
+    tools = {tool.name: tool for tool in found.tools}
+    assert tools["get_book"].status == "not_exercised"
+    assert tools["get_book"].error_message_score is None
+    assert help_with in (tools["get_book"].not_exercised or "")
+    assert all(scenario.outage for scenario in tools["get_book"].scenarios)
+    assert found.status == "partially_working"
+
+
+def test_a_tool_that_fails_by_its_own_fault_is_not_excused(tmp_path: Path) -> None:
+    found = run(tmp_path, get_book=said("KeyError: 'title'"))
+    assert found.tools[0].status == "connectivity_only"
+    assert found.tools[0].not_exercised is None
+    assert found.score is not None
+    assert "valid-call-failed" in {finding.id for finding in found.findings}
+
+
+def test_a_refusal_in_another_language_is_no_failure(tmp_path: Path) -> None:
+    found = run(tmp_path, get_book=said("Das Buch ist nicht in diesem Regal"))
+    assert "valid-call-failed" not in {finding.id for finding in found.findings}
+    assert found.status == "not_exercised"
