@@ -103,7 +103,7 @@ def _known_paths(run: Run) -> tuple[str, ...]:
     """The absolute paths that the server has from the caller: the working folder, its arguments and variables."""
     if isinstance(run.target, HttpTarget):
         return ()
-    given = (run.target.cwd or str(Path.cwd()), *run.target.args, *run.target.env.values())
+    given = (run.target.cwd or str(Path.cwd()), *run.target.args, *(run.target.env or {}).values())
     return tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
 
 

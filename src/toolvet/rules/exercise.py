@@ -66,7 +66,7 @@ def fails_by_itself(call: ObservedCall) -> bool:
         return False
     words = words_of(call)
     unclear = verdict is not None and verdict.state is State.UNKNOWN
-    return not (unclear and (_speaks_of_a_value(words, call) or is_foreign(words)))
+    return not (unclear and (call.absent or _speaks_of_a_value(words, call) or is_foreign(words)))
 
 
 def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:

@@ -19,7 +19,7 @@ def explain(check_id: str | None, *, as_json: bool) -> int:
 
     Returns the exit code.
     """
-    if check_id in TERMS:
+    if check_id is not None and check_id in TERMS:
         _define(TERMS[check_id], as_json=as_json)
         return 0
     known = cards()
