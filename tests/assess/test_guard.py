@@ -125,6 +125,17 @@ def test_what_names_a_thing_or_aims_at_something_is_protected(name: str, paramet
     assert (parameter in protected_parameters(tool(name, parameter))) is is_protected
 
 
+ITEMS = {"type": "array", "items": {"type": "object", "properties": {"task_id": {"type": "integer"}}}}
+ENTITIES = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
+CELLS = {"type": "array", "items": {"type": "object", "properties": {"colour": {"type": "string"}}}}
+
+
+def test_what_a_structure_names_is_protected_as_well() -> None:
+    assert protected_parameters(tool("update_tasks", items=ITEMS)) == ("items",)
+    assert protected_parameters(tool("create_entities", entities=ENTITIES)) == ()
+    assert protected_parameters(tool("paint", cells=CELLS)) == ()
+
+
 def test_a_new_thing_gets_a_new_name_and_a_path_below_the_folder() -> None:
     writes = guard_of(
         tool("write_file", "path", "content"), Harvest(), known={}, fixtures=(), folder=Folder("/work", ("old.txt",))

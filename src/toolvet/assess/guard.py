@@ -19,7 +19,7 @@ import msgspec
 
 from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
 from toolvet.assess.harvest import Harvest, Name, name_of
-from toolvet.assess.identifiers import is_identifier
+from toolvet.assess.identifiers import is_identifier, nested_names
 from toolvet.discover import data_file
 from toolvet.redact import word_segments
 from toolvet.rules import ObservedCall, ToolDefinition
@@ -193,7 +193,7 @@ def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
     table = _words()
     if is_identifier(name, declared) or path_kind(tool, name) is not None or words[-1] in table.aims:
         return True
-    if words[-1] in {"id", "ids"}:
+    if words[-1] in {"id", "ids"} or any(_names_another(tool, inner) for inner in nested_names(declared)):
         return True
     if words[-1] in table.names and words[-1] not in {"title", "label"}:
         return True
@@ -201,6 +201,14 @@ def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
         return schema.get("type") != "number" and words[-1] not in table.prose
     is_its_noun = len(words) == 1 and name_of(name) == (_noun(tool),) and words[-1] not in table.matter
     return is_its_noun and deed_of(tool) == "changes"
+
+
+def _names_another(tool: ToolDefinition, inner: str) -> bool:
+    """Whether a member of a structure names a thing, and not the one that the tool creates."""
+    words = word_segments(inner)
+    if not words or (deed_of(tool) == "creates" and _names_itself(tool, inner)):
+        return False
+    return is_identifier(inner, {}) or words[-1] in _words().aims or words[-1] in {"name", "path"}
 
 
 def _names_itself(tool: ToolDefinition, name: str) -> bool:

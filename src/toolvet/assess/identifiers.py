@@ -95,6 +95,11 @@ def _replace(shape: str, known: str) -> str:
     return "".join(result)
 
 
+def nested_names(declared: object) -> tuple[str, ...]:
+    """The names of the members of a structure, or of the structures in a list."""
+    return tuple(members(_of_one(declared).get("properties")))
+
+
 def _of_one(declared: object) -> Mapping[str, object]:
     """The schema of one value: of the items of a list, of the branch of an `anyOf` that is not null."""
     schema = members(declared)
