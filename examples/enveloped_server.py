@@ -23,7 +23,7 @@ from toolvet import ContentArchive, Envelope, fit_response, not_found_error, suc
 from toolvet.envelope import ResponseError, output_schema
 from toolvet.integrations import sdk
 from toolvet.integrations.enveloped import enveloped
-from toolvet.integrations.enveloped_retrieval import enable_retrieval
+from toolvet.integrations.enveloped.retrieval import enable_retrieval
 
 SHIPS = {f"ship-{number}": {"id": f"ship-{number}", "name": f"Ship {number}", "draught": 3.5} for number in range(400)}
 ARCHIVE = ContentArchive()

@@ -165,6 +165,15 @@ def commands(package: str, *before: str) -> Iterator[str]:
         yield from commands(folder.__name__, *words)
 
 
+def test_an_integration_has_a_test() -> None:
+    files = [path.read_text(encoding="utf-8") for path in (TESTS / "integrations").glob("*.py")]
+    files += [path.read_text(encoding="utf-8") for path in (TESTS / "turn").rglob("*.py")]
+    for name in sorted(path.stem for path in (PACKAGE / "integrations").glob("[!_]*.py")):
+        assert any(re.search(rf"toolvet\.integrations(\.| import .*\b){name}\b", file) for file in files), (
+            f"toolvet.integrations.{name} has no test: add tests/integrations/test_{name}.py with a server that uses it"
+        )
+
+
 def test_the_table_names_places_that_are_there() -> None:
     page = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("|")]

@@ -17,7 +17,7 @@ from mcp_types import CallToolResult
 
 from toolvet import ContentArchive, check_envelope
 from toolvet.assess import assess
-from toolvet.integrations.enveloped_retrieval import enable_retrieval
+from toolvet.integrations.enveloped.retrieval import enable_retrieval
 from toolvet.transport import StdioTarget
 
 PROGRAM = str(Path(__file__).parents[2] / "examples" / "enveloped_server.py")

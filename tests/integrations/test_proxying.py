@@ -13,8 +13,8 @@ import pytest
 from mcp.server import MCPServer
 from pydantic import Field
 
-from toolvet.integrations.proxying_fastmcp import ProxyMiddleware as ForFastMCP
-from toolvet.integrations.proxying_sdk import ProxyMiddleware as ForSDK
+from toolvet.integrations.proxy.fastmcp import ProxyMiddleware as ForFastMCP
+from toolvet.integrations.proxy.sdk import ProxyMiddleware as ForSDK
 from toolvet.session import CallEnded, Note, Policies, ProxySettings, ToolSettings
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -9,15 +9,15 @@ from toolvet.integrations import enveloped
 
 PATHS = {
     "toolvet.integrations": ("Problem", "ToolValidation"),
-    "toolvet.integrations.answering": ("answered",),
     "toolvet.integrations.embedding": ("WordLlamaEmbedder",),
     "toolvet.integrations.enveloped": ("META_KEY", "Answer", "Errors", "enveloped", "placed", "prose", "to_result"),
-    "toolvet.integrations.enveloped_retrieval": ("enable_retrieval",),
+    "toolvet.integrations.enveloped.retrieval": ("enable_retrieval",),
     "toolvet.integrations.fastmcp": ("ToolValidationMiddleware", "enable_validation"),
-    "toolvet.integrations.proxying_fastmcp": ("ProxyMiddleware",),
-    "toolvet.integrations.proxying_sdk": ("ProxyMiddleware",),
+    "toolvet.integrations.proxy.fastmcp": ("ProxyMiddleware",),
+    "toolvet.integrations.proxy.sdk": ("ProxyMiddleware",),
     "toolvet.integrations.sdk": ("ToolValidationMiddleware", "enable_validation"),
     "toolvet.integrations.validation": ("Problem", "ToolValidation"),
+    "toolvet.integrations.validation.answer": ("answered",),
 }
 
 

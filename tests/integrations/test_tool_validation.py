@@ -12,7 +12,7 @@ import pytest
 from toolvet.checks.capability import LEVELS, Message, ValidationReply
 from toolvet.errors import UsageError
 from toolvet.integrations import Problem, ToolValidation
-from toolvet.integrations.answering import answered
+from toolvet.integrations.validation.answer import answered
 from toolvet.integrations.validation.validator import CheckFunction, FailurePolicy
 
 TOOL: Mapping[str, object] = {

@@ -1,9 +1,10 @@
-"""A private folder for what was compiled from the package's own data, so that only the first process compiles."""
+"""A private folder for what was compiled from the package's own data, so that only the first process has to compile."""
 # ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH111, PTH116, PTH118, PTH123 - pathlib would cost every start 8 ms.
 
 import os
 import time
 from collections.abc import Callable, Iterable
+from typing import Final
 from zlib import crc32
 
 from toolvet.discover import file_states, files_of, module_state
@@ -14,10 +15,10 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-_GUARD = 4
-_SETTLED = 3  # Seconds after which a file that is changed again has another time, on any file system.
-_UNUSED_FOR = 90 * 24 * 3600  # Seconds after which an entry that nobody read is dropped.
-_MOST_KEPT = 200_000_000  # Bytes: who edits patterns builds anew every time.
+_GUARD_BYTES: Final = 4
+_SETTLED_SECONDS: Final = 3  # A file that is changed again after this time has another time on every file system.
+_MOST_UNUSED_SECONDS: Final = 90 * 24 * 3600  # An entry that was not read for so long is dropped.
+_MOST_BYTES: Final = 200_000_000  # Reached while patterns are edited: every edit adds an entry.
 
 
 def compiled_from(
@@ -27,16 +28,16 @@ def compiled_from(
     version: str,
     sources: tuple[str, ...] = (),
 ) -> bytes:
-    """What `build` makes of the data files of `package`, built once and then read back.
+    """Return what `build` makes of the data files of `package`; it is built once and then read from the cache.
 
-    The entry is found by the `fingerprint` of the files, so an edited file never meets what was built before the edit.
+    The key of the entry is the `fingerprint` of the files, so after an edit the entry is built again.
 
     Args:
-        package: The package whose files they are.
-        wanted: Their extension, which begins with a dot, or their whole names, or several of these.
-        build: Is given (path, content) of each file, in order of path, as `data_files` yields them.
-        version: Names the format that `build` writes: change it when `build` changes, or name its `sources`.
-        sources: The modules whose source decides what `build` writes: an edit of one builds anew.
+        package: the package that contains the files.
+        wanted: their extension, which begins with a dot, or their whole names, or several of these.
+        build: a function of (path, content) of each file, in order of path, as `data_files` yields them.
+        version: the version of the format that `build` writes: change it when `build` changes, or name its `sources`.
+        sources: the modules whose source decides what `build` writes; an edit of one builds again.
     """
     files = (wanted,) if isinstance(wanted, str) else wanted
     key = _key_of_built(package, files, version, sources)
@@ -48,7 +49,7 @@ def compiled_from(
 
 
 def is_built(package: str, wanted: str | tuple[str, ...], version: str, sources: tuple[str, ...] = ()) -> bool:
-    """Whether `compiled_from` of the same would find what it asks for, as far as can be told without reading it."""
+    """Whether `compiled_from` with these arguments would probably find its entry; the entry is not read."""
     files = (wanted,) if isinstance(wanted, str) else wanted
     try:
         return os.path.exists(os.path.join(_folder(), _name(_key_of_built(package, files, version, sources))))
@@ -61,11 +62,11 @@ def _key_of_built(package: str, files: tuple[str, ...], version: str, sources: t
 
 
 def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> bytes:
-    """A digest of the names and the whole content of the files of `package` with these extensions or names.
+    """Return a digest of the names and the content of the files of `package` with these extensions or names.
 
-    `sources` are modules, perhaps of other packages, whose source counts too.
-    Remembered for as long as size, times and place of every file are the same, as `git status` does it: asking for
-    those of 350 files costs 1 ms, reading them 8.
+    `sources` are modules, also of other packages, whose source is part of the digest. The digest is cached for as long
+    as size, times and place of every file are the same, as `git status` does it: reading those of 350 files costs 1 ms,
+    reading the files 8.
     """
     of_sources = tuple(state for state in map(module_state, sources) if state is not None)
     states = file_states(package, wanted) + of_sources
@@ -77,7 +78,7 @@ def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> by
     whole = blake2b(digest_size=32)
     for each in wanted:
         for path, content in files_of(package, each):
-            # With its length, no content can pass for the end of one file and the begin of the next.
+            # The length makes sure that no content looks like the end of one file and the start of the next.
             whole.update(b"%s\0%s\0%d\0" % (each.encode(), path.encode(), len(content)))
             whole.update(content)
     for state in of_sources:
@@ -86,14 +87,14 @@ def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> by
         whole.update(b"%d\0" % len(content))
         whole.update(content)
     found = whole.digest()
-    # A file that was written just now may be written again without a trace in its times.
-    if all(state.changed_ns < time.time_ns() - _SETTLED * 10**9 for state in states):
+    # A file that was written just now may be written again without a change of its times.
+    if all(state.changed_ns < time.time_ns() - _SETTLED_SECONDS * 10**9 for state in states):
         keep(key, found)
     return found
 
 
 def cached(key: bytes) -> bytes | None:
-    """What `keep` stored under `key`, or None. A missing, damaged, unreadable or foreign entry is simply no entry."""
+    """Return what `keep` stored under `key`; None for a missing, damaged, unreadable or foreign entry."""
     try:
         path = os.path.join(_folder(), _name(key))
         # Deserialising a compiled database is unsafe on hostile bytes: read only what this user wrote.
@@ -101,7 +102,7 @@ def cached(key: bytes) -> bytes | None:
             return None
         # A buffer would copy ten megabytes once more.
         with open(path, "rb", buffering=0) as file:
-            guard, content = file.read(_GUARD), file.readall()
+            guard, content = file.read(_GUARD_BYTES), file.readall()
         os.utime(path)
     except OSError:
         return None
@@ -109,7 +110,7 @@ def cached(key: bytes) -> bytes | None:
 
 
 def keep(key: bytes, content: bytes) -> None:
-    """Store `content` under `key` for later processes of this user. Never raises: a cache may fail."""
+    """Store `content` under `key` for later processes of this user. Never raises: the cache is optional."""
     try:
         folder = _folder()
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -125,7 +126,7 @@ def keep(key: bytes, content: bytes) -> None:
 
 
 def digest(content: bytes) -> bytes:
-    """32 bytes that stand for the content, for use in a key."""
+    """Return a digest of 32 bytes, for use in a key."""
     return blake2b(content, digest_size=32).digest()
 
 
@@ -134,23 +135,23 @@ def _name(key: bytes) -> str:
 
 
 def _guard(content: bytes) -> bytes:
-    """Guards against damage alone, a fifth of the time of a digest: against malice stands whose the folder is."""
-    return crc32(content, len(content) & 0xFFFFFFFF).to_bytes(_GUARD)
+    """Return a checksum against damage, a fifth of a digest's time; the owner of the folder guards against malice."""
+    return crc32(content, len(content) & 0xFFFFFFFF).to_bytes(_GUARD_BYTES)
 
 
 def _drop_old(folder: str) -> None:
-    """Drop what was not read for long, and the oldest beyond what may be kept."""
+    """Drop entries that were not read for long, and the oldest ones above the limit of the cache."""
     with os.scandir(folder) as entries:
         by_age = sorted(((entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in entries), reverse=True)
     total = 0
     for read_at, size, path in by_age:
         total += size
-        if total > _MOST_KEPT or read_at < time.time() - _UNUSED_FOR:
+        if total > _MOST_BYTES or read_at < time.time() - _MOST_UNUSED_SECONDS:
             os.unlink(path)
 
 
 def _folder() -> str:
-    """`$XDG_CACHE_HOME/toolvet` or its usual place; only ever a folder that nobody else can write."""
+    """Return `$XDG_CACHE_HOME/toolvet` or its usual place. Raises PermissionError if other users can write to it."""
     base = os.environ.get("XDG_CACHE_HOME") or (
         os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.path.expanduser("~/.cache")
     )
@@ -164,5 +165,5 @@ def _folder() -> str:
 
 
 def _user_id() -> int:
-    """The user's id; 0 on systems that have none, where `st_uid` is 0 as well."""
+    """Return the user's id; 0 on systems without ids, where `st_uid` is 0 as well."""
     return os.getuid() if hasattr(os, "getuid") else 0

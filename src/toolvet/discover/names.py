@@ -1,4 +1,4 @@
-"""The public names of a package, each loaded from its module when it is first asked for (PEP 562)."""
+"""The public names of a package, each loaded from its module when it is first used (PEP 562)."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -6,10 +6,13 @@ from importlib import import_module
 
 
 def named(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """The `__getattr__` of `package`: `homes` says which names (separated by spaces) each of its modules gives.
+    """Return the `__getattr__` of `package`, so that importing one of its modules does not load all of them.
 
-    No name may be that of a module of the package: whichever were loaded last would hide the other. Who imports one
-    module of a package so does not pay for all of them.
+    `homes` maps each module to the names that it defines, separated by spaces. No name may be that of a module of the
+    package: the one that is loaded last would hide the other.
+
+    Example:
+        __getattr__ = named(__name__, {"peer": "Era Peer", "session": "McpSession"})
     """
     home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 

@@ -1,4 +1,4 @@
-"""Reads TOML: the package's own tables, each as the type that its reader asks for.
+"""Read TOML: the package's own tables, each as the type that its reader asks for.
 
     wording = read_toml("toolvet.checks.arguments", "wording.toml", Wording)
     for path, file in read_toml_folder("toolvet.checks.answer", "signals", SignalFile):

@@ -39,7 +39,7 @@ def regex_of_any(words: Iterable[str]) -> str:
     return "|".join(_Reader(each).sequence("").regex for each in words)
 
 
-class _Piece(NamedTuple):
+class _PlainPart(NamedTuple):
     """A part of the line as a regular expression, and what it can begin and end with."""
 
     regex: str
@@ -64,9 +64,9 @@ class _Reader:
             raise ValueError(f"a brace that is not closed, or is not opened, at {say.strip()[reached:]!r}")
         self._at = 0
 
-    def sequence(self, closing: str) -> _Piece:
+    def sequence(self, closing: str) -> _PlainPart:
         """Read items up to `closing`, or up to a `|` inside of brackets; the top of the line has no `closing`."""
-        items: list[_Piece] = []
+        items: list[_PlainPart] = []
         while (token := self._peek()) is not None and token != ("mark", closing):
             if token == ("mark", "|") and closing:
                 break
@@ -76,10 +76,10 @@ class _Reader:
             items.append(self._item(closing))
         return _joined(items)
 
-    def _item(self, closing: str) -> _Piece:
+    def _item(self, closing: str) -> _PlainPart:
         """What stands between two spaces: one or several pieces; at the top of the line with `|` between."""
-        alternatives: list[_Piece] = []
-        pieces: list[_Piece] = []
+        alternatives: list[_PlainPart] = []
+        pieces: list[_PlainPart] = []
         while (token := self._peek()) is not None and token[0] != "space":
             if token[0] == "mark" and token[1] in ")]":
                 if token[1] == closing:
@@ -95,13 +95,13 @@ class _Reader:
             pieces.append(self._piece())
         return _either([*alternatives, _glued(pieces)]) if alternatives else _glued(pieces)
 
-    def _piece(self) -> _Piece:
+    def _piece(self) -> _PlainPart:
         kind, text = self._tokens[self._at]
         self._at += 1
         if kind == "word":
-            return _Piece(re.escape(text), (text[0],), (text[-1],))
+            return _PlainPart(re.escape(text), (text[0],), (text[-1],))
         if kind == "place":
-            return _Piece(text, ("a",), ("a",), place=True)
+            return _PlainPart(text, ("a",), ("a",), place=True)
         alternatives = [self.sequence(_CLOSING[text])]
         while self._peek() == ("mark", "|"):
             self._at += 1
@@ -116,26 +116,26 @@ class _Reader:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
 
-def _either(alternatives: list[_Piece]) -> _Piece:
+def _either(alternatives: list[_PlainPart]) -> _PlainPart:
     if len(alternatives) == 1:
         return alternatives[0]
-    return _Piece(
+    return _PlainPart(
         f"(?:{'|'.join(map(_whole, alternatives))})",
         tuple(edge for each in alternatives for edge in each.first),
         tuple(edge for each in alternatives for edge in each.last),
     )
 
 
-def _glued(pieces: list[_Piece]) -> _Piece:
+def _glued(pieces: list[_PlainPart]) -> _PlainPart:
     """Pieces without a space between them."""
     if not pieces:
         raise ValueError("'|' needs a word on both sides, without spaces; several words need brackets: (a b|c)")
     if len(pieces) == 1:
         return pieces[0]
-    return _Piece("".join(map(_whole, pieces)), _first(pieces), _last(pieces))
+    return _PlainPart("".join(map(_whole, pieces)), _first(pieces), _last(pieces))
 
 
-def _joined(items: list[_Piece]) -> _Piece:
+def _joined(items: list[_PlainPart]) -> _PlainPart:
     """Items with spaces between them; an item that may be missing takes its space along."""
     required = [number for number, item in enumerate(items) if not (item.optional or _is_gap(item))]
     if not required:
@@ -154,18 +154,18 @@ def _joined(items: list[_Piece]) -> _Piece:
             regex += f"(?:{item.regex} )?"
         else:
             regex += item.regex + ("" if number == required[-1] else " ")
-    return _Piece(regex, _first(items), _last(items))
+    return _PlainPart(regex, _first(items), _last(items))
 
 
-def _whole(piece: _Piece) -> str:
+def _whole(piece: _PlainPart) -> str:
     return f"(?:{piece.regex})?" if piece.optional else piece.regex
 
 
-def _is_gap(item: _Piece) -> bool:
+def _is_gap(item: _PlainPart) -> bool:
     return item.place and bool(_WORD_GAP.fullmatch(item.regex) or _CHARACTER_GAP.fullmatch(item.regex))
 
 
-def _first(items: list[_Piece]) -> tuple[str, ...]:
+def _first(items: list[_PlainPart]) -> tuple[str, ...]:
     edges: tuple[str, ...] = ()
     for item in items:
         edges += item.first
@@ -174,7 +174,7 @@ def _first(items: list[_Piece]) -> tuple[str, ...]:
     return edges
 
 
-def _last(items: list[_Piece]) -> tuple[str, ...]:
+def _last(items: list[_PlainPart]) -> tuple[str, ...]:
     edges: tuple[str, ...] = ()
     for item in reversed(items):
         edges += item.last

@@ -17,7 +17,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.redact import word_segments
 from toolvet.rules.destructive import find_deeds
 from toolvet.rules.subject import ToolDefinition
@@ -98,18 +98,19 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         yield "its name has no words"
         return
     table = _words()
-    if words[0] not in table.reading:
-        yield f"its name opens with '{words[0]}', which is not known as a verb that only reads"
+    verb, second = words[0], "".join(words[1:2])
+    if verb not in table.reading:
+        yield f"its name opens with '{verb}', which is not known as a verb that only reads"
         return
-    if len(words) > 1 and words[1] in table.turns:
-        yield f"its name says '{words[0]} {words[1]}'"
+    if second in table.turns:
+        yield f"its name says '{verb} {second}'"
     for deed in find_deeds(tool):
         # "Execute a SELECT query": the sentence that calls itself a query has said what it does.
         if deed.force == "strong" or deed.reason.startswith("its name"):
             yield deed.reason
     yield from _removals(tool, trusted=False)
     yield from _betrayals(tool, trusted=False)
-    if words[0] in table.making:
+    if verb in table.making:
         for name in writing_parameters(tool):
             yield f"its parameter '{name}' names a place to write"
 
@@ -202,4 +203,4 @@ def consent_words() -> ConsentWords:
 
 @cache
 def _words() -> ConsentWords:
-    return msgspec.toml.decode(data_file("toolvet.rules", "consent.toml"), type=ConsentWords)
+    return read_toml("toolvet.rules", "consent.toml", ConsentWords)

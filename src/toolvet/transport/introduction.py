@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from toolvet.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY, SERVER_INFO_KEY
 from toolvet.schema.json_value import is_object, members, names
 from toolvet.transport.peer import Era
 from toolvet.version import __version__
@@ -15,7 +16,6 @@ REQUESTED_LEGACY_VERSION: Final = LEGACY_VERSIONS[-1]
 MODERN_ERRORS: Final = frozenset({-32020, -32021, -32022})
 
 _CLIENT: Final = {"name": "toolvet", "title": "toolvet", "version": __version__}
-_META: Final = "io.modelcontextprotocol/"
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ def initialize_params(capabilities: Mapping[str, object]) -> dict[str, object]:
 def request_meta(capabilities: Mapping[str, object]) -> dict[str, object]:
     """Return the `_meta` of every modern request of a client with these `capabilities`."""
     return {
-        f"{_META}protocolVersion": MODERN_VERSION,
-        f"{_META}clientInfo": _CLIENT,
-        f"{_META}clientCapabilities": dict(capabilities),
+        PROTOCOL_VERSION_KEY: MODERN_VERSION,
+        f"{MCP_META_PREFIX}clientInfo": _CLIENT,
+        f"{MCP_META_PREFIX}clientCapabilities": dict(capabilities),
     }
 
 
@@ -69,7 +69,7 @@ def from_discover(result: object) -> Introduction | None:
     versions = names(result.get("supportedVersions"))
     if not versions:
         return None
-    info = members(members(result.get("_meta")).get(f"{_META}serverInfo"))
+    info = members(members(result.get("_meta")).get(SERVER_INFO_KEY))
     capabilities = members(result.get("capabilities"))
     return Introduction(
         era="modern",

@@ -74,7 +74,7 @@ async def open_session(
     if isinstance(target, HttpTarget) and target.kind == "sse":
         era = "legacy"
     async with connect(target, roots=roots, limit=limit, grace=grace) as peer:
-        outcome = await _Opening(peer, announced, timeout).open(era)
+        outcome = await _OpeningAttempt(peer, announced, timeout).open(era)
         if isinstance(outcome, Introduction):
             yield McpSession(peer, outcome, announced)
             return
@@ -87,7 +87,7 @@ async def open_session(
         else:
             timeout = min(timeout, _OLDER_TRANSPORT_SECONDS)
     async with connect(second, roots=roots, limit=limit, grace=grace) as again:
-        outcome = await _Opening(again, announced, timeout).open("legacy")
+        outcome = await _OpeningAttempt(again, announced, timeout).open("legacy")
         if not isinstance(outcome, Introduction):
             # For a URL the first failure says more: most servers never knew the older transport.
             raise failure if isinstance(second, HttpTarget) else opening_error(second, again, outcome, timeout)
@@ -115,7 +115,7 @@ def _second_attempt(target: Target, era: Literal["auto", "legacy", "modern"], ou
 _Outcome: TypeAlias = Introduction | Reply
 
 
-class _Opening:
+class _OpeningAttempt:
     """One attempt to open a session on one channel."""
 
     def __init__(self, peer: Peer, capabilities: Mapping[str, object], timeout: float) -> None:

@@ -291,7 +291,7 @@ json_values = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
-    | st.floats()
+    | st.floats(allow_nan=False)
     | st.text(max_size=8)
     | st.sampled_from(["10", "true", "a,b", "[1]", "2025/01/02", "null", ""]),
     lambda inner: (

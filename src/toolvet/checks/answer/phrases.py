@@ -60,7 +60,7 @@ ANY_LANGUAGE: Final = "any"
 Place = Literal["opening", "closing", "edges"]
 
 
-class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False):
+class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One entry of a signal file."""
 
     PATTERNS: ClassVar[tuple[str, ...]] = ("match", "needs", "unless", "followed")
@@ -72,7 +72,7 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False):
     where: Place | None = None
     at_most: int | None = None
     needs: str | None = None
-    unless: str | list[str] = msgspec.field(default_factory=list[str])
+    unless: str | list[str] | None = None
     followed: str | None = None
     softened: float | None = None
     in_code: bool = False
@@ -98,7 +98,7 @@ class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
     def voids(self) -> list[re.Pattern[str]]:
         """The patterns that must not be in the same sentence; compiled at the first call."""
         unless = self.phrase.unless
-        return [_compiled(each) for each in ([unless] if isinstance(unless, str) else unless)]
+        return [_compiled(each) for each in ([unless] if isinstance(unless, str) else unless or ())]
 
 
 class SignalFile(PhraseFile[SignalPhrase], frozen=True, kw_only=True):

@@ -5,7 +5,8 @@ For `oneOf` with the forms circle (`kind` "circle", `radius`) and square (`kind`
     {"kind": "square"}                the discriminator `kind` names the form: report what is wrong with a square
     {"kind": "sqare", "side": 1}      no form has this value: one issue about `kind`, with both values as valid ones
     {"side": 1}                       only the square fits but for its `kind`: report what is wrong with a square
-    {"kind": 1}, no discriminator     the form with the fewest errors; of these the one with the deepest
+
+Without a field like `kind`, the intended form is the one with the fewest errors, and of several the deepest ones.
 """
 
 from collections.abc import Mapping, Sequence

@@ -234,7 +234,15 @@ class _OptionsReader:
 def misannounced(capabilities: object) -> str | None:
     """What is wrong with a `toolValidation` in a server's capabilities that does not count as an announcement. Total.
 
-    None where it is announced correctly, denied (`supported: false`), or missing.
+    Args:
+        capabilities: a mapping, or the official SDK's `ServerCapabilities`.
+
+    Returns:
+        A sentence; None where it is announced correctly, denied (`supported: false`), or missing.
+
+    Example:
+        >>> misannounced({"experimental": {"toolValidation": {"method": "validate"}}})
+        'experimental.toolValidation does not say whether it is supported; it should have "supported": true.'
     """
     if announcement(capabilities) is not None:
         return None

@@ -39,7 +39,12 @@ class ValidationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bare_name(tool: str) -> str:
-    """The name that the server has for the tool: without the prefix `server:` that clients add."""
+    """The name that the server has for the tool: without the prefix `server:` that clients add.
+
+    Example:
+        >>> bare_name("harbour:sail")
+        'sail'
+    """
     return tool.partition(":")[2] or tool
 
 
@@ -118,6 +123,13 @@ def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
     """The JSON Schema of the request, in simple keywords.
 
     With batches nothing is `required`, because model APIs refuse tools with `anyOf` or `oneOf` at the root.
+
+    Args:
+        max_batch_size: the largest number of calls; None for no limit, 1 for no batches.
+
+    Example:
+        >>> input_schema()["required"]
+        ['tool', 'arguments']
     """
     properties: dict[str, object] = {
         "tool": {"type": "string", "description": "Name of the tool whose arguments are to be checked."},
@@ -148,7 +160,15 @@ def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
 
 
 def output_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
-    """The JSON Schema of the reply: `ValidationReply.to_dict()`, with `results` where batches are allowed."""
+    """The JSON Schema of the reply: `ValidationReply.to_dict()`, with `results` where batches are allowed.
+
+    Args:
+        max_batch_size: as for `input_schema`.
+
+    Example:
+        >>> "results" in output_schema(max_batch_size=10)["properties"]
+        True
+    """
     sentences: dict[str, object] = {"type": "array", "items": {"type": "string"}}
     severity: dict[str, object] = {"type": "string", "enum": ["error", "warn", "info"]}
     message: dict[str, object] = {

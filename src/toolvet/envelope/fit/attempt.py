@@ -47,12 +47,12 @@ class FitAttempt(NamedTuple):
 
 
 class FitTask(msgspec.Struct, frozen=True):
-    """The response to shorten (`whole`), its budget (`limit`), and the archive for what is left out.
+    """The response to shorten, its budget (`limit`), and the archive for what is left out.
 
     `seen` collects the lengths of the shortest responses tried, for the error that names a sufficient budget.
     """
 
-    whole: Envelope
+    response: Envelope
     limit: int
     measure: Measure
     archive: Archive | None
@@ -123,7 +123,7 @@ class _Draft(NamedTuple):
 
 
 def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> _Draft:
-    items, error = attempt.items, task.whole.error
+    items, error = attempt.items, task.response.error
     kept = states.kept_items(state)
     counts: dict[str, int] = {}
     if items.values:
@@ -135,9 +135,9 @@ def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: i
     if attempt.bare is not None:
         data = attempt.bare
     elif attempt.most is None:
-        data = items.with_only(task.whole.data, kept)
+        data = items.with_only(task.response.data, kept)
     else:
-        skeleton = items.with_only(task.whole.data, {})
+        skeleton = items.with_only(task.response.data, {})
         texts = sum(1 for _ in find_long_texts(skeleton, attempt.most))
         if texts:
             counts["shortened_texts"] = texts
@@ -181,9 +181,9 @@ def _left_out(task: FitTask, attempt: FitAttempt, kept: Mapping[int, Any]) -> di
     }
     content: dict[str, Any] = {"items": missing}
     if attempt.most is not None or attempt.bare is not None:
-        content["data"] = items.with_only(task.whole.data, {})
-        if task.whole.error is not None:
-            content["error"] = task.whole.error
+        content["data"] = items.with_only(task.response.data, {})
+        if task.response.error is not None:
+            content["error"] = task.response.error
     return content
 
 
@@ -214,7 +214,7 @@ def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
 
 def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: int) -> Envelope:
     """The draft with its metadata, which names `listed` of the dropped items."""
-    meta = task.whole.meta
+    meta = task.response.meta
     context: dict[str, object] = {**draft.counts, "reason": task.reason}
     if listed < len(draft.dropped):
         context["unlisted_count"] = len(draft.dropped) - listed
@@ -230,7 +230,7 @@ def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: i
         dropped_content_ids=[*meta.get("dropped_content_ids", ()), *draft.dropped[:listed]],
         content_archive_hashes=hashes,
     )
-    return Envelope(success=task.whole.success, data=draft.data, error=draft.error, meta=about.meta)
+    return Envelope(success=task.response.success, data=draft.data, error=draft.error, meta=about.meta)
 
 
 def _encode(response: Envelope) -> bytes:

@@ -70,23 +70,23 @@ def fit_response(
     """
     limit = check_budget(budget)
     measure = Measure(counter)
-    whole = data if isinstance(data, Envelope) else success_response(data)
-    size = measure(whole.to_json(ResponseContract.V2))
+    response = data if isinstance(data, Envelope) else success_response(data)
+    size = measure(response.to_json(ResponseContract.V2))
     if size <= limit:
-        return whole
+        return response
     task = FitTask(
-        whole=whole,
+        response=response,
         limit=limit,
         measure=measure,
         archive=archive,
         reason=copy_text(reason, "reason"),
         seen=[size],
     )
-    payload = whole.data
+    payload = response.data
     # A generator: the inner lists are looked for only where shortening the outer ones was not enough.
     batches = (find_items(payload, paths, key, importance) for paths in _groups_of_lists(payload, lists))
     name = key if isinstance(key, str) else "id"
-    for attempt in _attempts(whole, batches, summarise, name):
+    for attempt in _attempts(response, batches, summarise, name):
         fitted = fit_by(task, attempt)
         if fitted is not None:
             return fitted
@@ -102,7 +102,7 @@ def _groups_of_lists(payload: Mapping[str, Any], lists: Sequence[str] | None) ->
 
 
 def _attempts(
-    whole: Envelope, batches: Iterator[PayloadItems], summarise: Callable[[Any], object] | None, name: str
+    response: Envelope, batches: Iterator[PayloadItems], summarise: Callable[[Any], object] | None, name: str
 ) -> Iterator[FitAttempt]:
     """All ways to shorten, from the gentlest to the last resort."""
     outer = next(batches)
@@ -113,14 +113,14 @@ def _attempts(
             yield FitAttempt(ContentFidelity.PARTIAL, items, None)
         else:
             yield FitAttempt(ContentFidelity.SUMMARY, items, _summarise_with(items, summarise), restores=True)
-    most = max(longest_length(whole.data), len(whole.error or "")) // 2
+    most = max(longest_length(response.data), len(response.error or "")) // 2
     while most >= _SHORTEST_TEXT:
         yield FitAttempt(ContentFidelity.SUMMARY, outer, _cut_with(outer, most), most)
         most //= 2
     if outer.values:
         yield FitAttempt(ContentFidelity.REFERENCE_ONLY, outer, _refer_with(outer, name), _SHORTEST_TEXT)
     codes = ("error_code", "error_type")
-    bare = {} if whole.success else {part: whole.data[part] for part in codes if part in whole.data}
+    bare = {} if response.success else {part: response.data[part] for part in codes if part in response.data}
     yield FitAttempt(ContentFidelity.REFERENCE_ONLY, outer, None, _SHORTEST_TEXT, bare=bare)
 
 

@@ -63,6 +63,11 @@ def to_result(
 ) -> CallToolResult:
     """The same as a CallToolResult, for handlers of the SDK and for FastMCP's tools.
 
+    Args:
+        envelope: the response.
+        output_schema: as for `placed`.
+        text: as for `placed`.
+
     Example:
         >>> from toolvet import not_found_error
         >>> to_result(not_found_error("Ship", "Aurora")).is_error
@@ -80,7 +85,11 @@ def _render_text(envelope: Envelope, text: TextForm) -> str:
 def prose(envelope: Envelope) -> str:
     """An envelope in words, for people and models.
 
-    The data as JSON and a line for each warning, or what went wrong, the wrong fields, and what to do.
+    Args:
+        envelope: the response.
+
+    Returns:
+        The data as JSON and a line for each warning, or what went wrong, the wrong fields, and what to do.
 
     Example:
         >>> from toolvet import not_found_error
