@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from socket import create_server
 
@@ -139,10 +138,10 @@ def test_a_server_that_dies_at_start_is_told_how_to_find_its_files(tmp_path: Pat
 @pytest.mark.usefixtures("home")
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of files are asked for in another way on Windows")
 def test_what_a_killed_run_left_is_removed_and_nothing_else() -> None:
-    old = time.time() - 3600
     killed, young, foreign = (
         Path(tempfile.mkdtemp(prefix=prefix)) for prefix in ("toolvet-place-", "toolvet-place-", "x-")
     )
+    old = young.stat().st_mtime - 3600
     in_use = open_place(StdioTarget("x"))
     assert in_use.folder is not None
     for folder in (killed, foreign, in_use.folder):

@@ -51,7 +51,10 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     targets = _read_targets(words, flags, settings.assess)
     fail_on, fail_under = _read_thresholds(flags, settings.assess)
 
-    outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
+    try:
+        outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
+    except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
+        return INTERRUPTED
     reports = outcome.reports
     if known is not None:
         reports = tuple(apply_baseline(report, known[1], known[0]) for report in reports)
