@@ -34,7 +34,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     if ending(call) is not Ending.PROTOCOL_REFUSAL or call.error is None:
         return
     # A missing variable or program is a state of the server, and no arguments can change it.
-    if is_bad(call) or outage_of(call.error.message) is None:
+    if outage_of(call.error.message) is None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quote(call.error.message, 120)
         yield CARD.finding(
