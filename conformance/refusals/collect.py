@@ -1,4 +1,6 @@
-"""Collect the words with which validation libraries and SDKs refuse arguments: `python conformance/refusals/collect.py`.
+"""Collect the words with which validation libraries and SDKs refuse arguments.
+
+    python conformance/refusals/collect.py [FOLDER]
 
 Installs each library at several versions under `.conformance/refusals` (or the folder that is given), sends the calls
 of `cases.json`, and writes `refusals.jsonl` beside this file: library, version, case, text. The tests read that file:
@@ -108,8 +110,8 @@ def ask(command: list[object]) -> dict[str, str]:
         [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True,
     ) as server:  # fmt: skip
-        assert server.stdin
-        assert server.stdout
+        assert server.stdin  # noqa: S101 - A pipe.
+        assert server.stdout  # noqa: S101 - A pipe.
         for message in [*requests, *calls]:
             server.stdin.write(json.dumps(message) + "\n")
             server.stdin.flush()

@@ -1,5 +1,4 @@
 """The words of pydantic (1 or 2) or jsonschema for each case; prints one JSON object."""
-# ruff: noqa - It is run in environments of its own, with versions that this project does not know.
 
 import json
 import sys

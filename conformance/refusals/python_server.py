@@ -1,5 +1,4 @@
 """A faultless server with one tool, in FastMCP or the official Python SDK, whichever of them is installed."""
-# ruff: noqa - It is run in environments of its own, with versions that this project does not know.
 
 import sys
 from typing import Annotated, Literal, Optional, Union
