@@ -171,7 +171,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
         found += [*judge_call(call), *judge_calls(call.tool, [call]), *judge_all([call])]
     if {"tools", "unknown", "anomalies", "validation", "all_calls"} & set(case):
         tools = read(case.get("tools", '["<search_books>"]'))
-        calls = tuple(map(call_of, read(case.get("all_calls", "[]"))))
+        calls = list(map(call_of, read(case.get("all_calls", "[]"))))
         found += judge_server(
             ServerSeen(
                 tools=tuple(tool_definition(tool, position) for position, tool in enumerate(tools)),
