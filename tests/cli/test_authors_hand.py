@@ -127,7 +127,7 @@ def test_a_wrong_word_is_a_usage_error(words: list[str], expected: str, tmp_path
 
 
 def test_included_tools_are_called(tmp_path: Path) -> None:
-    tools = [{**TOOL, "name": name} for name in ("get_shelf", "make_shelf", "make_book")]
+    tools: list[object] = [{**TOOL, "name": name} for name in ("get_shelf", "make_shelf", "make_book")]
     server = scripted(tmp_path, tools, **{"*": {"content": [{"type": "text", "text": "done"}]}})
     plain = toolvet("assess", "--fail-on=never", *server, cwd=tmp_path).stdout
     assert "--include make_shelf calls it" in re.sub(r"\s+", " ", plain)

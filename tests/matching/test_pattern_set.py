@@ -312,7 +312,7 @@ def test_a_cache_that_others_may_write_is_not_read(cache_folder: Path) -> None:
 
 
 def test_the_cache_drops_what_was_read_longest_ago(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_MOST_KEPT", 3 * (1_000 + 4))
+    monkeypatch.setattr(cache, "_MOST_BYTES", 3 * (1_000 + 4))
     for number in range(4):
         cache.keep(b"%d" % number, b"x" * 1_000)
         for path in cache_folder.iterdir():
@@ -330,7 +330,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     (tmp_path / "owner").mkdir()
     (tmp_path / "owner" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(cache, "_SETTLED", -3_600)
+    monkeypatch.setattr(cache, "_SETTLED_SECONDS", -3_600)
 
     def write(content: str) -> None:
         (tmp_path / "owner" / "a.toml").write_text(content)
@@ -376,7 +376,7 @@ def test_a_file_with_other_times_and_the_same_content_is_not_built_anew(written:
 def test_files_that_were_written_just_now_are_read_again(
     cache_folder: Path, written: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_SETTLED", 3_600)
+    monkeypatch.setattr(cache, "_SETTLED_SECONDS", 3_600)
     written("one")
     before = cache.fingerprint("owner", ".toml")
     assert not cache_folder.exists()

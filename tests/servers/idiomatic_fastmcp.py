@@ -12,7 +12,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 server = FastMCP("recipes")
-reads = ToolAnnotations(readOnlyHint=True) if "--annotated" in sys.argv else None
+reads = ToolAnnotations(read_only_hint=True) if "--annotated" in sys.argv else None
 
 
 class Recipe(BaseModel):

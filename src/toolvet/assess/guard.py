@@ -65,7 +65,7 @@ def protected_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Guard:
+class ArgumentGuard:
     """The values that the protected parameters of one tool may have.
 
     `approved` holds them by parameter; `missing` are required parameters for which there is none.
@@ -100,7 +100,7 @@ def guard_of(
     known: Mapping[str, object],
     fixtures: Iterable[Mapping[str, object]],
     folder: Folder | None,
-) -> Guard:
+) -> ArgumentGuard:
     """Collect the approved values of a changing tool.
 
     Args:
@@ -121,7 +121,7 @@ def guard_of(
         if values:
             approved[name] = tuple(values)
     missing = () if given else tuple(name for name in protected if name in tool.required and name not in approved)
-    return Guard(protected, approved, missing)
+    return ArgumentGuard(protected, approved, missing)
 
 
 def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:

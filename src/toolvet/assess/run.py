@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from toolvet.assess.exchange import AssessedScenario, observe, scenario_of, unsent_scenario
 from toolvet.assess.folder import Folder, list_folder
-from toolvet.assess.guard import Guard, guard_of, note_creations
+from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
@@ -317,7 +317,7 @@ class Run:
         if schema.problem is not None:
             run.skipped = f"its inputSchema does not compile: {schema.problem.message}"
             return None
-        guard: Guard | None = None
+        guard: ArgumentGuard | None = None
         if run.changes:
             guard = guard_of(tool, self._harvest, known=options.values, fixtures=fixtures, folder=self._folder)
             if guard.missing and not options.plan_only:

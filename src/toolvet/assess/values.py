@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.folder import Folder
-from toolvet.assess.guard import Guard
+from toolvet.assess.guard import ArgumentGuard
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.lessons import Lesson, learn as learn_from
 from toolvet.assess.options import Arguments
@@ -56,7 +56,7 @@ class Values:
         known: Arguments | None = None,
         *,
         folder: Folder | None = None,
-        guard: Guard | None = None,
+        guard: ArgumentGuard | None = None,
     ) -> None:
         """Generate the arguments that `tool` needs, to be replaced by better ones.
 
@@ -125,7 +125,7 @@ class Values:
         return self._harvest.knows(name, value)
 
     def permits(self, arguments: Mapping[str, object]) -> bool:
-        """Whether a call may be made with these arguments (see `Guard`)."""
+        """Whether a call may be made with these arguments (see `ArgumentGuard`)."""
         return self._guard is None or self._guard.permits(arguments)
 
     # ── learning from calls ──
@@ -227,7 +227,7 @@ class Values:
         return self.folder is not None and any(self.folder.join(name) == path for name in self.folder.files)
 
 
-def _withheld(tool: ToolDefinition, known: Arguments, guard: Guard | None) -> set[str]:
+def _withheld(tool: ToolDefinition, known: Arguments, guard: ArgumentGuard | None) -> set[str]:
     """The optional parameters that are not sent: places to write, unless the user gave a value, and what is guarded.
 
     `search(query, output_file?)` becomes `search(query)`: a call that a reader makes must not leave a file behind.
