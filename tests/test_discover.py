@@ -1,6 +1,7 @@
 """A data file is found by its whole name: a file beside it changes nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -114,3 +115,12 @@ def test_a_table_is_read_as_a_type_and_an_error_names_the_file(tmp_path: Path, m
     with pytest.raises(msgspec.DecodeError, match="Invalid value") as broken:
         read_toml(package.name, "broken.toml", dict[str, list[str]])
     assert broken.value.__notes__ == ["package_of_toml: broken.toml"]
+
+
+def test_toml_has_one_reader() -> None:
+    others = [
+        str(file.relative_to(PACKAGE))
+        for file in PACKAGE.rglob("*.py")
+        if file != PACKAGE / "discover" / "toml.py" and re.search(r"\btomllib\b|msgspec\.toml", file.read_text("utf-8"))
+    ]
+    assert not others, f"read TOML by toolvet.discover.toml in {', '.join(others)}"

@@ -20,7 +20,7 @@ import msgspec
 from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
 from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.identifiers import is_identifier, nested_names
-from toolvet.discover import data_file
+from toolvet.discover.toml import read_toml
 from toolvet.redact import word_segments
 from toolvet.rules import ObservedCall, ToolDefinition
 from toolvet.rules.ending import words_of
@@ -261,4 +261,4 @@ def _ids_in_text(call: ObservedCall, noun: str) -> Iterator[object]:
 
 @cache
 def _words() -> DeedWords:
-    return msgspec.toml.decode(data_file("toolvet.assess", "deeds.toml"), type=DeedWords)
+    return read_toml("toolvet.assess", "deeds.toml", DeedWords)

@@ -16,7 +16,6 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.assess.folder import Folder, path_kind
-from toolvet.discover import data_file
 from toolvet.redact import word_segments
 from toolvet.rules import ToolDefinition
 

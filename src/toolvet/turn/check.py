@@ -141,7 +141,7 @@ def _default() -> AnswerCheck:
 
 
 def check_answers(texts: Iterable[str | None], **options: Unpack[AnswerOptions]) -> list[AnswerQuality]:
-    """Check each text with the same options (see `AnswerCheck`).
+    """Check each of `texts` with the same options (see `AnswerCheck`). Returns the verdicts in the order of the texts.
 
     Example:
         >>> [quality.score for quality in check_answers(["It opens at nine in the morning.", None])]
@@ -191,7 +191,10 @@ def best_answer(
 
 
 def quality_summary(qualities: Iterable[AnswerQuality]) -> QualitySummary:
-    """Summarise verdicts: mean score, share escalated, and signals by type, the commonest first. No verdicts: zeros.
+    """Summarise the verdicts `qualities` of many answers.
+
+    Returns the mean score, the share that should be escalated, and the number of signals by type, the commonest first;
+    zeros without verdicts.
 
     Example:
         >>> quality_summary(check_answers(["I cannot help with that.", "The museum opens at nine."])).escalation_rate

@@ -49,16 +49,28 @@ def check_result(
     extra_patterns: Sequence[str | re.Pattern[str]] = (),
     strong_patterns: Sequence[str | re.Pattern[str]] = (),
 ) -> ResultVerdict:
-    """Judge one response of a tool.
+    """Judge one response of a tool. Never raises for anything that a response or a tool holds.
 
-    `tool` is a tool definition, a mapping or an object; `arguments` what it was called with; `result` any JSON value,
-    or an object of the official SDK or FastMCP; `category` the scenario (`happy_path`, `edge_case`, `boundary`,
-    `error_case`), or None. `any_response` counts every flagged error as a working tool. `extra_patterns` are the
-    caller's own phrases of business errors (plain words, or compiled expressions); `strong_patterns` decide even
-    beside the words of a crash.
+    Args:
+        tool: The tool's definition: a mapping, or an object of the official SDK or FastMCP.
+        arguments: What the tool was called with.
+        result: The result of `tools/call`: any JSON value, or an object of the official SDK or FastMCP.
+        category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
+        any_response: Whether every flagged error counts as a working tool.
+        extra_patterns: The caller's own phrases of business errors: plain words, or compiled expressions.
+        strong_patterns: The same, for phrases that decide even beside the words of a crash.
 
-    Never raises for what a response or a tool holds; `UnsafePattern` for a pattern that cannot be matched in linear
-    time.
+    Returns:
+        The verdict: how well the tool works, whose fault an error is, and the evidence for both.
+
+    Raises:
+        UnsafePattern: A pattern cannot be matched in linear time.
+
+    Example:
+        >>> result = {"isError": True, "content": [{"type": "text", "text": "User 7 not found"}]}
+        >>> verdict = check_result({"name": "get_user"}, {"id": 7}, result)
+        >>> str(verdict.error_kind), str(verdict.state)
+        ('business', 'not_found')
     """
     own = _own_patterns(tuple(extra_patterns), tuple(strong_patterns)) if extra_patterns or strong_patterns else None
     view = view_of(tool)
@@ -75,13 +87,29 @@ def is_business_logic_error(
     extra_patterns: Sequence[str | re.Pattern[str]] = (),
     strong_patterns: Sequence[str | re.Pattern[str]] = (),
 ) -> bool:
-    """Whether this error shows a tool that works and rejected the call. False for anything that is not an error."""
+    """Whether this error shows a tool that works and rejected the call.
+
+    Takes `tool`, `arguments`, `result`, `extra_patterns` and `strong_patterns` as `check_result` does, and raises as it
+    does. Returns False for anything that is not an error.
+
+    Example:
+        >>> result = {"isError": True, "content": [{"type": "text", "text": "Connection refused"}]}
+        >>> is_business_logic_error({"name": "get_user"}, {"id": 7}, result)
+        False
+    """
     verdict = check_result(tool, arguments, result, extra_patterns=extra_patterns, strong_patterns=strong_patterns)
     return verdict.error_kind is ErrorKind.BUSINESS
 
 
 def extract_metadata(tool: object, result: object) -> ResultMetadata:
-    """What the response consists of, and whether it keeps the tool's `outputSchema`."""
+    """Describe what a response consists of, and whether it keeps the `outputSchema` of its tool.
+
+    Takes `tool` and `result` as `check_result` does, and returns the same `metadata` as its verdict. Never raises.
+
+    Example:
+        >>> extract_metadata({"name": "get_user"}, {"content": [{"type": "text", "text": "Ada"}]}).content_types
+        ('text',)
+    """
     response = read_response(result)
     schema = None if response.flagged else view_of(tool).output_schema
     return _metadata(response, output_schema_validation(schema, response))

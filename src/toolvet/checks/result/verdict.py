@@ -234,6 +234,16 @@ class HasConfidence(Protocol):
 
 
 def overall_confidence(verdicts: Iterable[HasConfidence]) -> float:
-    """The mean confidence (0-100) of several verdicts, each weighted by its class; 0 without verdicts."""
+    """Return the mean confidence (0-100) of several verdicts, each weighted by its class; 0 without verdicts.
+
+    Args:
+        verdicts: Anything with a `classification` and a `confidence`, such as what `check_result` returns.
+
+    Example:
+        >>> from toolvet import check_result
+        >>> good = check_result({"name": "get_user"}, {}, {"content": [{"type": "text", "text": "Ada"}]})
+        >>> overall_confidence([good])
+        100.0
+    """
     counted = [verdict.confidence * Classification(verdict.classification).weight for verdict in verdicts]
     return sum(counted) / len(counted) if counted else 0.0
