@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.assess.folder import Folder, path_kind
+from toolvet.discover.toml import read_toml
 from toolvet.redact import word_segments
 from toolvet.rules import ToolDefinition
 
@@ -85,9 +86,11 @@ def learn(
 @cache
 def lesson_phrases() -> tuple[LessonPhrase, ...]:
     """Return the phrases as data, in the order in which they are tried."""
-    return msgspec.toml.decode(
-        data_file("toolvet.assess", "lessons.toml"), type=dict[Literal["phrase"], tuple[LessonPhrase, ...]]
-    )["phrase"]
+    return read_toml("toolvet.assess", "lessons.toml", _LessonTable).phrase
+
+
+class _LessonTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    phrase: tuple[LessonPhrase, ...]
 
 
 class _Case(msgspec.Struct, frozen=True):
