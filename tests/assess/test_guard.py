@@ -138,13 +138,13 @@ def test_what_a_structure_names_is_protected_as_well() -> None:
 
 def test_a_new_thing_gets_a_new_name_and_a_path_below_the_folder() -> None:
     writes = guard_of(
-        tool("write_file", "path", "content"), Harvest(), known={}, fixtures=(), folder=Folder("/work", ("old.txt",))
+        tool("write_file", "path", "content"), Harvest(), known={}, fixtures=(), folder=Folder("/data", ("old.txt",))
     )
-    assert writes.value("path") == "/work/toolvet-made.txt"
-    assert writes.permits({"path": "/work/toolvet-made.txt", "content": "x"})
+    assert writes.value("path") == "/data/toolvet-made.txt"
+    assert writes.permits({"path": "/data/toolvet-made.txt", "content": "x"})
     assert not writes.permits({"path": "/etc/passwd", "content": "x"})
     assert not writes.permits({"content": "x"})
     deletes = guard_of(
-        tool("delete_file", "path"), Harvest(), known={}, fixtures=(), folder=Folder("/work", ("old.txt",))
+        tool("delete_file", "path"), Harvest(), known={}, fixtures=(), folder=Folder("/data", ("old.txt",))
     )
     assert deletes.missing == ("path",)

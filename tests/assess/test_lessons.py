@@ -37,7 +37,7 @@ def tool(*required: str, name: str = "work", description: str = "", **properties
     )
 
 
-WORK = Folder("/work", ("a.txt", "report.docx"))
+WORK = Folder("/data", ("a.txt", "report.docx"))
 NUMBER = {"type": "integer"}
 
 
@@ -54,11 +54,11 @@ NUMBER = {"type": "integer"}
         (tool("kinds"), {"kinds": ["x"]}, "'x' is not one of ['lo', 'hi']", {"kinds": ["lo"]}),
         (
             tool("filename"),
-            {"filename": "/work/a.txt"},
+            {"filename": "/data/a.txt"},
             "filename must end with .docx",
-            {"filename": "/work/report.docx"},
+            {"filename": "/data/report.docx"},
         ),
-        (tool("path"), {"path": "/work/a.txt"}, "Only .csv files are supported", {"path": "/work/toolvet.csv"}),
+        (tool("path"), {"path": "/data/a.txt"}, "Only .csv files are supported", {"path": "/data/toolvet.csv"}),
         (
             tool("path", head=NUMBER, tail=NUMBER),
             {"path": "p", "head": 1, "tail": 1},
@@ -88,7 +88,7 @@ NUMBER = {"type": "integer"}
             "style is not supported for 'markdown'. Supported formats: docx, odt",
             {"text": "a"},
         ),
-        (tool("path"), {"path": "/work"}, "EISDIR: illegal operation on a directory, read", {"path": "/work/a.txt"}),
+        (tool("path"), {"path": "/data"}, "EISDIR: illegal operation on a directory, read", {"path": "/data/a.txt"}),
     ],
 )
 def test_the_next_attempt_obeys(
@@ -106,7 +106,7 @@ def test_the_next_attempt_obeys(
         (tool("status"), {"status": "open"}, "status must be one of: open, closed"),
         (tool("a", "b"), {"a": "x", "b": "y"}, "The colour must be one of: red, green"),
         (tool("text"), {"text": "x"}, "filename must end with .docx"),
-        (tool("path"), {"path": "/work/report.docx"}, "Failed: must be a valid .docx file"),
+        (tool("path"), {"path": "/data/report.docx"}, "Failed: must be a valid .docx file"),
         (tool(limit=NUMBER, other=NUMBER), {"limit": 1, "other": 1}, "it must be at least 10"),
         (tool("a"), {"a": "x"}, "Rate limit exceeded, try again later"),
         (tool("head", "tail"), {"head": "a", "tail": "b"}, "Cannot specify both head and tail"),
@@ -124,11 +124,11 @@ def test_what_says_nothing_of_the_arguments_teaches_nothing(
 
 def test_a_path_is_below_the_folder_and_has_the_extension_that_the_tool_speaks_of() -> None:
     word = tool("filename", description="Read a Word document (.docx)")
-    assert WORK.value(word, "filename") == "/work/report.docx"
-    assert Folder("/work").value(word, "filename") == "/work/toolvet.docx"
-    assert WORK.value(tool("file_path"), "file_path") == "/work/a.txt"
-    assert WORK.value(tool("directory"), "directory") == "/work"
-    assert WORK.value(tool("path", name="list_directory"), "path") == "/work"
+    assert WORK.value(word, "filename") == "/data/report.docx"
+    assert Folder("/data").value(word, "filename") == "/data/toolvet.docx"
+    assert WORK.value(tool("file_path"), "file_path") == "/data/a.txt"
+    assert WORK.value(tool("directory"), "directory") == "/data"
+    assert WORK.value(tool("path", name="list_directory"), "path") == "/data"
     assert WORK.value(tool("title"), "title") is None
 
 

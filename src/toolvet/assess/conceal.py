@@ -1,7 +1,7 @@
 """Removes from a finished report what only this run knows: values of the user's variables, and the server's own place.
 
     SHOP_API_KEY=tk-4711-x given with --env     "bad key tk-4711-x"               → "bad key [redacted]"
-    the place /tmp/toolvet-place-x1y2           "/tmp/toolvet-place-x1y2/work/a"  → "./a"
+    the place /tmp/toolvet-place-x1y2           "/tmp/toolvet-place-x1y2/folder/a"  → "./a"
 
 The rules have seen the real words; two runs of the same server give the same report.
 """

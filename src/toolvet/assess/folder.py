@@ -2,7 +2,7 @@
 
 folder      /work with report.docx and data.csv
 parameter   `filename` of a tool that speaks of Word documents (.docx)
-value       /work/report.docx
+value       /data/report.docx
 """
 
 import re
