@@ -1,6 +1,6 @@
 """The server's working folder, and paths below it for the parameters that want one.
 
-folder      /work with report.docx and data.csv
+folder      /data with report.docx and data.csv
 parameter   `filename` of a tool that speaks of Word documents (.docx)
 value       /data/report.docx
 """
