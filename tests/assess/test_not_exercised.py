@@ -68,6 +68,7 @@ def test_the_status_of_a_server_follows_from_its_exercised_tools(tmp_path: Path)
         ("connect ECONNREFUSED 127.0.0.1:5432", "127.0.0.1:5432"),
         ("SHOP_TOKEN is not set", "--env SHOP_TOKEN"),
         ("spawn rg ENOENT", "the program rg"),
+        ("Error: connection refused", "the service that it asks"),
     ],
 )
 def test_an_outage_is_said_once_and_held_against_nothing(tmp_path: Path, words: str, help_with: str) -> None:

@@ -85,10 +85,12 @@ def _explain(valid: Sequence[ObservedCall]) -> str:
     said = f'{many}: "{words}"' if words else f"{many}."
     if outage is None:
         return f"{said} A fixture with arguments that exist where the server runs would help ([[fixtures.TOOL]])."
+    # The words of an outage do not always name what is missing: "connection refused".
+    name = outage.name
     help_with = {
-        "variable": f"the environment variable {outage.name} (--env {outage.name})",
-        "program": f"the program {outage.name}",
-        "host": f"the service at {outage.name}, running and reachable",
+        "variable": f"the environment variable {name} (--env {name})" if name else "an environment variable (--env)",
+        "program": f"the program {name}" if name else "a program that it starts",
+        "host": f"the service at {name}, running and reachable" if name else "the service that it asks, reachable",
         "credential": "credentials for it (--env, --header)",
         "service": "what the server depends on, running and configured",
     }[outage.kind]
