@@ -4,9 +4,9 @@
     place.target.cwd    # /tmp/toolvet-place-x1y2/work; HOME is …/home and TMPDIR …/tmp
     place.close()       # removes all three, once the server has ended
 
-A server that is called with arguments nobody chose then finds nothing to spoil. Package runners keep their caches and
-settings (`runners.toml`). What the user says wins: a folder of the target (`--cwd`), the real home (`--keep-home`) and
-variables (`--env HOME=…`).
+An assessment calls the server with generated arguments: relative paths and `~` then lead to none of the user's files.
+Package runners keep their caches and settings (`runners.toml`). What the user says wins: a folder of the target
+(`--cwd`), the real home (`--keep-home`) and variables (`--env HOME=…`).
 """
 
 import os

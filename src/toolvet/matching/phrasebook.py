@@ -165,7 +165,7 @@ def faulty_patterns(source: PhraseSource[FileT]) -> Iterator[str]:
 
 
 class _Names(NamedTuple):
-    """What names in braces stand for."""
+    """The texts that replace names in braces, such as `{cannot}`."""
 
     parts: Mapping[str, str]
     gaps: Mapping[str, str]

@@ -33,14 +33,9 @@ def describe_violation(violation: Violation, path: Path, value: object) -> str:
             return f"{name} is {shown}, {_OUTSIDE[violation.keyword]} {limit}"
         case "multipleOf":
             return f"{name} is {shown}, not a multiple of {params.get('multiple_of')}"
-        case "minLength":
-            return (
-                f"{name} has {count_noun(len(str(violation.instance)), 'character')}, fewer than the minimum of {limit}"
-            )
-        case "maxLength":
-            return (
-                f"{name} has {count_noun(len(str(violation.instance)), 'character')}, more than the maximum of {limit}"
-            )
+        case "minLength" | "maxLength":
+            few = "fewer than the minimum" if violation.keyword == "minLength" else "more than the maximum"
+            return f"{name} has {count_noun(len(str(violation.instance)), 'character')}, {few} of {limit}"
         case "pattern":
             return f"{name} is {shown}, which does not match the pattern {params.get('pattern')}"
         case "format":
