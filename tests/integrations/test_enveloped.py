@@ -19,7 +19,7 @@ from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, In
 from pydantic import BaseModel, Field
 
 import toolvet
-from toolvet import check_envelope, (
+from toolvet import (
     ContentArchive,
     Envelope,
     EnvelopeError,
