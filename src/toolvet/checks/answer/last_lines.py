@@ -115,7 +115,7 @@ class LastLines:
             or last == "\ufe0f"
             or self._closes(last)
             or (last == ";" and "\u0370" <= self._bare[-2:-1] <= "\u03ff")
-            or self._tail.endswith((_FENCE, "|", "</", "/>"))
+            or self._tail.endswith((_FENCE, "|", "</", "/>", "\\]", "$$"))
             or re.search(r"</?\w[^<>]*>\Z", self._line[-200:]) is not None
             or _LINK.search(self._line[-200:].rstrip(")]>*_`\"'")) is not None
             or self._known.without_marks.search(self._bare[-1]) is not None
