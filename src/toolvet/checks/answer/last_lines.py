@@ -219,7 +219,7 @@ class LastLines:
         first = names[0].casefold()
         return (
             words in self._known.sign_off
-            or (first in self._known.sign_off and 1 < len(names) and (len(names) < 5 or names[-1][:1].isupper()))
+            or (first in self._known.sign_off and len(names) > 1 and (len(names) < 5 or names[-1][:1].isupper()))
             or (
                 0 < len(beside) <= _SHORT_LINE
                 and not beside.startswith(_NO_ADDRESS)
