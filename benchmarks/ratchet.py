@@ -34,7 +34,8 @@ BETTER_UP: Final = frozenset(
         "in_order",
     ]
 )
-BETTER_DOWN: Final = frozenset(["false_alarm_rate", "false_escalation_rate", "share", "ece"])
+# An `ece` (calibration error) is in neither: it must stay below its ceiling, and moves a little with every better rule.
+BETTER_DOWN: Final = frozenset(["false_alarm_rate", "false_escalation_rate", "share"])
 LARGEST_TURN: Final = 400_000  # Characters of results: longer turns are left out, as they take minutes.
 WEIGHTY: Final = 0.25
 JSON_SCHEMA_7: Final = "http://json-schema.org/draft-07/schema#"

@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 from benchmarks.calibration import answers, findings, repairs
 from benchmarks.calibration.reliability import Judged, expected_error, reliability
@@ -58,7 +59,8 @@ def test_the_error_is_the_distance_bin_by_bin() -> None:
 
 
 def signal(**given: object) -> FailureSignal:
-    return FailureSignal(**{"type": SignalType.REFUSAL, "evidence": "x", "weight": 0.75, "label": "refusal"} | given)  # type: ignore[arg-type]
+    plain = FailureSignal(type=SignalType.REFUSAL, evidence="x", weight=0.75, label="refusal")
+    return msgspec.structs.replace(plain, **given)
 
 
 def test_a_measured_signal_says_how_likely_it_is_right() -> None:
@@ -184,7 +186,8 @@ def test_the_outcome_of_a_slip_names_its_steps() -> None:
 
 
 def test_every_judged_finding_is_of_a_check_that_exists() -> None:
-    checks = {path.stem.replace("_", "-") for path in (Path(__file__).parents[1] / "src/toolvet/rules/catalog").glob("*.py")}
+    catalog = Path(__file__).parents[1] / "src/toolvet/rules/catalog"
+    checks = {path.stem.replace("_", "-") for path in catalog.glob("*.py")}
     assert {check for check, _ in findings.now()} <= checks
     assert set(findings.first()) <= checks
 

@@ -148,16 +148,24 @@ def _share(found: Sequence[Found], key: Callable[[Found], str], prior: Mapping[s
 def left_out(found: Sequence[Found], *, clean: float | None = None, whole: bool = False) -> list[Judged]:
     """Each signal and each answer without one, judged by a table that was fitted without its part.
 
-    `clean` is said of answers without a signal, None for what was measured. `whole` leaves out whole sources.
+    `clean` is said of answers without a signal, None for what was measured. `whole` leaves out whole sources. A signal
+    whose type is not measured in the others is not judged.
     """
-    judged: list[Judged] = []
+    return [judged for part in left_out_by_type(found, clean=clean, whole=whole).values() for judged in part]
+
+
+def left_out_by_type(
+    found: Sequence[Found], *, clean: float | None = None, whole: bool = False
+) -> dict[str, list[Judged]]:
+    """The same, by the type of the signal; under "" the answers without one."""
+    judged: dict[str, list[Judged]] = defaultdict(list)
     for part, own, others in _parts(found, whole=whole):
         table = fitted(others)
         for each in own:
             said = table.get(each.kind, table.get(each.type)) if each.kind else clean or table[""]
             if said is not None:
-                judged.append(Judged(part, said, each.right))
-    return judged
+                judged[each.type].append(Judged(part, said, each.right))
+    return dict(sorted(judged.items()))
 
 
 def good_by_band(found: Sequence[Scored]) -> dict[float, float]:

@@ -1,4 +1,4 @@
-"""How often the findings of `assess` are right, by the confidence that they state, where a person has read them.
+"""How often the findings of `assess` are right, by the confidence that they state, where they were read.
 
 Two records: what was said of each check when the servers of `tests/live/wild.toml` were first read (what was wrong
 has been mended since, and fails a test if it returns), and what the same servers get now (`judged.toml`). Neither is
@@ -30,6 +30,10 @@ class Judged(NamedTuple):
     def share(self) -> float | None:
         """The share of right ones; None where fewer than `FEW` were read."""
         return self.right / self.read if self.read >= FEW else None
+
+    def share_true(self) -> float | None:
+        """The share of those that are not wrong."""
+        return 1 - self.wrong / self.read if self.read >= FEW else None
 
 
 def first(path: Path = WILD) -> dict[str, Judged]:
@@ -63,7 +67,8 @@ def by_level(found: dict[tuple[str, int], Judged]) -> dict[str, Judged]:
 def table(path: Path = WILD) -> Iterator[str]:
     """The tables, as Markdown: by stated confidence, then by check."""
     found = now()
-    yield "| stated confidence | findings read | right | doubtful | wrong | share right |\n|---|---|---|---|---|---|"
+    yield "| stated confidence | findings read | right | doubtful | wrong | share right | share true |"
+    yield "|---" * 7 + "|"
     yield from (_row(level, judged) for level, judged in by_level(found).items())
     yield ""
     yield "| check | states | right | doubtful | wrong | at first: right | doubtful | wrong |"
@@ -78,9 +83,8 @@ def table(path: Path = WILD) -> Iterator[str]:
 
 
 def _row(name: str, judged: Judged) -> str:
-    share = judged.share()
-    said = f"too few to say ({judged.read})" if share is None else f"{100 * share:.0f} %"
-    return f"| {name} | {judged.read} | {judged.right} | {judged.doubtful} | {judged.wrong} | {said} |"
+    shares = ["too few" if each is None else f"{100 * each:.0f} %" for each in (judged.share(), judged.share_true())]
+    return f"| {name} | {judged.read} | {judged.right} | {judged.doubtful} | {judged.wrong} | {' | '.join(shares)} |"
 
 
 def _judged(count: Counter[str]) -> Judged:

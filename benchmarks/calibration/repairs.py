@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from benchmarks.calibration.reliability import Judged
 from benchmarks.calibration.slips import put, sent, sites
+from tests.schema.repair.breaking import broken_calls
+from tests.schema.repair.own_schemas import OWN_SCHEMAS
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import compiled, recover, repair, valid_example
 from toolvet.schema.json_value import same
-from toolvet.schema.repairs.certainty import StepKind, kinds_of
+from toolvet.schema.repairs.certainty import StepKind, certainty_of, kinds_of
 from toolvet.schema.repairs.confidence import Confidence, least
 from toolvet.schema.repairs.context import RepairContext
 from toolvet.schema.repairs.rounds import find_repair
@@ -175,6 +177,18 @@ def left_out(found: Sequence[Repaired]) -> list[Judged]:
             if each.source in half:
                 said = min(table[kind, each.confidence] for kind in each.kinds)
                 judged.append(Judged(each.source, said, each.right))
+    return judged
+
+
+def elsewhere(calls: int = 3_000) -> list[Judged]:
+    """The table that is shipped, judged on other slips: those of the tests, in calls of schemas written for them."""
+    judged: list[Judged] = []
+    for broken in broken_calls(OWN_SCHEMAS, calls, SEED):
+        found = outcome(broken.schema, broken.sent)
+        if found is not None and found[1]:
+            value, kinds, confidence = found
+            right = broken.repairable and same(value, broken.call)
+            judged.append(Judged(broken.kind, certainty_of(kinds, confidence), right))
     return judged
 
 

@@ -82,7 +82,7 @@ _CONFIDENCE: Final = Term(
         without an answer counts 0; an outage is left out. These are points, no probability.
 
         Of a finding: how sure we are that a person would agree. It is apart from the severity, which says how bad the
-        thing is if it is so. docs/accuracy.md compares it with findings that a person has read.
+        thing is if it is so. docs/accuracy.md compares it with findings that were read.
     """),
 )
 
