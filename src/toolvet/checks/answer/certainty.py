@@ -21,7 +21,7 @@ class ScoreBand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     good: float
 
 
-class _Certainties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _AnswerCertainties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clean: float
     calls: float
     type: dict[str, float]
@@ -83,5 +83,5 @@ def score_bands() -> tuple[ScoreBand, ...]:
 
 
 @cache
-def _certainties() -> _Certainties:
-    return read_toml("toolvet.checks.answer", "certainty.toml", _Certainties)
+def _certainties() -> _AnswerCertainties:
+    return read_toml("toolvet.checks.answer", "certainty.toml", _AnswerCertainties)
