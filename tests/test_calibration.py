@@ -1,5 +1,6 @@
 """Published probabilities mean something: the tables are complete and in order, and what measures them measures."""
 
+import json
 import random
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from benchmarks.calibration import answers, findings, repairs
 from benchmarks.calibration.reliability import Judged, expected_error, reliability
 from benchmarks.calibration.slips import SLIPS, Sent, sent
 from benchmarks.calibration.tables import figures, repair_figures, section
+from benchmarks.ratchet import FLOORS, read
 
 from toolvet import SignalType, check_answer, check_arguments
 from toolvet.checks.answer import FailureSignal
@@ -16,7 +18,6 @@ from toolvet.checks.answer.certainty import score_bands
 from toolvet.schema import compiled, recover, repair
 from toolvet.schema.repairs.certainty import StepKind, certainty_of
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 TRAVEL = {
     "type": "object",
     "properties": {
@@ -204,7 +205,7 @@ def test_a_higher_stated_confidence_is_oftener_right() -> None:
     assert shares == sorted(shares, reverse=True)
 
 
-# ── the page, on labelled data where they are there ──
+# ── the page and its figures ──
 
 
 def test_without_data_the_page_says_what_each_number_is(tmp_path: Path) -> None:
@@ -214,10 +215,27 @@ def test_without_data_the_page_says_what_each_number_is(tmp_path: Path) -> None:
     assert "### Answers" not in page
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the labelled data are not beside the project")
-def test_probabilities_are_true_on_parts_left_out() -> None:
-    found = figures(DATA)
-    assert found["signals"]["ece"] <= 0.05
-    assert found["scores"]["ece"] <= 0.05
-    assert found["scores"]["in_order"] == 1
-    assert repair_figures(DATA)["ALL"]["ece"] <= 0.05
+def test_figures_of_labelled_answers_and_broken_calls(tmp_path: Path) -> None:
+    """The real figures are in `accuracy-floors.json`: `make ratchet` takes them where the labelled data are."""
+    sources = [f"source {number}" for number in range(3)]
+    good = {"id": "g", "text": "The museum opens at nine and closes at six.", "label": "compliance", "lang": "en"}
+    bad = {"id": "b", "text": "I cannot help with that request.", "label": "refusal", "lang": "en"}
+    answered = [
+        {**row, "dataset": source, "text": f"{row['text']} {source}."} for source in sources for row in (good, bad)
+    ]
+    (tmp_path / "refusal.jsonl").write_text("\n".join(map(json.dumps, answered)), encoding="utf-8")
+    tools = [{"schema": TRAVEL, "meta": {"server": source}} for source in sources]
+    (tmp_path / "tool_schema.jsonl").write_text("\n".join(map(json.dumps, tools)), encoding="utf-8")
+    found = figures(tmp_path)
+    assert found["scores"] == {"ece": 0.0, "in_order": 1.0}
+    assert 0 <= found["signals"]["ece"] < 0.5
+    assert repair_figures(tmp_path)["ALL"]["precision"] > 0.9
+    assert "### Repairs" in "\n".join(section(tmp_path))
+
+
+def test_every_calibration_error_has_a_ceiling() -> None:
+    _, floors = read(FLOORS)
+    errors = [fields["ece"] for task in ("calibration", "calibration of repairs") for fields in floors[task].values()]
+    assert len(errors) == 3
+    assert all(op == "le" and ceiling <= 0.05 for op, ceiling in errors)
+    assert floors["calibration"]["scores"]["in_order"] == ("ge", 1.0)
