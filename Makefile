@@ -90,7 +90,7 @@ floors: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks.ratchet --update $(if $(DATA),"$(DATA)")
 
 bench: $(VENV)/.dev
-	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py calibration.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) .venv-* .live .conformance build dist report.html report.json

@@ -34,6 +34,7 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
                     "arguments": repair.arguments,
                     "patch": repair.patch,
                     "confidence": repair.confidence,
+                    "certainty": repair.certainty,
                     "steps": repair.steps,
                 }
             if report.unchecked is not None:
