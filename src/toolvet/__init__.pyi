@@ -71,6 +71,11 @@ from toolvet.findings import (
     Finding as Finding,
     Severity as Severity,
 )
+from toolvet.messages import (
+    ToolCall as ToolCall,
+    Turn as Turn,
+    turns as turns,
+)
 from toolvet.schema import (
     InvalidExample as InvalidExample,
     Recovered as Recovered,
@@ -94,9 +99,6 @@ from toolvet.turn import (
     quality_summary as quality_summary,
     regeneration_advice as regeneration_advice,
     vet_stream as vet_stream,
-)
-from toolvet.turn.grounding import (
-    ToolCall as ToolCall,
 )
 from toolvet.version import (
     __version__ as __version__,

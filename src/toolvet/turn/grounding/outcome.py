@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 import msgspec
 
 from toolvet.checks.result import ErrorKind, State, check_result
+from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
-from toolvet.turn.grounding.call import ToolCall, Unknown
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
