@@ -15,7 +15,7 @@ _MESSAGES: Final = (
     "messages", "contents", "input", "items", "conversations", "conversation", "message_history", "history",
 )  # fmt: skip
 _AFTERWARDS: Final = ("new_items", "output")
-_SYSTEM: Final = ("system", "instructions", "systemInstruction", "system_instruction")
+_SYSTEM: Final = ("system", "instructions", "systemPrompt", "systemInstruction", "system_instruction")
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,10 @@ SPEAKERS: Final[Mapping[str, Speaker]] = {
     "ipython": "tool",
 }
 _DEEPEST: Final = 8
-_MOST_READ: Final = 1_000_000  # Messages, blocks and items of one conversation, also where one of them holds itself.
+# Blocks and items of one conversation and of one message, which may hold itself; every message gets some.
+_MOST_READ: Final = 1_000_000
+_MOST_IN_MESSAGE: Final = 10_000
+_LEAST_IN_MESSAGE: Final = 100
 _MOST_MEMBERS: Final = 64
 _STOPS: Final = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _MESSAGE_MEMBERS: Final = ("content", "parts", "tool_calls", "function_call")
@@ -80,7 +83,8 @@ class MessageReader:
         self._table: FormatTable = format_table()
         self._index = 0
         self._depth = 0
-        self._left = _MOST_READ
+        self._left = 0
+        self._total = _MOST_READ
         self._speaker = "user"
         self._ids: set[str] = set()
 
@@ -98,10 +102,13 @@ class MessageReader:
         """Read one message, which has this index. Returns whether it is of a known format."""
         self._index, self._depth, self._speaker = index, 0, "user"
         self._ids.clear()
+        granted = self._left = min(_MOST_IN_MESSAGE, max(_LEAST_IN_MESSAGE, self._total))
         try:
             return self.within(item) or (self._records and self._record(item))
         except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
             return False
+        finally:
+            self._total -= granted - max(0, self._left)
 
     def within(self, item: object, speaker: str | None = None) -> bool:
         """Read what is inside of the item at hand. Returns whether a format knows it."""
