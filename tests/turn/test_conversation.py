@@ -123,6 +123,12 @@ def test_a_search_of_the_api_that_shows_nothing_may_have_said_anything() -> None
     assert answer.signals == ()
 
 
+def test_a_short_answer_is_an_answer_in_a_conversation_and_an_empty_one_is_not() -> None:
+    assert not check_conversation([user("Open on Sunday?"), assistant("Yes.")]).should_escalate
+    assert check_conversation([user("Open on Sunday?"), assistant("Yes.")], min_length=20).should_escalate
+    assert check_conversation([user("Open on Sunday?"), assistant(" ")]).should_escalate
+
+
 def test_options_are_those_of_the_checks() -> None:
     talk = [user("Hi"), assistant("That is not my department.")]
     assert check_conversation(talk, custom_patterns={"refusal": ["not my department"]}).should_escalate
@@ -138,7 +144,9 @@ def test_the_document_is_json_without_the_messages() -> None:
     talk = [user("secret question"), *call("weather", {"town": "Rome"}, "21 degrees"), assistant("It is 21 degrees.")]
     document = check_conversation(talk, tools=[WEATHER]).to_dict()
     assert "secret question" not in json.dumps(document)
-    (turn,) = document["turns"]  # type: ignore[misc]
+    found = document["turns"]
+    assert isinstance(found, list)
+    (turn,) = found
     assert turn["messages"] == [0, 1, 2, 3]
     assert turn["calls"][0]["arguments"]["error"]["issues"]
 

@@ -6,7 +6,7 @@ from toolvet.discover.names import named
 
 if TYPE_CHECKING:
     from toolvet.messages.call import UNKNOWN, ToolCall, Unknown
-    from toolvet.messages.conversation import Turn, turns
+    from toolvet.messages.conversation import Turn, is_conversation, turns
     from toolvet.messages.sources import earlier_calls, is_said_with_calls, read_calls, words_of_others
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Turn",
     "Unknown",
     "earlier_calls",
+    "is_conversation",
     "is_said_with_calls",
     "read_calls",
     "turns",
@@ -27,7 +28,7 @@ if not TYPE_CHECKING:  # A type checker knows the names above, and should compla
         __name__,
         {
             "call": "UNKNOWN ToolCall Unknown",
-            "conversation": "Turn turns",
+            "conversation": "Turn is_conversation turns",
             "sources": "earlier_calls is_said_with_calls read_calls words_of_others",
         },
     )

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from toolvet.messages.call import ToolCall
 from toolvet.messages.format import known_formats
-from toolvet.messages.parts import parts_of
+from toolvet.messages.parts import dict_of, parts_of
 from toolvet.messages.reader import Called, Event, MessageReader, Returned, Said, Stopped
 
 _MOST_MESSAGES: Final = 20_000
@@ -94,6 +94,11 @@ def turns(messages: object) -> list[Turn]:
     if count and unread == count:
         raise TypeError(f"none of the {count} messages can be read; known formats: {known_formats()}")
     return splitter.finished()
+
+
+def is_conversation(value: object) -> bool:
+    """Whether a JSON value is a conversation, and not one of its messages: a list, or what has one as messages."""
+    return isinstance(value, list) or any(isinstance(dict_of(value).get(key), list) for key in _MESSAGES)
 
 
 def _listed(given: object) -> tuple[Iterable[object], list[str]]:
