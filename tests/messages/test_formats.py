@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from toolvet import Turn, turns
-from toolvet.messages.format import format_table
 
 FOLDER = Path(__file__).parent / "conversations"
 FORMATS = sorted(FOLDER.glob("*.json"))
@@ -59,7 +58,3 @@ def test_a_conversation_in_this_format_is_read(file: Path) -> None:
     system = ["Answer in one sentence."]
     assert first.context == [*system, first.question]
     assert second.context == [*system, first.question, *first.calls, second.question]
-
-
-def test_every_format_has_a_conversation() -> None:
-    assert len(FORMATS) == len(format_table().names)

@@ -8,7 +8,7 @@ from typing import Final, cast
 from toolvet.messages.call import ToolCall
 from toolvet.messages.format import known_formats
 from toolvet.messages.parts import dict_of, parts_of
-from toolvet.messages.reader import Called, Event, MessageReader, Returned, Said, Stopped
+from toolvet.messages.reader import Called, Event, MessageReader, Returned, Stopped, Utterance
 
 _MOST_MESSAGES: Final = 20_000
 _MESSAGES: Final = (
@@ -137,7 +137,7 @@ def _system_texts(messages: Sequence[object]) -> list[str]:
         content = cast("Mapping[str, object]", message)["content"]
         if not reader.read(message) or not reader.events:
             reader.read({"role": "system", "parts": (parts_of(content) or {}).get("parts")})
-    return [event.text for event in reader.events if isinstance(event, Said)]
+    return [event.text for event in reader.events if isinstance(event, Utterance)]
 
 
 class _Splitter:
@@ -145,9 +145,9 @@ class _Splitter:
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
         self._calls = calls
-        self._drafts: list[_Draft] = []
-        self._draft_of: dict[int, _Draft] = {}
-        self._open = _Draft()
+        self._drafts: list[_OpenTurn] = []
+        self._draft_of: dict[int, _OpenTurn] = {}
+        self._open = _OpenTurn()
 
     def system(self, texts: Iterable[str]) -> None:
         """Take the system prompt."""
@@ -157,15 +157,15 @@ class _Splitter:
         """Take what was read from one message."""
         for event in events:
             match event:
-                case Said(index, "user", text):
+                case Utterance(index, "user", text):
                     if self._open.is_under_way:
                         self._close()
                     self._open.asked.append(text)
                     self._open.indices[index] = None
-                case Said(index, "system", text):
+                case Utterance(index, "system", text):
                     self._open.system.append(text)
                     self._open.indices[index] = None
-                case Said(index, _, text):
+                case Utterance(index, _, text):
                     self._open.say(text, index)
                 case Called(index, place, lone):
                     self._draft_of[place] = self._open
@@ -192,10 +192,10 @@ class _Splitter:
 
     def _close(self) -> None:
         self._drafts.append(self._open)
-        self._open = _Draft()
+        self._open = _OpenTurn()
 
 
-class _Draft:
+class _OpenTurn:
     """A turn while it is read."""
 
     def __init__(self) -> None:

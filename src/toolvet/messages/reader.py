@@ -37,7 +37,7 @@ _STOPS: Final = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _MESSAGE_MEMBERS: Final = ("content", "parts", "tool_calls", "function_call")
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+class Utterance(msgspec.Struct, frozen=True, gc=False):
     """A text that somebody said, and the index of its message."""
 
     index: int
@@ -67,7 +67,7 @@ class Stopped(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
-Event: TypeAlias = Said | Called | Returned | Stopped
+Event: TypeAlias = Utterance | Called | Returned | Stopped
 
 
 class MessageReader:
@@ -217,7 +217,7 @@ class MessageReader:
     def said(self, text: object, speaker: str | None = None) -> None:
         """Take a text; what tools say is their result."""
         if isinstance(text, str) and (speaker or self._speaker) != "tool":
-            self.events.append(Said(self._index, speaker or self._speaker, text))
+            self.events.append(Utterance(self._index, speaker or self._speaker, text))
 
     def called(
         self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None

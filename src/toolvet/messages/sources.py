@@ -8,7 +8,7 @@ import msgspec
 from toolvet.messages.call import ToolCall
 from toolvet.messages.pairing import settled
 from toolvet.messages.parts import blocks_of, parts_of
-from toolvet.messages.reader import Called, MessageReader, Returned, Said
+from toolvet.messages.reader import Called, MessageReader, Returned, Utterance
 
 _MOST: Final = 2_000
 _MOST_EARLIER: Final = 200
@@ -39,7 +39,7 @@ def is_said_with_calls(text: str, messages: Sequence[object]) -> bool:
         if not reader.read(item):
             continue
         said = "".join(
-            event.text for event in reader.events if isinstance(event, Said) and event.speaker == "assistant"
+            event.text for event in reader.events if isinstance(event, Utterance) and event.speaker == "assistant"
         )
         called = any(isinstance(event, Called) and not event.lone for event in reader.events)
         if called and said.strip() == wanted:
@@ -65,7 +65,7 @@ def words_of_others(question: str | Sequence[object] | None) -> str:
             found += _texts(item, 0)
             continue
         for event in reader.events[before:]:
-            if isinstance(event, Said) and event.speaker != "assistant":
+            if isinstance(event, Utterance) and event.speaker != "assistant":
                 found.append(event.text)
             elif isinstance(event, Called | Returned) and not isinstance(item, ToolCall):
                 found += _of_result(reader.calls[event.place])

@@ -35,7 +35,7 @@ def check_conversations(
         results=loaded.result_check(),
     )
     console = Console(highlight=False, soft_wrap=True)
-    totals = _Totals()
+    totals = _ConversationTotals()
     failed = False
     with show_progress() as progress:
         for number, record in enumerate(read_conversations(file, field), start=1):
@@ -128,7 +128,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 1]}…"
 
 
-class _Totals:
+class _ConversationTotals:
     """The figures of all conversations; nothing else of them is kept."""
 
     def __init__(self) -> None:
