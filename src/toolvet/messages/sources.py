@@ -23,6 +23,9 @@ def read_calls(calls: Sequence[object]) -> list[ToolCall]:
     known format; there, results find their calls. Calls without a result have `UNKNOWN` for one if none of the others
     has one either, else None: then they never returned.
     """
+    ready = [item for item in calls[:_MOST] if isinstance(item, ToolCall)]
+    if len(ready) == len(calls):
+        return settled(ready)
     reader = MessageReader(records=True)
     for index, item in enumerate(calls[:_MOST]):
         reader.read(item, index)
