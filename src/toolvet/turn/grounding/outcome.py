@@ -7,7 +7,8 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from toolvet.checks.result import ErrorKind, State, check_result
+from toolvet.causes import ErrorKind, State
+from toolvet.checks.result import ResultMetadata, check_result, failure_sentence
 from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
@@ -40,6 +41,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+    metadata: ResultMetadata | None = None
+    """What its result consists of, where `check_result` judged it."""
 
     @property
     def failed(self) -> bool:
@@ -66,8 +69,9 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     verdict = check_result({"name": call.name}, call.arguments, response)
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
-        return CallOutcome(call, CallStatus.FAILED, _words(call.result), rejected, verdict.state)
-    return CallOutcome(call, CallStatus.DONE, "")
+        words = _words(failure_sentence(response) or call.result)
+        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state, verdict.metadata)
+    return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata)
 
 
 def as_response(result: object) -> object:
