@@ -1,14 +1,20 @@
 """Whether an answer is a message in the middle of its turn: "Let me fetch the data:", and the call follows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
+from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.schema.json_value import elements, members
+from toolvet.turn.announcing import announces
 
 _ENDS: Final = frozenset(".!?。！？")  # noqa: RUF001 - full-width marks
 _ANNOUNCES: Final = (":", "：", "…", "...")  # noqa: RUF001 - a full-width colon
 _BEFORE_CALLS: Final = "tool_calls"
 _MOST_MESSAGES: Final = 2_000
+# What a text that only announces something costs: it informs, and never escalates alone.
+_WEIGHT_ANNOUNCED: Final = 0.2
 
 
 def may_announce(text: str) -> bool:
@@ -17,13 +23,30 @@ def may_announce(text: str) -> bool:
     return not end or end[-1] not in _ENDS or end.endswith("...")
 
 
+def announced(text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
+    """Return `signals` of a text alone; where it announces something, its end weighs little: a call may follow."""
+    if not any(_is_cut(signal) for signal in signals) or not announces(text):
+        return list(signals)
+    return [
+        msgspec.structs.replace(signal, weight=min(signal.weight, _WEIGHT_ANNOUNCED)) if _is_cut(signal) else signal
+        for signal in signals
+        if signal.type is not SignalType.EMPTY_RESPONSE
+    ]
+
+
+def _is_cut(signal: FailureSignal) -> bool:
+    return signal.type is SignalType.INCOMPLETE_REASONING and signal.source == "shape" and signal.label == "truncated"
+
+
 def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:
     """Return the finish reason `tool_calls` where `calls` show that `text` was said before one of them, else None.
 
-    They do where they are messages and one of them has both this text and calls, and where the last call has no result
-    yet and the text announces something.
+    They do where they are messages and one of them has both this text and calls, or a call right behind it, and where
+    the last call has no result yet and the text announces something.
     """
-    if any(_is_said_with_calls(text, item) for item in calls[:_MOST_MESSAGES]):
+    items = calls[:_MOST_MESSAGES]
+    following = [*items[1:], None]
+    if any(_is_said_with_calls(text, item, after) for item, after in zip(items, following, strict=True)):
         return _BEFORE_CALLS
     if not text.rstrip().endswith(_ANNOUNCES):
         return None
@@ -34,15 +57,28 @@ def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:
     return _BEFORE_CALLS if read and (read[-1].result is None or isinstance(read[-1].result, Unknown)) else None
 
 
-def _is_said_with_calls(text: str, item: object) -> bool:
-    """Whether a message of the OpenAI, Anthropic or Gemini APIs has this text and calls."""
+def _is_said_with_calls(text: str, item: object, after: object) -> bool:
+    """Whether a message of the OpenAI, Anthropic or Gemini APIs has this text, and calls or a call behind it."""
     message = members(item)
     if message.get("role") not in ("assistant", "model"):
         return False
     content = message.get("content", message.get("parts"))
     blocks = [members(block) for block in elements(content)]
     said = content if isinstance(content, str) else "".join(str(block.get("text", "")) for block in blocks)
-    carries = elements(message.get("tool_calls")) or any(
-        block.get("type") == "tool_use" or "functionCall" in block or "function_call" in block for block in blocks
+    if said.strip() != text.strip():
+        return False
+    following = members(after)
+    return (
+        bool(elements(message.get("tool_calls")))
+        or any(_is_call(block) for block in blocks)
+        or _is_call(following)
+        or following.get("role") in ("tool", "function")
     )
-    return bool(carries) and said.strip() == text.strip()
+
+
+def _is_call(block: Mapping[str, object]) -> bool:
+    return (
+        block.get("type") in ("tool_use", "function_call", "mcp_call", "custom_tool_call")
+        or "functionCall" in block
+        or "function_call" in block
+    )

@@ -55,18 +55,29 @@ def ground(
 
 
 def with_calls(
-    text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None,
+    signals: Sequence[FailureSignal],
+    *,
+    goes_on: bool = False,
 ) -> list[FailureSignal]:
     """Return the signals of an answer beside the calls of its turn: those of its text and those of `ground`.
 
-    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say.
+    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on` says
+    that another call follows the text, so that it need not say what failed.
     """
-    kept, found = _compared(text, calls, question, signals)
+    kept, found = _compared(text, calls, question, signals, goes_on=goes_on)
     return [*kept, *found]
 
 
 def _compared(
-    text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None,
+    signals: Sequence[FailureSignal],
+    *,
+    goes_on: bool = False,
 ) -> tuple[list[FailureSignal], list[FailureSignal]]:
     """The signals of the text that stay, and those that the calls give."""
     outcomes = [outcome_of(call) for call in read_calls(calls)]
@@ -74,7 +85,7 @@ def _compared(
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
     found = ClaimSupport(outcomes).unfounded(text, words, admits=admits)
-    if not any(signal.label == AFTER_FAILURE for signal in found):
+    if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
     if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
         found += unsupported(text, Evidence(outcomes, question))

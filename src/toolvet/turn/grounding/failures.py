@@ -16,6 +16,7 @@ import msgspec
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.discover.toml import read_toml
 from toolvet.schema.naming import words_of
+from toolvet.turn.announcing import announces
 from toolvet.turn.grounding.claims import Said
 from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, names, texts_of, written
 from toolvet.turn.grounding.phrases import TECHNICAL, families, phrases
@@ -117,7 +118,10 @@ class FailedCalls:
         failed = [outcome for outcome in self._open if not (said.asks and outcome.rejected)]
         if not failed or reports_failure(said, signals) or self._is_echoed(failed):
             return []
-        return [] if all(self._is_reported(outcome) for outcome in failed) else self._signal(failed)
+        # Whoever announces another attempt has seen that this one failed.
+        if all(self._is_reported(outcome) for outcome in failed) or announces(self._text):
+            return []
+        return self._signal(failed)
 
     def _is_reported(self, outcome: CallOutcome) -> bool:
         """Whether the answer reports the refusal of a call in words for its state."""
