@@ -72,7 +72,7 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     PATTERNS: ClassVar[tuple[str, ...]] = (
         "unless", "admits", "asks", "verbs", "text_verbs", "nominals", "things", "texts", "subjects",
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
-        "states", "rest_unless", "cuts", "emphatic",
+        "states", "rest_unless", "cuts", "emphatic", "relatives",
     )  # fmt: skip
 
     unless: str
@@ -95,6 +95,8 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     noun_rests: str = ""
     rest_unless: str = ""
     cuts: str = ""
+    relatives: str = ""
+    """A negation in a relative clause, which says of a thing which one it is."""
     emphatic: str = ""
     """A word that says of an action that it had its effect."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
@@ -126,6 +128,7 @@ class ClaimGrammar:
         self.rest_unless = _compiled(file.rest_unless)
         self.cuts = _compiled(file.cuts)
         self.emphatic = _compiled(file.emphatic)
+        self.relatives = _compiled(file.relatives)
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
