@@ -45,6 +45,9 @@ _NUMERAL = re.compile(r"\d{1,3}-[a-z]{1,40}")
 _FENCE = "```"
 # A path in the place of an object: "created /scripts/start.sh".
 _PATH_OBJECT = re.compile(r"(?:(?:the|a|an|your|new|file|script) ){0,3}~?/?[\w-]{1,60}(?:/[\w.-]{1,60}){1,12}(?![\w/])")
+_QUANTITIES = frozenset({"all", "both", "each", "one", "some", "two", "three", "four", "five"})
+# "… has been successfully cancelled": whatever it is, it is what the person asked for.
+_ON_REQUEST = frozenset({"send", "delete", "update", "exchange", "book", "pay"})
 _PLACED = frozenset({"create", "update", "save", "book"})
 _NO_TEXT_WORK = frozenset({"send", "book", "pay"})
 
@@ -179,7 +182,9 @@ class _ClaimReading:
         nominal, thing = bool(self._nominals(named)), self._is_thing(named)
         if not WORD.search(named) or grammar.no_subjects.search(named):
             return None
-        if not (nominal or own or thing) and not (frame is Voice.PASSIVE and self._is_placed(family)):
+        if not (nominal or own or thing) and (
+            frame is not Voice.PASSIVE or not (self._is_placed(family) or self._is_on_request(family, is_text=is_text))
+        ):
             return None
         if frame is Voice.STATE:
             if self._is_predicate():
@@ -197,14 +202,18 @@ class _ClaimReading:
         text_work = is_text and not (thing or placed) and (not own or self._is_text(named))
         return self._claim(named, verb, family, text_work=text_work, passive=True, begin=frame is not Voice.WHOLE)
 
+    def _is_on_request(self, family: str, *, is_text: bool) -> bool:
+        """Whether a passive says that something had its effect which is nothing but an action."""
+        emphatic = self._grammar.emphatic.search(self._clause.matched) is not None
+        return emphatic and family in _ON_REQUEST and not is_text
+
     def _is_placed(self, family: str) -> bool:
         """Whether something, whatever it is, was put into a thing that tools change: "as a new lead in the CRM"."""
         rest = self._clause.rest()
         word = WORD.match(rest.lstrip())
         if family not in _PLACED or word is None or not self._grammar.cuts.fullmatch(word[0]):
             return False
-        heads = [phrase[-1] for phrase in self._phrases(rest)[:1]]
-        return any(self._is_thing_word(head) for head in heads)
+        return any(self._is_thing_word(phrase[-1]) for phrase in self._phrases(rest)[:2])
 
     def _is_predicate(self) -> bool:
         """Whether the participle of a state belongs to what follows: "are confirmed valid options"."""
@@ -324,11 +333,16 @@ class _ClaimReading:
     def _is_thing(self, named: str) -> bool:
         """Whether a noun phrase names something that tools change, and no text."""
         phrases_of = self._phrases(named)
+        if len(phrases_of) > 1 and len(phrases_of[0]) == 1 and phrases_of[0][0] in _QUANTITIES:
+            # "All of Raj's leads": the leads.
+            del phrases_of[0]
         if not phrases_of or self._heads_text(phrases_of[0]):
             return False
         if self._nominals(named):
             return True
         words = [*phrases_of[0], *(phrase[-1] for phrase in phrases_of[1:2])]
+        if self._grammar.things.fullmatch(" ".join(phrases_of[0][-2:])):
+            return True
         return any(self._is_thing_word(word) for word in words) or any(_NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0])))
 
     def _is_thing_word(self, word: str) -> bool:

@@ -73,6 +73,7 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
         "unless", "admits", "asks", "verbs", "text_verbs", "nominals", "things", "texts", "subjects",
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
         "states", "rest_unless", "cuts", "emphatic", "relatives",
+        "coordinates",
     )  # fmt: skip
 
     unless: str
@@ -97,6 +98,8 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     cuts: str = ""
     relatives: str = ""
     """A negation in a relative clause, which says of a thing which one it is."""
+    coordinates: str = ""
+    """A clause before the speaker that is none of its conditions."""
     emphatic: str = ""
     """A word that says of an action that it had its effect."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
@@ -129,6 +132,7 @@ class ClaimGrammar:
         self.cuts = _compiled(file.cuts)
         self.emphatic = _compiled(file.emphatic)
         self.relatives = _compiled(file.relatives)
+        self.coordinates = _compiled(file.coordinates)
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
