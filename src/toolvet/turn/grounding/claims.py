@@ -43,8 +43,10 @@ _NEXT_WORD = re.compile(r"\s([A-Za-z'-]{1,40})")
 # "A 5-piece set" has no identifier.
 _NUMERAL = re.compile(r"\d{1,3}-[a-z]{1,40}")
 _FENCE = "```"
-# A path in the place of an object: "created /scripts/start.sh".
-_PATH_OBJECT = re.compile(r"(?:(?:the|a|an|your|new|file|script) ){0,3}~?/?[\w-]{1,60}(?:/[\w.-]{1,60}){1,12}(?![\w/])")
+# A path in the place of an object ("created /scripts/start.sh"); code blocks may show what only a relative one names.
+_RELATIVE = re.compile(r"(?:[a-z]{1,12} ){0,3}[\w-]{1,60}(?:/[\w.-]{1,60}){1,12}(?![\w/])")
+_ABSOLUTE = re.compile(r"(?:[a-z]{1,12} ){0,3}~?(?:/[\w.-]{1,60}){2,12}(?![\w/])")
+_AT_PATH = re.compile(r" (?:successfully )?(?:to|at|in|into|under|as) (?:the (?:file|directory|folder) )?~?(?:/[\w.-]{1,60}){2,12}(?![\w/])")
 _QUANTITIES = frozenset({"all", "both", "each", "one", "some", "two", "three", "four", "five"})
 # "… has been successfully cancelled": whatever it is, it is what the person asked for.
 _ON_REQUEST = frozenset({"send", "delete", "update", "exchange", "book", "pay"})
@@ -169,8 +171,7 @@ class _ClaimReading:
     def _active(self, named: str, verb: str, family: str, *, is_text: bool) -> MadeClaim:
         """The speaker did something to `named`."""
         put = self._is_put(named, family)
-        is_file = not self._shows_files and _PATH_OBJECT.match(named.lstrip()) is not None
-        text_work = is_text and not (put or is_file or self._is_thing(named))
+        text_work = is_text and not (put or self._is_file(named) or self._is_thing(named))
         if family not in _NO_TEXT_WORK and self._is_text(named) and not put:
             text_work = True
         return self._claim(named, verb, family, text_work=text_work)
@@ -179,7 +180,7 @@ class _ClaimReading:
         """Something was done to `named`, the subject: if it is the person's, or a thing that tools change."""
         grammar = self._grammar
         own = grammar.subjects.search(named) is not None
-        nominal, thing = bool(self._nominals(named)), self._is_thing(named)
+        nominal, thing = bool(self._nominals(named)), self._is_thing(named) or self._is_file(named)
         if not WORD.search(named) or grammar.no_subjects.search(named):
             return None
         if not (nominal or own or thing) and (
@@ -210,6 +211,8 @@ class _ClaimReading:
     def _is_placed(self, family: str) -> bool:
         """Whether something, whatever it is, was put into a thing that tools change: "as a new lead in the CRM"."""
         rest = self._clause.rest()
+        if family in ("save", "create") and _AT_PATH.match(rest):
+            return True
         word = WORD.match(rest.lstrip())
         if family not in _PLACED or word is None or not self._grammar.cuts.fullmatch(word[0]):
             return False
@@ -344,6 +347,11 @@ class _ClaimReading:
         if self._grammar.things.fullmatch(" ".join(phrases_of[0][-2:])):
             return True
         return any(self._is_thing_word(word) for word in words) or any(_NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0])))
+
+    def _is_file(self, named: str) -> bool:
+        """Whether an object or a subject is a file, and not one that a code block of the answer shows."""
+        named = named.strip()
+        return _ABSOLUTE.match(named) is not None or (not self._shows_files and _RELATIVE.match(named) is not None)
 
     def _is_thing_word(self, word: str) -> bool:
         things, singular = self._grammar.things, words_of(word)
