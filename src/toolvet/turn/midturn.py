@@ -5,13 +5,15 @@ from typing import Final
 
 import msgspec
 
-from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.checks.answer import FailureSignal
 from toolvet.schema.json_value import elements, members
 from toolvet.turn.announcing import announces
 
 _ENDS: Final = frozenset(".!?。！？")  # noqa: RUF001 - full-width marks
 _ANNOUNCES: Final = (":", "：", "…", "...")  # noqa: RUF001 - a full-width colon
 _BEFORE_CALLS: Final = "tool_calls"
+_CUT: Final = "truncated"
+_SHORT: Final = "too_short"
 _MOST_MESSAGES: Final = 2_000
 # What a text that only announces something costs: it informs, and never escalates alone.
 _WEIGHT_ANNOUNCED: Final = 0.2
@@ -24,18 +26,20 @@ def may_announce(text: str) -> bool:
 
 
 def announced(text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-    """Return `signals` of a text alone; where it announces something, its end weighs little: a call may follow."""
-    if not any(_is_cut(signal) for signal in signals) or not announces(text):
+    """Return `signals` of a text alone; where it announces something, its end and length weigh little.
+
+    "Let me see:" is short and stops at a colon, because a call follows.
+    """
+    if not any(_is_of_shape(signal) for signal in signals) or not announces(text):
         return list(signals)
-    return [
-        msgspec.structs.replace(signal, weight=min(signal.weight, _WEIGHT_ANNOUNCED)) if _is_cut(signal) else signal
-        for signal in signals
-        if signal.type is not SignalType.EMPTY_RESPONSE
-    ]
+    of_shape = [signal for signal in signals if _is_of_shape(signal)]
+    others = [signal for signal in signals if not _is_of_shape(signal)]
+    cut = next((signal for signal in of_shape if signal.label == _CUT), of_shape[0])
+    return [*others, msgspec.structs.replace(cut, weight=min(cut.weight, _WEIGHT_ANNOUNCED))]
 
 
-def _is_cut(signal: FailureSignal) -> bool:
-    return signal.type is SignalType.INCOMPLETE_REASONING and signal.source == "shape" and signal.label == "truncated"
+def _is_of_shape(signal: FailureSignal) -> bool:
+    return signal.source == "shape" and signal.label in (_CUT, _SHORT)
 
 
 def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:

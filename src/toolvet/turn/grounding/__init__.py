@@ -22,13 +22,14 @@ say instead (`against`).
 
 from collections.abc import Sequence
 
-from toolvet.checks.answer import FailureSignal
+from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.turn.grounding.call import ToolCall, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
 from toolvet.turn.grounding.outcome import outcome_of
 from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport
+from toolvet.turn.grounding.tool_faults import tool_faults
 from toolvet.turn.grounding.values import unsupported
 from toolvet.turn.grounding.vocabulary import TurnVocabulary
 
@@ -87,6 +88,8 @@ def _compared(
     found = ClaimSupport(outcomes).unfounded(text, words, admits=admits)
     if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
+    if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
+        found += tool_faults(text, outcomes)
     if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
         found += unsupported(text, Evidence(outcomes, question))
     return failures.kept(signals), sorted(found, key=lambda signal: signal.position or 0)

@@ -136,7 +136,7 @@ class Ability(Enum):
 def ability(name: str, family: str) -> Ability:
     """Whether a tool of this name can do an action of this family."""
     known = families()
-    words = _words_of_tool(name)
+    words = words_of_tool(name)
     if not words or family not in known.family:
         return Ability.ANYTHING
     if not known.idle.isdisjoint(("_".join(words), "_".join(words[:2]), words[0])):
@@ -160,13 +160,19 @@ def ability(name: str, family: str) -> Ability:
     return Ability.READS if any(word in known.reads for word in words) else Ability.ANYTHING
 
 
+def says_what_it_does(name: str) -> bool:
+    """Whether a tool's name begins with a verb: `convert_currency` does, `currency_converter` does not."""
+    words = words_of_tool(name)
+    return bool(words) and words[0] in _known_words()
+
+
 def verb_of(name: str) -> str:
     """The word of a tool's name that says what it does: the first that is not the name of its server."""
-    words = _words_of_tool(name)
+    words = words_of_tool(name)
     return words[0] if words else ""
 
 
-def _words_of_tool(name: str) -> tuple[str, ...]:
+def words_of_tool(name: str) -> tuple[str, ...]:
     """The words of a tool's name, without its server's."""
     words = words_of(_SERVER.sub("", name) or name)
     known, prefixes = _known_words(), families().prefixes
