@@ -344,7 +344,7 @@ class _ClaimReading:
         if self._nominals(named):
             return True
         words = [*phrases_of[0], *(phrase[-1] for phrase in phrases_of[1:2])]
-        if self._grammar.things.fullmatch(" ".join(phrases_of[0][-2:])):
+        if len(phrases_of[0]) > 1 and self._grammar.things.fullmatch(" ".join(phrases_of[0][-2:])):
             return True
         return any(self._is_thing_word(word) for word in words) or any(_NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0])))
 
