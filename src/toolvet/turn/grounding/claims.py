@@ -351,7 +351,9 @@ class _ClaimReading:
     def _is_file(self, named: str) -> bool:
         """Whether an object or a subject is a file, and not one that a code block of the answer shows."""
         named = named.strip()
-        return _ABSOLUTE.match(named) is not None or (not self._shows_files and _RELATIVE.match(named) is not None)
+        if _ABSOLUTE.match(named) is not None or _AT_PATH.search(named) is not None:
+            return True
+        return not self._shows_files and _RELATIVE.match(named) is not None
 
     def _is_thing_word(self, word: str) -> bool:
         things, singular = self._grammar.things, words_of(word)

@@ -31,6 +31,8 @@ _FAILURES = frozenset({SignalType.TOOL_FAILURE, SignalType.REFUSAL, SignalType.C
 _OPENING = re.compile(r"[^\n.!?。\uff01\uff1f]{1,120}")
 _LONG_WORD = re.compile(r"[^\W\d_]{6,}")
 _NUMBER = re.compile(r"\d{3,}")
+# An exit code other than 0, shown or told.
+_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?(?: the)?[ _]?(?:code|status)?\W{1,6}[1-9]\d{0,2}\b")
 _MOST_WORDS = 12
 _LONGEST_EMPTY = 400
 _NEXT_CALLS = 100
@@ -203,6 +205,8 @@ def _echoed(text: str, outcome: CallOutcome) -> bool:
     sent = written(outcome.call.arguments).lower()
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
+    if _EXIT.search(lower) and _EXIT.search(outcome.words.lower() + written(outcome.call.result)[-_LONGEST_EMPTY:].lower()):
+        return True
     if any(number in text for number in _NUMBER.findall(outcome.words) if number not in sent):
         return True
     return sum(word in lower for word in words) > max(1, len(words) // 2)

@@ -14,10 +14,17 @@ from toolvet.turn.grounding.call import ToolCall, Unknown
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
+_LONGEST_END = 60
+_MOST_SEARCHED = 20_000
 _LONGEST_NAME = 120
 _LONGEST_SCALAR = 10_000
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
+
+
+# A program's output, then its exit code.
+_EXIT_CODE = re.compile(r"\S\s+exit[ _]?code\W{1,3}[1-9]\d{0,2}\W*\Z", re.IGNORECASE)
+_ERROR_WORDS = re.compile(r"\b(?:errors?|stderr|traceback|exception|denied|not found|no such|cannot|invalid|fatal)\b", re.IGNORECASE)
 
 
 class CallStatus(Enum):
@@ -40,6 +47,14 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+
+    @property
+    def went_on(self) -> bool:
+        """Whether a program printed what it found and only ended with another code than 0: its parts may have worked."""
+        if not self.rejected:
+            return False
+        said = "\n".join(texts_of(self.call.result))
+        return _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
 
     @property
     def failed(self) -> bool:

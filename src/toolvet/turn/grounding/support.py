@@ -38,6 +38,10 @@ _SHORTEST_STEM = 3
 _STATES = frozenset({"send", "delete", "pay", "book", "return", "exchange", "save", "run"})
 
 
+# What a program may have done before it ended with an error.
+_PARTS = frozenset({"create", "update", "delete", "save"})
+
+
 class _ClaimVerdict(msgspec.Struct, frozen=True):
     label: str
     weight: float
@@ -89,7 +93,7 @@ class ClaimSupport:
         if claim.passive and self._is_reported(claim, failed):
             return None
         if failed is not None:
-            if admits and claim.text_work:
+            if (admits and claim.text_work) or (failed.went_on and claim.family in _PARTS):
                 return None
             return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
         if claim.text_work:
