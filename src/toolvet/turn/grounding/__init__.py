@@ -28,7 +28,7 @@ from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
 from toolvet.turn.grounding.outcome import outcome_of
-from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport
+from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
 from toolvet.turn.grounding.tool_faults import tool_faults
 from toolvet.turn.grounding.values import unsupported
 from toolvet.turn.grounding.vocabulary import TurnVocabulary
@@ -82,7 +82,7 @@ def _compared(
 ) -> tuple[list[FailureSignal], list[FailureSignal]]:
     """The signals of the text that stay, and those that the calls give."""
     outcomes = [outcome_of(call) for call in read_calls(calls)]
-    words = said(text, words=TurnVocabulary(outcomes))
+    words = said(text, words=TurnVocabulary(outcomes), moot=moot_families(outcomes))
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
     found = ClaimSupport(outcomes).unfounded(text, words, admits=admits)

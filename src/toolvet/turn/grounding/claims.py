@@ -84,8 +84,17 @@ class Said(msgspec.Struct, frozen=True):
     asks: bool
 
 
-def said(text: str, known: ClaimPhrases | None = None, words: TurnVocabulary = NO_VOCABULARY) -> Said:
-    """What `text` says of itself; `known` are the claims to look for, by default all of toolvet's."""
+def said(
+    text: str,
+    known: ClaimPhrases | None = None,
+    words: TurnVocabulary = NO_VOCABULARY,
+    moot: frozenset[str] = frozenset(),
+) -> Said:
+    """What `text` says of itself.
+
+    `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach, and
+    claims of the families `moot` are left out.
+    """
     prose = _with_names(text, spoken(text)).replace("**", "\u200b\u200b").replace("__", "\u200b\u200b")
     known = known or phrases()
     claims: list[MadeClaim] = []
@@ -98,7 +107,7 @@ def said(text: str, known: ClaimPhrases | None = None, words: TurnVocabulary = N
         if claim is None:
             admits |= hit.id.startswith(ADMITS)
             asks |= hit.id.startswith(ASKS)
-        elif len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
+        elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
             reading = _ClaimReading(prose, hit, known.grammar[hit.id.partition(":")[0]], words, verbs)
             made = reading.made(claim, shows_files=_FENCE in text)

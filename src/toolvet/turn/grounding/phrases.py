@@ -33,6 +33,8 @@ HANDOFF: Final = "handoff"
 """The family of claims to have called a person."""
 STATE: Final = "state"
 """The family of what is said of a thing that calls asked for."""
+SEARCH: Final = "search"
+"""The family of claims to have looked something up."""
 _NEVER: Final = r"(?!)"
 
 

@@ -12,7 +12,7 @@ from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.claims import MadeClaim, Said, ids_in
 from toolvet.turn.grounding.clause import LEADING
 from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names, texts_of, verb_of, written
-from toolvet.turn.grounding.phrases import ANYTHING, STATE, families, phrases
+from toolvet.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
 from toolvet.turn.grounding.vocabulary import past_forms
 
 AFTER_FAILURE = "claimed_success_after_failure"
@@ -82,7 +82,7 @@ class ClaimSupport:
         if not outcomes:
             weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
             return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, weight, "no tool was called")
-        if claim.family == "search":
+        if claim.family == SEARCH:
             return None
         abilities = [(outcome, self._ability(outcome.call.name, claim)) for outcome in outcomes]
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
@@ -184,6 +184,17 @@ class ClaimSupport:
                     left -= len(text)
                     self._read.append(text)
         return self._read
+
+
+def moot_families(outcomes: Sequence[CallOutcome]) -> frozenset[str]:
+    """The families of claims against which these calls can say nothing, so they need not be looked for.
+
+    Any call may have been a search, and a state is only doubted where a call that asked for it failed.
+    """
+    found = {SEARCH} if outcomes else set[str]()
+    if not any(outcome.failed for outcome in outcomes):
+        found.add(STATE)
+    return frozenset(found)
 
 
 @lru_cache(maxsize=1024)
