@@ -218,7 +218,9 @@ def test_instructions_conditions_and_texts_claim_nothing(text: str) -> None:
 def test_a_program_that_only_ended_with_another_code_than_zero_did_its_parts() -> None:
     said_so = "Created `/scripts/health.sh` and ran it."
     script = {"command": "cat > /scripts/health.sh; sh /scripts/health.sh"}
-    assert labels(said_so, ToolCall("bash", script, "PASS: a\nFAIL: b\n\nExit code: 1")) != ["claimed_success_after_failure"]
+    assert labels(said_so, ToolCall("bash", script, "PASS: a\nFAIL: b\n\nExit code: 1")) != [
+        "claimed_success_after_failure"
+    ]
     assert labels(said_so, ToolCall("bash", script, "STDERR: permission denied\n\nExit code: 1")) == [
         "claimed_success_after_failure"
     ]

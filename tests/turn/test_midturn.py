@@ -51,7 +51,9 @@ def test_an_announcement_of_which_nothing_is_known_informs() -> None:
     assert not short.should_escalate
 
 
-@pytest.mark.parametrize("text", ["Let me explain the three reasons:", "Here is the list of all harbours:", "The reasons are"])
+@pytest.mark.parametrize(
+    "text", ["Let me explain the three reasons:", "Here is the list of all harbours:", "The reasons are"]
+)
 def test_what_announces_its_own_text_is_cut_off(text: str) -> None:
     assert check_answer(text).should_escalate
 

@@ -18,7 +18,11 @@ def faults(text: str, name: str, result: object = DOWN) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "text", "evidence"),
     [
-        ("convert_currency", "I'm afraid the currency converter isn't responding.", "currency converter isn't responding"),
+        (
+            "convert_currency",
+            "I'm afraid the currency converter isn't responding.",
+            "currency converter isn't responding",
+        ),
         ("mcp__fx__convert-currency", "Sorry, our converter is down.", "converter is down"),
         ("currency_converter", "The currency converter returned an error.", "currency converter returned an error"),
         ("search_flights", "The flight search keeps failing, so look there.", "flight search keeps failing"),

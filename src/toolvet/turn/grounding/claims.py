@@ -46,7 +46,9 @@ _FENCE = "```"
 # A path in the place of an object ("created /scripts/start.sh"); code blocks may show what only a relative one names.
 _RELATIVE = re.compile(r"(?:[a-z]{1,12} ){0,3}[\w-]{1,60}(?:/[\w.-]{1,60}){1,12}(?![\w/])")
 _ABSOLUTE = re.compile(r"(?:[a-z]{1,12} ){0,3}~?(?:/[\w.-]{1,60}){2,12}(?![\w/])")
-_AT_PATH = re.compile(r" (?:successfully )?(?:to|at|in|into|under|as) (?:the (?:file|directory|folder) )?~?(?:/[\w.-]{1,60}){2,12}(?![\w/])")
+_AT_PATH = re.compile(
+    r" (?:successfully )?(?:to|at|in|into|under|as) (?:the (?:file|directory|folder) )?~?(?:/[\w.-]{1,60}){2,12}(?![\w/])"
+)
 _QUANTITIES = frozenset({"all", "both", "each", "one", "some", "two", "three", "four", "five"})
 # "… has been successfully cancelled": whatever it is, it is what the person asked for.
 _ON_REQUEST = frozenset({"send", "delete", "update", "exchange", "book", "pay"})
@@ -355,7 +357,9 @@ class _ClaimReading:
         words = [*phrases_of[0], *(phrase[-1] for phrase in phrases_of[1:2])]
         if len(phrases_of[0]) > 1 and self._grammar.things.fullmatch(" ".join(phrases_of[0][-2:])):
             return True
-        return any(self._is_thing_word(word) for word in words) or any(_NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0])))
+        return any(self._is_thing_word(word) for word in words) or any(
+            _NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0]))
+        )
 
     def _is_file(self, named: str) -> bool:
         """Whether an object or a subject is a file, and not one that a code block of the answer shows."""

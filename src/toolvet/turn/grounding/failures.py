@@ -205,7 +205,9 @@ def _echoed(text: str, outcome: CallOutcome) -> bool:
     sent = written(outcome.call.arguments).lower()
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
-    if _EXIT.search(lower) and _EXIT.search(outcome.words.lower() + written(outcome.call.result)[-_LONGEST_EMPTY:].lower()):
+    if _EXIT.search(lower) and _EXIT.search(
+        outcome.words.lower() + written(outcome.call.result)[-_LONGEST_EMPTY:].lower()
+    ):
         return True
     if any(number in text for number in _NUMBER.findall(outcome.words) if number not in sent):
         return True

@@ -24,7 +24,9 @@ _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
 
 # A program's output, then its exit code.
 _EXIT_CODE = re.compile(r"\S\s+exit[ _]?code\W{1,3}[1-9]\d{0,2}\W*\Z", re.IGNORECASE)
-_ERROR_WORDS = re.compile(r"\b(?:errors?|stderr|traceback|exception|denied|not found|no such|cannot|invalid|fatal)\b", re.IGNORECASE)
+_ERROR_WORDS = re.compile(
+    r"\b(?:errors?|stderr|traceback|exception|denied|not found|no such|cannot|invalid|fatal)\b", re.IGNORECASE
+)
 
 
 class CallStatus(Enum):
@@ -54,7 +56,9 @@ class CallOutcome(msgspec.Struct, frozen=True):
         if not self.rejected:
             return False
         said = "\n".join(texts_of(self.call.result))
-        return _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
+        return (
+            _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
+        )
 
     @property
     def failed(self) -> bool:
