@@ -47,7 +47,8 @@ _FENCE = "```"
 _RELATIVE = re.compile(r"(?:[a-z]{1,12} ){0,3}[\w-]{1,60}(?:/[\w.-]{1,60}){1,12}(?![\w/])")
 _ABSOLUTE = re.compile(r"(?:[a-z]{1,12} ){0,3}~?(?:/[\w.-]{1,60}){2,12}(?![\w/])")
 _AT_PATH = re.compile(
-    r" (?:successfully )?(?:to|at|in|into|under|as) (?:the (?:file|directory|folder) )?~?(?:/[\w.-]{1,60}){2,12}(?![\w/])"
+    r" (?:successfully )?(?:to|at|in|into|under|as) (?:the (?:file|directory|folder) )?"
+    r"~?(?:/[\w.-]{1,60}){2,12}(?![\w/])"
 )
 _QUANTITIES = frozenset({"all", "both", "each", "one", "some", "two", "three", "four", "five"})
 # "… has been successfully cancelled": whatever it is, it is what the person asked for.
@@ -143,7 +144,7 @@ class _ClaimReading:
         self._clause = Clause(prose, hit, grammar)
 
     def made(self, claim: Claim, *, shows_files: bool = False) -> MadeClaim | None:
-        """The claim, if it is one. `shows_files` is whether the answer has code blocks, and may be all that was made."""
+        """The claim, if it is one. `shows_files` says that the answer has code blocks, perhaps all that was made."""
         self._shows_files = shows_files
         clause = self._clause
         # Most hits of a frame have no verb that claims anything, and need no clause.
