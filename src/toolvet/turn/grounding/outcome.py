@@ -52,7 +52,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
     @property
     def went_on(self) -> bool:
-        """Whether a program printed what it found and only ended with another code than 0: its parts may have worked."""
+        """Whether a program printed what it found and only ended with another code than 0: parts may have worked."""
         if not self.rejected:
             return False
         said = "\n".join(texts_of(self.call.result))

@@ -36,10 +36,11 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
     """At most one signal: the answer says of a tool, all of whose calls failed, that it does not work."""
     worked = {outcome.call.name for outcome in outcomes if not outcome.failed}
     failed = {outcome.call.name: outcome for outcome in outcomes if outcome.failed and outcome.call.name not in worked}
-    return next(_found(text, failed), []) if failed else []
+    found = next(_found(text, failed), None) if failed else None
+    return [] if found is None else [found]
 
 
-def _found(text: str, failed: dict[str, CallOutcome]) -> Iterator[list[FailureSignal]]:
+def _found(text: str, failed: dict[str, CallOutcome]) -> Iterator[FailureSignal]:
     prose = spoken(text)
     for grammar in phrases().grammar.values():
         for place, match in enumerate(grammar.faults.finditer(prose)):
@@ -57,7 +58,7 @@ def _found(text: str, failed: dict[str, CallOutcome]) -> Iterator[list[FailureSi
             words = [word[0].lower() for word in named]
             name = next((name for name in failed if _is_called(words, name)), None)
             if name is not None:
-                yield [_signal(text, begin + named[0].start(), match.end(), failed[name])]
+                yield _signal(text, begin + named[0].start(), match.end(), failed[name])
 
 
 def _is_question(prose: str, end: int) -> bool:
