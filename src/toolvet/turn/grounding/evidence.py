@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
@@ -24,6 +24,8 @@ _DEEPEST = 200
 _LONGEST_KEY = 200
 _LARGEST = 10**300
 _LONGEST_NUMBER = 40
+_LONGEST_REPEATED = 40
+_MOST_REPEATED = 5_000
 _MOST_LOOKS = 50
 _SHORT = 20
 _GAPS = re.compile(r"\\{1,4}[nrt]|\s+")
@@ -204,6 +206,7 @@ class _EvidenceWalk:
         self.strings: list[str] = []
         self._left = _MOST_LEAVES
         self._serial = 0
+        self._known: dict[str, tuple[float, ...]] = {}
 
     def text(self, text: str) -> None:
         """A text, which may be JSON."""
@@ -257,8 +260,21 @@ class _EvidenceWalk:
             # What a reader would count in it.
             self.counts.update((text.count("\n"), text.count("\n") + 1, len(text), len(text.split())))
         within = within if len(text) <= _SHORT else ""
-        for value in numerals_in(ascii_digits(text)):
+        for value in self._numerals(text):
             self._add(value, key, within)
+
+    def _numerals(self, text: str) -> Iterable[float]:
+        """Every reading of every numeral of a text. Records repeat their words and days, so short texts are kept."""
+        if text.isascii() and not _DIGITS.search(text):
+            return ()
+        if len(text) > _LONGEST_REPEATED:
+            return numerals_in(ascii_digits(text))
+        known = self._known.get(text)
+        if known is None:
+            known = tuple(numerals_in(ascii_digits(text)))
+            if len(self._known) < _MOST_REPEATED:
+                self._known[text] = known
+        return known
 
     def _add(self, value: float, key: str, within: str) -> None:
         if len(self.numbers) < _MOST_NUMBERS and math.isfinite(value):

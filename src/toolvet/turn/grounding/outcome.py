@@ -15,10 +15,19 @@ from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
+_LONGEST_END = 60
+_MOST_SEARCHED = 20_000
 _LONGEST_NAME = 120
 _LONGEST_SCALAR = 10_000
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
+
+
+# A program's output, then its exit code.
+_EXIT_CODE = re.compile(r"\S\s+exit[ _]?code\W{1,3}[1-9]\d{0,2}\W*\Z", re.IGNORECASE)
+_ERROR_WORDS = re.compile(
+    r"\b(?:errors?|stderr|traceback|exception|denied|not found|no such|cannot|invalid|fatal)\b", re.IGNORECASE
+)
 
 
 class CallStatus(Enum):
@@ -43,6 +52,16 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """What went wrong, as `check_result` says."""
     metadata: ResultMetadata | None = None
     """What its result consists of, where `check_result` judged it."""
+
+    @property
+    def went_on(self) -> bool:
+        """Whether a program printed what it found and only ended with another code than 0: parts may have worked."""
+        if not self.rejected:
+            return False
+        said = "\n".join(texts_of(self.call.result))
+        return (
+            _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
+        )
 
     @property
     def failed(self) -> bool:
@@ -140,7 +159,7 @@ class Ability(Enum):
 def ability(name: str, family: str) -> Ability:
     """Whether a tool of this name can do an action of this family."""
     known = families()
-    words = _words_of_tool(name)
+    words = words_of_tool(name)
     if not words or family not in known.family:
         return Ability.ANYTHING
     if not known.idle.isdisjoint(("_".join(words), "_".join(words[:2]), words[0])):
@@ -164,13 +183,19 @@ def ability(name: str, family: str) -> Ability:
     return Ability.READS if any(word in known.reads for word in words) else Ability.ANYTHING
 
 
+def says_what_it_does(name: str) -> bool:
+    """Whether a tool's name begins with a verb: `convert_currency` does, `currency_converter` does not."""
+    words = words_of_tool(name)
+    return bool(words) and words[0] in _known_words()
+
+
 def verb_of(name: str) -> str:
     """The word of a tool's name that says what it does: the first that is not the name of its server."""
-    words = _words_of_tool(name)
+    words = words_of_tool(name)
     return words[0] if words else ""
 
 
-def _words_of_tool(name: str) -> tuple[str, ...]:
+def words_of_tool(name: str) -> tuple[str, ...]:
     """The words of a tool's name, without its server's."""
     words = words_of(_SERVER.sub("", name) or name)
     known, prefixes = _known_words(), families().prefixes
