@@ -24,6 +24,7 @@ PACKAGE = Path(toolvet.__file__).parent
 # Rows that no arguments in JSON reach.
 NOT_FROM_JSON = {
     "fromUtf8": "the engine reports the encoding first",
+    "unchecked": "for tools without a schema",
     "unexplained": "for values that are not JSON, and violations without number",
     "other": "for keywords that a later version of the engine may report",
 }
