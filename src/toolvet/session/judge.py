@@ -128,7 +128,7 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
         return _JudgedResult("task", result)
     if kind not in _COMPLETE:
         return _JudgedResult("success", result, unjudged=f"nothing is known of the resultType {str(kind)[:40]!r}")
-    verdict = check(_definition(call, tool, has_promise=has_promise), call.arguments, result)
+    verdict = check(_definition(call, tool, has_promise=has_promise), call.arguments, result, shape="mcp")
     return _apply_policy(call, result, verdict)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -53,13 +54,15 @@ def check_result(
     factors: Mapping[str, tuple[str | re.Pattern[str], int]] | None = None,
     weights: Mapping[str, int] | None = None,
     threshold: float | None = None,
+    shape: Literal["any", "mcp"] = "any",
 ) -> ResultVerdict:
     """Judge one response of a tool. Never raises for anything that a response or a tool holds.
 
     Args:
-        tool: The tool's definition: a mapping, or an object of the official SDK or FastMCP.
+        tool: The tool's definition in any shape (docs/shapes.md), or its name.
         arguments: What the tool was called with.
-        result: The result of `tools/call`: any JSON value, or an object of the official SDK or FastMCP.
+        result: What came back, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
+            model API, an exception, an HTTP response, a text, any other value.
         category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
         any_response: Whether every flagged error counts as a working tool.
         extra_patterns: The caller's own phrases of business errors: plain words, or compiled expressions.
@@ -71,6 +74,8 @@ def check_result(
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
+        shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
+            an MCP server sent, which is broken where it is no result of MCP.
 
     Returns:
         The verdict: how well the tool works, whose fault an error is, and the evidence for both.
@@ -105,7 +110,7 @@ def check_result(
             threshold=threshold,
         )
     view = view_of(tool)
-    response = read_response(result)
+    response = read_response(result, shape)
     if response.flagged:
         return _flagged(view, arguments, response, category, own, any_response=any_response)
     return _unflagged(view, arguments, response, category, own)
@@ -226,6 +231,9 @@ def _unflagged(
         return _success(response, output_schema_validation(view.output_schema, response))
     decision, leaks = _judge(view, arguments, response, text, own)
     verdict = _error_verdict(response, category, _metadata(response, None), decision, leaks)
+    if not response.has_flag:
+        # A text or a message that has no flag: that the flag is missing is nobody's fault.
+        return msgspec.structs.replace(verdict, error_without_flag=True)
     worse = verdict.classification is Classification.ERROR
     return msgspec.structs.replace(
         verdict,
@@ -253,7 +261,8 @@ def _success(response: ToolResponse, validation: OutputSchemaValidation | None) 
         whole = False
     elif validation is not None:
         evidence = (*evidence, "Response conforms to the tool's output schema")
-    if response.structured is not None and not response.texts and not _needs_no_mirror(response.structured):
+    wants_mirror = response.structured is not None and not response.texts and not response.taken_for
+    if wants_mirror and not _needs_no_mirror(response.structured):
         issues = (*issues, NO_MIRROR)
         whole = False
     return ResultVerdict(
@@ -299,6 +308,7 @@ def _metadata(response: ToolResponse, validation: OutputSchemaValidation | None)
         has_structured_content=response.structured is not None,
         has_meta=response.has_meta,
         output_schema_validation=validation,
+        taken_for=response.taken_for or None,
     )
 
 

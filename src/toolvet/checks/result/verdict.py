@@ -82,7 +82,8 @@ class OutputSchemaValidation(msgspec.Struct, frozen=True):
 class ResultMetadata(msgspec.Struct, frozen=True):
     """What a response consists of. `content_types` are unique, in the order in which they were first seen.
 
-    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error.
+    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error. `taken_for` names the
+    shape of a result that is not MCP's (docs/shapes.md); None, and absent in JSON, for a result of MCP.
     """
 
     content_types: tuple[str, ...] = ()
@@ -92,6 +93,7 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     has_structured_content: bool = False
     has_meta: bool = False
     output_schema_validation: OutputSchemaValidation | None = None
+    taken_for: str | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -105,6 +107,8 @@ class ResultMetadata(msgspec.Struct, frozen=True):
         }
         if self.output_schema_validation is not None:
             found["outputSchemaValidation"] = self.output_schema_validation.to_dict()
+        if self.taken_for is not None:
+            found["takenFor"] = self.taken_for
         return found
 
 
