@@ -57,14 +57,14 @@ class Definition(msgspec.Struct, frozen=True):
     output_schema: object
 
 
-class _ShapeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _ToolShapeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shape: tuple[ToolShape, ...]
 
 
 @cache
 def tool_shapes() -> tuple[ToolShape, ...]:
     """All shapes of the table, in the order in which they are tried."""
-    return read_toml("toolvet.tool", "shapes.toml", _ShapeTable).shape
+    return read_toml("toolvet.tool", "shapes.toml", _ToolShapeTable).shape
 
 
 def readable_shapes() -> Iterator[tuple[str, str]]:

@@ -72,14 +72,14 @@ class ForeignResult(msgspec.Struct, frozen=True):
     has_flag: bool = False
 
 
-class _ShapeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _ResultShapeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shape: tuple[ResultShape, ...]
 
 
 @cache
 def result_shapes() -> tuple[ResultShape, ...]:
     """All shapes of the table, in the order in which they are tried."""
-    return read_toml("toolvet.checks.result", "shapes.toml", _ShapeTable).shape
+    return read_toml("toolvet.checks.result", "shapes.toml", _ResultShapeTable).shape
 
 
 def read_foreign(result: object) -> ForeignResult | None:
