@@ -93,8 +93,24 @@ def read_foreign(result: object) -> ForeignResult | None:
     if isinstance(result, BaseException):
         return ForeignResult(EXCEPTION, _text(_words_of(result), failed=True), has_flag=True)
     if isinstance(result, Mapping):
-        return _read_mapping(cast("Parts", result))
+        parts = cast("Parts", result)
+        return None if is_plainly_mcp(parts) else _read_mapping(parts)
     return _read_object(result)
+
+
+def as_mcp(result: object) -> object:
+    """Return a result of any shape as the parts of an MCP result. Total.
+
+    What is MCP's already, as JSON or as an object of an SDK, and what cannot be read, comes back as it is.
+
+    >>> as_mcp("Lisbon: 21 degrees")
+    {'content': [{'type': 'text', 'text': 'Lisbon: 21 degrees'}]}
+    """
+    try:
+        found = read_foreign(result)
+    except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
+        return result
+    return result if found is None else found.parts
 
 
 def is_plainly_mcp(parts: Parts) -> bool:

@@ -6,8 +6,8 @@ say instead (`against`).
     answer   I've sent the email. Your order 8841 comes to $59.90.
     calls    get_order(id="8841") returned {"total": 49.9}
 
-1. `call` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its tool can do, by
-   its name. Here: `get_order` succeeded, and only reads.
+1. `toolvet.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its tool
+   can do, by its name. Here: `get_order` succeeded, and only reads.
 2. `claims` finds claims of actions (`phrases`, from `toolvet.languages`, and `vocabulary`, from the tools): "I've sent
    the email", of the family `send`. `support` looks for a call that did it: there is none.
 3. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
@@ -23,7 +23,7 @@ say instead (`against`).
 from collections.abc import Sequence
 
 from toolvet.checks.answer import FailureSignal
-from toolvet.turn.grounding.call import ToolCall, read_calls
+from toolvet.messages import ToolCall, earlier_calls, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
@@ -70,12 +70,15 @@ def _compared(
 ) -> tuple[list[FailureSignal], list[FailureSignal]]:
     """The signals of the text that stay, and those that the calls give."""
     outcomes = [outcome_of(call) for call in read_calls(calls)]
-    words = said(text, words=TurnVocabulary(outcomes))
+    # What earlier turns brought bears out what this one says; that it failed was their matter.
+    before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+    every = [*before, *outcomes] if before else outcomes
+    words = said(text, words=TurnVocabulary(every))
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
-    found = ClaimSupport(outcomes).unfounded(text, words, admits=admits)
+    found = ClaimSupport(every).unfounded(text, words, admits=admits)
     if not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
-    if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
-        found += unsupported(text, Evidence(outcomes, question))
+    if every and not (admits and all(outcome.failed for outcome in every)):
+        found += unsupported(text, Evidence(every, question))
     return failures.kept(signals), sorted(found, key=lambda signal: signal.position or 0)

@@ -1,6 +1,7 @@
 """The work of `toolvet check arguments`: calls in, reports out."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -8,7 +9,8 @@ import orjson
 
 from toolvet.checks.arguments import check_arguments
 from toolvet.cli.commands.check.arguments.calls import read_call
-from toolvet.cli.commands.check.records import read_input, read_records
+from toolvet.cli.commands.check.records import Record, read_input, read_records
+from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
 from toolvet.errors import ToolShapeError, UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.tool import read_tool
@@ -24,11 +26,13 @@ class NamedTool(NamedTuple):
     definition: object
 
 
-def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None) -> int:
+def check_calls(
+    file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None, field: str | None = None
+) -> int:
     """Check every call; return 2 when one could not be checked, 1 when one is not valid, else 0."""
     tools = _read_tools(tool_file)
     code = 0
-    for record in read_records(file):
+    for record in _read(file, field):
         identity, called, arguments = read_call(record.value)
         tool = _choose(tools, called or name, tool_file, record.place)
         report = check_arguments(tool.definition, arguments)
@@ -54,6 +58,13 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
         else:
             sys.stdout.write(f"{record.place}:\n{report.to_text(max_chars)}\n\n")
     return code
+
+
+def _read(file: str, field: str | None) -> Iterator[Record]:
+    if is_table(file):
+        return read_table(file, field, "arguments", ("id", "name", "tool"))
+    refuse_field(file, field)
+    return read_records(file)
 
 
 def _read_tools(path: Path) -> list[NamedTool]:

@@ -1,7 +1,7 @@
 """The work of `toolvet check result`: records in, verdicts out, one line each."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from toolvet.checks.result import ResultVerdict
 from toolvet.cli.commands.check.records import Record, read_records
+from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
 from toolvet.cli.table import new_table
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import is_object, members
@@ -29,12 +30,12 @@ _STYLE: Final = {
 }
 
 
-def check_results(file: str, fail_on: str, *, settings: Path | None, as_json: bool) -> int:
+def check_results(file: str, fail_on: str, *, settings: Path | None, as_json: bool, field: str | None = None) -> int:
     """Judge every record; return 1 when one is as bad as `fail_on`, else 0."""
     check = load_settings(settings).result_check()
     worst = 0
     table = new_table("#", "tool", "classification", "state", "why", overflow="fold")
-    for number, (record, result) in enumerate(map(_read_result, read_records(file)), start=1):
+    for number, (record, result) in enumerate(map(_read_result, _read(file, field)), start=1):
         tool = record.get("tool")
         verdict = check(members(tool) or _named_tool(tool), members(record.get("arguments")), result)
         worst = max(worst, _LADDER.index(verdict.classification))
@@ -52,6 +53,13 @@ def check_results(file: str, fail_on: str, *, settings: Path | None, as_json: bo
     if not as_json:
         Console().print(table)
     return int(fail_on != "never" and worst >= _LADDER.index(fail_on))
+
+
+def _read(file: str, field: str | None) -> Iterator[Record]:
+    if is_table(file):
+        return read_table(file, field, "result", ("id", "tool", "arguments"))
+    refuse_field(file, field)
+    return read_records(file)
 
 
 def _read_result(record: Record) -> tuple[Mapping[str, object], object]:
