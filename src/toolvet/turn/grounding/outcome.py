@@ -12,6 +12,7 @@ from toolvet.checks.result import as_mcp, check_result, failure_sentence
 from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
+from toolvet.turn.grounding.own_report import is_own_report
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
@@ -41,6 +42,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+    is_own_report: bool = False
+    """Whether toolvet refused the call: then nothing in the result is from the tool."""
 
     @property
     def failed(self) -> bool:
@@ -62,6 +65,8 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     if call.result is None or isinstance(call.result, Unknown):
         return CallOutcome(call, CallStatus.FAILED if call.failed else CallStatus.SILENT, "")
     response = as_response(call.result)
+    if is_own_report(response):
+        return CallOutcome(call, CallStatus.FAILED, _words(response), True, State.INVALID_INPUT, True)  # noqa: FBT003 - in the order of the fields
     if call.failed and is_object(response):
         response = {**response, "isError": True}
     verdict = check_result({"name": call.name}, call.arguments, response)
