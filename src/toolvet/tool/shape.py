@@ -68,8 +68,8 @@ def tool_shapes() -> tuple[ToolShape, ...]:
 
 
 def readable_shapes() -> Iterator[tuple[str, str]]:
-    """Yield name and example of every shape that is read."""
-    for shape in tool_shapes():
+    """Yield name and example of every shape that is read, MCP first."""
+    for shape in sorted(tool_shapes(), key=lambda shape: shape.name != "MCP"):
         yield shape.name, shape.example
     yield SCHEMA_SHAPE, '{"type": "object", "properties": {…}}'
     yield PYTHON_SHAPE, "the class or the function itself"
