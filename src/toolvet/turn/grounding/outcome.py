@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from toolvet.causes import ErrorKind, State
-from toolvet.checks.result import as_mcp, check_result, failure_sentence
+from toolvet.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
 from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
@@ -42,6 +42,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+    metadata: ResultMetadata | None = None
+    """What its result consists of, where `check_result` judged it."""
     is_own_report: bool = False
     """Whether toolvet refused the call: then nothing in the result is from the tool."""
 
@@ -66,15 +68,16 @@ def outcome_of(call: ToolCall) -> CallOutcome:
         return CallOutcome(call, CallStatus.FAILED if call.failed else CallStatus.SILENT, "")
     response = as_response(call.result)
     if is_own_report(response):
-        return CallOutcome(call, CallStatus.FAILED, _words(response), True, State.INVALID_INPUT, True)  # noqa: FBT003 - in the order of the fields
+        state = State.INVALID_INPUT
+        return CallOutcome(call, CallStatus.FAILED, _words(response), state=state, rejected=True, is_own_report=True)
     if call.failed and is_object(response):
         response = {**response, "isError": True}
     verdict = check_result({"name": call.name}, call.arguments, response)
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
         words = _words(failure_sentence(response) or call.result)
-        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state)
-    return CallOutcome(call, CallStatus.DONE, "")
+        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state, verdict.metadata)
+    return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata)
 
 
 def as_response(result: object) -> object:
