@@ -60,7 +60,7 @@ def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check:
     verdict = None
     if call.policy.results != "off":
         error = {"code": message.code, "message": message.message}
-        verdict = check({"name": call.tool}, call.arguments, error)
+        verdict = check({"name": call.tool}, call.arguments, error, shape="mcp")
     found = _JudgedResult("protocol_error", verdict=verdict)
     _count(call, None, found, breaker)
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
