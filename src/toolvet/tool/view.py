@@ -37,8 +37,8 @@ def view_of(tool: object) -> ToolView:
     if type(tool) is dict:
         parts = cast("dict[str, object]", tool)
         schema = parts.get("inputSchema")
-        if schema is not None and not _is_boxed(schema):
-            # MCP as JSON, which is nearly all: as fast as can be.
+        if type(schema) is dict and "json" not in schema:
+            # MCP as JSON, which is nearly all: as fast as can be. `json` may be the box of a Bedrock tool.
             output = parts.get("outputSchema")
             if output is None:
                 output = parts.get("output_schema")
@@ -46,7 +46,7 @@ def view_of(tool: object) -> ToolView:
             return ToolView(
                 name if isinstance(name, str) else "",
                 description if isinstance(description, str) else "",
-                schema,
+                cast("object", schema),
                 output,
                 "MCP",
             )
@@ -83,17 +83,12 @@ def input_schema_of(tool: object) -> object:
     """Return `read_tool(tool).input_schema`; for a definition as JSON in a tenth of the time. Raises as `read_tool`."""
     if type(tool) is dict:
         found = cast("dict[str, object]", tool).get("inputSchema")
-        if found is not None and not _is_boxed(found):
-            return found
+        if type(found) is dict and "json" not in found:
+            return cast("object", found)
     return read_tool(tool).input_schema  # pyright: ignore[reportUnknownArgumentType]
 
 
 _EMPTY_TOOL: Final = ToolView("", "", None, None)
-
-
-def _is_boxed(schema: object) -> bool:
-    """Whether it is the schema of a Bedrock tool, `{"json": {…}}`."""
-    return type(schema) is dict and len(cast("dict[str, object]", schema)) == 1 and "json" in schema
 
 
 def _read(tool: object) -> ToolView | None:

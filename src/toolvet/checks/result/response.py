@@ -82,7 +82,7 @@ def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolR
     try:
         if type(result) is dict:
             members = cast("Mapping[object, object]", result)
-            if shape == "mcp" or is_plainly_mcp(members):
+            if shape == "mcp" or "isError" in members or is_plainly_mcp(members):
                 return _read(members)
         foreign = None if shape == "mcp" else read_foreign(given)
         if foreign is not None:
