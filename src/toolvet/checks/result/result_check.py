@@ -10,7 +10,7 @@ any_response = true
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
 import msgspec
 
@@ -93,11 +93,19 @@ class ResultCheck:
             # What cannot be looked for is refused now, and not with the first result.
             check_result({}, {}, None, **_options((section,)))
 
-    def __call__(self, tool: object, arguments: object, result: object, category: str | None = None) -> ResultVerdict:
+    def __call__(
+        self,
+        tool: object,
+        arguments: object,
+        result: object,
+        category: str | None = None,
+        *,
+        shape: Literal["any", "mcp"] = "any",
+    ) -> ResultVerdict:
         """Judge one response of a tool; see `check_result`."""
         if self._is_default:
-            return check_result(tool, arguments, result, category)
-        return check_result(tool, arguments, result, category, **self._of(view_of(tool).name))
+            return check_result(tool, arguments, result, category, shape=shape)
+        return check_result(tool, arguments, result, category, shape=shape, **self._of(view_of(tool).name))
 
     def _of(self, tool: str) -> "_ResultOptions":
         found = self._known.get(tool)

@@ -37,6 +37,7 @@ class Evidence:
 
     def __init__(self, outcomes: Sequence[CallOutcome], question: str | Sequence[object] | None) -> None:
         self.outcomes = outcomes
+        self._told = [outcome for outcome in outcomes if not outcome.is_own_report]
         self._question = words_of_others(question)
         self.asked = bool(self._question)
 
@@ -44,7 +45,7 @@ class Evidence:
     def texts(self) -> list[str]:
         """Every text of it: results, then arguments, then the question."""
         found: list[str] = []
-        for outcome in self.outcomes:
+        for outcome in self._told:
             found += _texts(outcome.call.result)
         return found
 
@@ -61,7 +62,12 @@ class Evidence:
 
     @cached_property
     def opaque(self) -> bool:
-        """Whether it holds what cannot be read here (images, sound), or nothing, or too much."""
+        """Whether it holds what cannot be read here (images, sound), or nothing, or too much.
+
+        Where toolvet refused every call, that there is nothing is known.
+        """
+        if self.outcomes and not self._told:
+            return False
         if not any(self.texts) or sum(map(len, self.texts)) > _MOST_READ:
             return True
         # A result that the API keeps to itself, as that of its own web search, may have said anything.
@@ -147,7 +153,7 @@ def _goes_on(beside: str) -> bool:
 def _texts(result: object) -> list[str]:
     found = texts_of(result)
     response = as_response(result)
-    if is_object(response) and "content" in response and response.get("structuredContent") is not None:
+    if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
         found.append(_written(response["structuredContent"]))
     return [text for text in found if text]
 
@@ -178,7 +184,7 @@ def _written(value: object) -> str:
 def _figures(outcomes: Sequence[CallOutcome], question: str) -> Figures:
     walk = _EvidenceWalk()
     for outcome in outcomes:
-        for text in _texts(outcome.call.result):
+        for text in () if outcome.is_own_report else _texts(outcome.call.result):
             walk.text(text)
         arguments = outcome.call.arguments
         if isinstance(arguments, str):

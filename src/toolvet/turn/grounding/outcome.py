@@ -8,17 +8,18 @@ from functools import cache, lru_cache
 import msgspec
 
 from toolvet.causes import ErrorKind, State
-from toolvet.checks.result import ResultMetadata, check_result, failure_sentence
+from toolvet.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
 from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
+from toolvet.turn.grounding.own_report import is_own_report
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
 _LONGEST_END = 60
 _MOST_SEARCHED = 20_000
 _LONGEST_NAME = 120
-_LONGEST_SCALAR = 10_000
+_NOTHING = {"content": [{"type": "text", "text": ""}]}
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
 
@@ -52,6 +53,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """What went wrong, as `check_result` says."""
     metadata: ResultMetadata | None = None
     """What its result consists of, where `check_result` judged it."""
+    is_own_report: bool = False
+    """Whether toolvet refused the call: then nothing in the result is from the tool."""
 
     @property
     def went_on(self) -> bool:
@@ -83,6 +86,9 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     if call.result is None or isinstance(call.result, Unknown):
         return CallOutcome(call, CallStatus.FAILED if call.failed else CallStatus.SILENT, "")
     response = as_response(call.result)
+    if is_own_report(response):
+        state = State.INVALID_INPUT
+        return CallOutcome(call, CallStatus.FAILED, _words(response), state=state, rejected=True, is_own_report=True)
     if call.failed and is_object(response):
         response = {**response, "isError": True}
     verdict = check_result({"name": call.name}, call.arguments, response)
@@ -94,19 +100,8 @@ def outcome_of(call: ToolCall) -> CallOutcome:
 
 
 def as_response(result: object) -> object:
-    """A result as an MCP result: text and bare JSON values become what a server would have sent."""
-    if isinstance(result, str):
-        return {"content": [{"type": "text", "text": result}]}
-    if is_object(result):
-        known = "content" in result or "structuredContent" in result or "jsonrpc" in result
-        return result if known else {"structuredContent": result}
-    if is_array(result):
-        if result and all(is_object(block) and isinstance(block.get("type"), str) for block in result):
-            return {"content": result}
-        return {"structuredContent": result}
-    if result is None or isinstance(result, bool | int | float | bytes):
-        return {"content": [{"type": "text", "text": "" if result is None else str(result)[:_LONGEST_SCALAR]}]}
-    return result
+    """A result of any shape as a result of MCP; an object of an SDK stays as it is."""
+    return _NOTHING if result is None else as_mcp(result)
 
 
 def _words(result: object) -> str:
