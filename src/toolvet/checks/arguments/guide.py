@@ -123,6 +123,15 @@ class Guide:
             known = self._facts[pointer] = Facts([part] if part is not None else [])
         return known
 
+    def facts_at(self, place: str) -> Facts | None:
+        """The facts of the value at `place`, a JSON Pointer into a call; None where a union leaves them open."""
+        here = self.facts("")
+        for step in pointer_steps(place):
+            if here.demands.choices:
+                return None
+            here = here.item(int(step)) if here.types == ("array",) and step.isdecimal() else here.member(step)
+        return here
+
     def _find(self, pointer: str) -> Subschema | None:
         steps = pointer_steps(pointer)
         found = _part_at(self.root, steps)

@@ -26,6 +26,7 @@ from toolvet.schema.json_value import (
     type_name,
 )
 from toolvet.schema.numbers import exact, interval, plain
+from toolvet.schema.repairs.misnamed import Misnamed, find_misnamed
 from toolvet.schema.violation import Violation
 
 _LARGEST: Final = Fraction(10**15)
@@ -129,11 +130,26 @@ class _IssueCollector:
         if not sent or len(sent) > _COMPARED:
             return fix
         declared = self.guide.facts(violation.schema_pointer.rpartition("/")[0]).demands.declared()
-        found = similar_strings(member, [name for name in sent if name not in declared])
-        if not found:
+        unknown = [name for name in sent if name not in declared]
+        similar = similar_strings(member, unknown)
+        misnamed = self._misnamed(violation.pointer, sent) if len(unknown) == 1 and not similar else None
+        if misnamed is not None and misnamed.meant == member:
+            similar = (misnamed.sent,)
+        if not similar:
             return fix
         template = wording().text["renamed"]
-        return f"{template.format(name=show_name(found[0]), other=member)}{fix.partition(':')[2] or '.'}"
+        return f"{template.format(name=show_name(similar[0]), other=member)}{fix.partition(':')[2] or '.'}"
+
+    def _misnamed(self, place: str, sent: Mapping[str, object]) -> Misnamed | None:
+        """The one unknown member of an object that is its one missing member under another name, or None."""
+        facts = self.guide.facts_at(place)
+        if facts is None or facts.impossible or facts.demands.intricate:
+            return None
+        missing = [name for name in facts.demands.required() if name not in sent]
+        judge = self.guide.judge
+        return find_misnamed(
+            facts.demands, sent, missing, lambda parts, value: all(judge.accepts(part, value) for part in parts)
+        )
 
     def _reason(self, violation: Violation, member: str) -> str:
         """` because 'a' is sent`, where the member `a` requires this one."""
@@ -155,6 +171,9 @@ class _IssueCollector:
         free = [declared for declared in facts.demands.declared() if declared not in sent]
         for name in unexpected:
             guesses = similar_strings(name, free)
+            misnamed = None if guesses or len(unexpected) > 1 else self._misnamed(violation.pointer, sent)
+            if misnamed is not None and misnamed.sent == name:
+                guesses = (misnamed.meant,)
             fix = words.fix
             if guesses:
                 rename = wording().text["rename"].format(name=NAME, other=guesses[0])
