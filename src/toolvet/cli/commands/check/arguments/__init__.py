@@ -19,7 +19,8 @@ def command(
 
     Each input object is the arguments of one call, or has them under `arguments` beside the tool's `name` (or `tool`)
     and perhaps an `id`. Text that is no JSON is checked as what a model wrote: the report says what is malformed, and
-    offers what was meant where that is clear. Exits with 1 when a call is not valid.
+    offers what was meant where that is clear. With --json the offer is `error.repair`, where secrets and long texts are
+    masked. Exits with 1 when a call is not valid.
     """
     from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
 

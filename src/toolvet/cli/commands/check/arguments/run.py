@@ -25,17 +25,9 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
         report = check_arguments(tool, arguments)
         failed |= not report.valid
         if as_json:
-            repair = report.repair
             verdict: dict[str, object] = {**identity, "valid": report.valid}
             if not report.valid:
                 verdict |= report.to_dict()
-            if repair is not None:
-                verdict["repair"] = {
-                    "arguments": repair.arguments,
-                    "patch": repair.patch,
-                    "confidence": repair.confidence,
-                    "steps": repair.steps,
-                }
             if report.unchecked is not None:
                 verdict["unchecked"] = report.unchecked
             sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
