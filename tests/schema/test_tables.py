@@ -51,30 +51,15 @@ _UNCHECKED = frozenset(
 )
 
 
+COUNTS = {
+    "days": ("days", "max_days", "days_before", "daysSince", "last_n_days", "years_back", "hours"),
+    "limit": ("limit", "date_limit", "count", "date_count", "numDates", "number_of_dates"),
+    "max": ("max_date", "maxResults", "max_tokens", "max_time", "lines_after"),
+}
+
+
 @pytest.mark.parametrize("kind", ["integer", "number"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "days",
-        "max_days",
-        "days_before",
-        "daysSince",
-        "limit",
-        "date_limit",
-        "count",
-        "date_count",
-        "numDates",
-        "max_date",
-        "maxResults",
-        "max_tokens",
-        "max_time",
-        "number_of_dates",
-        "lines_after",
-        "years_back",
-        "last_n_days",
-        "hours",
-    ],
-)
+@pytest.mark.parametrize("name", [name for names in COUNTS.values() for name in names])
 def test_a_number_that_counts_is_a_small_one(name: str, kind: Literal["integer", "number"]) -> None:
     example: Any = valid_example({"type": "object", "properties": {name: {"type": kind}}})
     assert 0 < example[name] <= 100
