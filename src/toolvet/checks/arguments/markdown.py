@@ -8,7 +8,7 @@ from toolvet.checks.arguments.guide import Guide, SchemaHelp
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.wording_table import as_json, cut, wording
 from toolvet.schema import Repair
-from toolvet.schema.json_value import is_object
+from toolvet.schema.json_value import is_array, is_object
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000
@@ -167,12 +167,17 @@ def _render_properties(guide: Guide) -> str:
         if each.constraints:
             lines.append(f"  Constraints: {', '.join(each.constraints)}")
         if each.examples:
-            lines.append(f"  Examples: {', '.join(map(as_json, each.examples))}")
+            lines.append(f"  Examples: {_list_examples(each.examples)}")
     if found.omitted:
         lines.append(f"- … and {found.omitted} more")
     if found.properties:
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def _list_examples(examples: Sequence[object]) -> str:
+    """Examples with commas between them; those that are arrays as one array, so that `["a"]` is not read as two."""
+    return as_json(list(examples)) if any(map(is_array, examples)) else ", ".join(map(as_json, examples))
 
 
 def _render_suggestions(suggestions: Sequence[str]) -> str:
