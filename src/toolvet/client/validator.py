@@ -17,7 +17,7 @@ from typing import Final, cast
 from toolvet.checks.capability import LEVELS, Announcement, Level, bare_name
 from toolvet.client.catalogue import ToolDefinitions
 from toolvet.client.connection import CallTool, Connection, ListTools, OfCallables, OverriddenConnection, connection_of
-from toolvet.client.fallback import validate_by_schema
+from toolvet.client.fallback import log_fallback, validate_by_schema
 from toolvet.client.native import NativeValidator, Question
 from toolvet.client.offer import Offer
 from toolvet.client.validation import InvalidArgumentsError, NativeValidationError, Validation
@@ -189,6 +189,8 @@ class Validator:
         if failure is not None:
             notes.append(f"The validation that the server announces failed, so only the schema was checked: {failure}")
             _LOG.warning("'%s' was checked by its schema only: %s", question.tool, failure)
+        elif offer.announcement is None:
+            log_fallback(question.tool)
         verdict = await validate_by_schema(self._catalogue, question.tool, question.arguments, self._timeout)
         return Validation(
             tool=question.tool,

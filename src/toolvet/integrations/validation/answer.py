@@ -24,7 +24,7 @@ async def answered(
 
     Args:
         validation: what the server validates.
-        arguments: those of the `validate` call: `{"tool": …, "arguments": …}`, or `{"calls": […]}`.
+        arguments: those of the `validate` call: `{"tool": …, "arguments": …}`, and `calls` for a batch.
         tools: the definitions of the server's tools, by name.
 
     Returns:
@@ -77,7 +77,9 @@ def _batch_reply(request: ValidationRequest, replies: Sequence[ValidationReply])
     together = ValidationReply(
         valid=all(reply.valid for reply in replies),
         messages=tuple(
-            Message(f"calls[{position}] {call.tool}: {each.message}", each.severity, f"/calls/{position}{each.path}")
+            Message(
+                f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
+            )
             for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
             for each in reply.messages
         ),
