@@ -14,6 +14,9 @@ A response of any shape is read once into plain parts and then judged. The first
     a malformed block, structured content without its text  partially_working, 70
     everything else                                         fully_working, 100
 
+The envelope of a failure (`envelopes.py`) decides before all words: its `error_type` and `error_code` say what went
+wrong, and its `error` is the evidence. Only the caller's own strong patterns outweigh it.
+
 An error is a **business error** when the tool worked and refused the call. First match wins:
 
     the server broke its own outputSchema, or could not start what it runs     failure
@@ -23,7 +26,7 @@ An error is a **business error** when the tool worked and refused the call. Firs
     the words of a crash or of broken infrastructure (`veto` phrases)          failure
     code -32601; an HTTP status of 5xx, 407, 408, 499                          failure
     a phrase of business logic, the caller's own pattern, or HTTP 4xx          business
-    the code or the name of the error (`codes.toml`)                           either
+    the code or the name of the error (`toolvet.causes`)                       either
     a vague phrase ("must be", "exceeded") with any second factor              business
     a plain sentence without a technical word, with any second factor          business
     nothing of these, in a tool that runs a program of its caller              business
@@ -41,6 +44,7 @@ All phrases are data in `patterns/`, one file per state; adding one touches that
 """
 
 from toolvet.checks.result.check import check_result, extract_metadata, is_business_logic_error
+from toolvet.checks.result.envelopes import failure_sentence
 from toolvet.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.checks.result.own_words import BadRule
 from toolvet.checks.result.refusal import is_framework_refusal
@@ -48,22 +52,18 @@ from toolvet.checks.result.result_check import FactorEntry, RegexEntry, ResultCh
 from toolvet.checks.result.sentence import is_foreign
 from toolvet.checks.result.verdict import (
     Classification,
-    ErrorKind,
     Factor,
     Leak,
     LeakKind,
     OutputSchemaValidation,
     ResultMetadata,
     ResultVerdict,
-    Retry,
-    State,
     overall_confidence,
 )
 
 __all__ = [
     "BadRule",
     "Classification",
-    "ErrorKind",
     "Factor",
     "FactorEntry",
     "Leak",
@@ -76,11 +76,10 @@ __all__ = [
     "ResultMetadata",
     "ResultSettings",
     "ResultVerdict",
-    "Retry",
-    "State",
     "ToolResultSettings",
     "check_result",
     "extract_metadata",
+    "failure_sentence",
     "is_business_logic_error",
     "is_foreign",
     "is_framework_refusal",

@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.checks.result.verdict import ErrorKind
+from toolvet.causes import ErrorKind
 from toolvet.discover.toml import read_toml
 
 
@@ -20,6 +20,8 @@ class Ground(StrEnum):
     """A validation library's own words, a JSON-RPC code."""
     CALLER_TEXT = "caller_text"
     """An error of a text that the caller wrote."""
+    ENVELOPE = "envelope"
+    """The type or code of an envelope: the server says it itself."""
     PHRASE = "phrase"
     """A phrase of business logic."""
     VETO = "veto"

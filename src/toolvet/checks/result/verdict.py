@@ -1,10 +1,12 @@
 """What `check_result` answers with: the nouns, and their JSON form."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
 import msgspec
+
+from toolvet.causes import ErrorKind, Retry, State
 
 
 class Classification(StrEnum):
@@ -23,77 +25,6 @@ class Classification(StrEnum):
 
 
 _WEIGHTS = {"fully_working": 1.0, "partially_working": 0.7, "connectivity_only": 0.3, "error": 0.2, "broken": 0.0}
-
-
-class ErrorKind(StrEnum):
-    """Who is at fault: the call (the tool rejected it, and works), or the tool and what it depends on."""
-
-    BUSINESS = "business"
-    TOOL_FAILURE = "tool_failure"
-
-
-class Retry(StrEnum):
-    """What a caller should do before calling again."""
-
-    FIX_ARGUMENTS = "fix_arguments"
-    BACKOFF = "backoff"
-    REAUTHENTICATE = "reauthenticate"
-    NEVER = "never"
-
-
-class State(StrEnum):
-    """What went wrong. The first eight are business logic, the others are failures of the tool."""
-
-    NOT_FOUND = "not_found"
-    INVALID_INPUT = "invalid_input"
-    UNAUTHORIZED = "unauthorized"
-    FORBIDDEN = "forbidden"
-    CONFLICT = "conflict"
-    RULE = "rule"
-    QUOTA = "quota"
-    RATE_LIMITED = "rate_limited"
-
-    TIMEOUT = "timeout"
-    UNREACHABLE = "unreachable"
-    UNAVAILABLE = "unavailable"
-    INTERNAL = "internal"
-    CRASH = "crash"
-    MISCONFIGURED = "misconfigured"
-    UNSUPPORTED = "unsupported"
-    INVALID_OUTPUT = "invalid_output"
-    UNKNOWN = "unknown"
-
-    @property
-    def is_business(self) -> bool:
-        """Whether an error of this state is business logic: the tool worked, and refused the call."""
-        return self in _BUSINESS
-
-    @property
-    def retry(self) -> Retry | None:
-        """What helps against it; None where that is not known."""
-        return _RETRIES[self]
-
-
-_BUSINESS = frozenset(tuple(State)[:8])
-_RETRIES: dict[str, Retry | None] = {
-    "not_found": Retry.FIX_ARGUMENTS,
-    "invalid_input": Retry.FIX_ARGUMENTS,
-    "unauthorized": Retry.REAUTHENTICATE,
-    "forbidden": Retry.NEVER,
-    "conflict": Retry.FIX_ARGUMENTS,
-    "rule": Retry.FIX_ARGUMENTS,
-    "quota": Retry.NEVER,
-    "rate_limited": Retry.BACKOFF,
-    "timeout": Retry.BACKOFF,
-    "unreachable": Retry.BACKOFF,
-    "unavailable": Retry.BACKOFF,
-    "internal": Retry.BACKOFF,
-    "crash": Retry.NEVER,
-    "misconfigured": Retry.NEVER,
-    "unsupported": Retry.NEVER,
-    "invalid_output": Retry.NEVER,
-    "unknown": None,
-}
 
 
 class LeakKind(StrEnum):
@@ -151,7 +82,9 @@ class OutputSchemaValidation(msgspec.Struct, frozen=True):
 class ResultMetadata(msgspec.Struct, frozen=True):
     """What a response consists of. `content_types` are unique, in the order in which they were first seen.
 
-    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error.
+    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error. `warnings`,
+    `pagination`, `content_fidelity` and `dropped_content_ids` are what the `meta` of an envelope says (response-v2);
+    their JSON members are absent where it says nothing.
     """
 
     content_types: tuple[str, ...] = ()
@@ -161,6 +94,10 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     has_structured_content: bool = False
     has_meta: bool = False
     output_schema_validation: OutputSchemaValidation | None = None
+    warnings: tuple[str, ...] = ()
+    pagination: Mapping[str, object] | None = None
+    content_fidelity: str | None = None
+    dropped_content_ids: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -174,6 +111,14 @@ class ResultMetadata(msgspec.Struct, frozen=True):
         }
         if self.output_schema_validation is not None:
             found["outputSchemaValidation"] = self.output_schema_validation.to_dict()
+        if self.warnings:
+            found["warnings"] = list(self.warnings)
+        if self.pagination is not None:
+            found["pagination"] = dict(self.pagination)
+        if self.content_fidelity is not None:
+            found["contentFidelity"] = self.content_fidelity
+        if self.dropped_content_ids:
+            found["droppedContentIds"] = list(self.dropped_content_ids)
         return found
 
 

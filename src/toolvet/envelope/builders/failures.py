@@ -7,9 +7,9 @@ sentence about what to do.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from toolvet.causes import ErrorCode
 from toolvet.envelope.builders.arguments import FieldError, copy_text
 from toolvet.envelope.builders.responses import error_response
-from toolvet.envelope.contract.vocabulary import ErrorCode
 from toolvet.envelope.request import checked_id, current_request_id
 from toolvet.envelope.response import Envelope
 
