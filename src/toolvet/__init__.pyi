@@ -15,11 +15,14 @@ from toolvet.checks.answer import (
     SignalType as SignalType,
 )
 from toolvet.checks.arguments import (
+    ArgumentCheck as ArgumentCheck,
     ArgumentReport as ArgumentReport,
     Issue as Issue,
     PropertyHelp as PropertyHelp,
     SchemaHelp as SchemaHelp,
+    Wording as Wording,
     check_arguments as check_arguments,
+    read_wording as read_wording,
 )
 from toolvet.checks.result import (
     Classification as Classification,
@@ -87,6 +90,7 @@ from toolvet.schema import (
 from toolvet.settings import (
     Settings as Settings,
     load_settings as load_settings,
+    load_wording as load_wording,
 )
 from toolvet.turn import (
     AnswerCheck as AnswerCheck,

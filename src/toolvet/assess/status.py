@@ -62,8 +62,8 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
 
     A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages (where no
     message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those
-    that share a call with an earlier one. A tool with a finding of severity error scores at most 50. The server scores the
-    mean of its exercised tools.
+    that share a call with an earlier one. A tool with a finding of severity error scores at most 50. The server
+    scores the mean of its exercised tools.
     """
     faulty = {tool for finding in findings if finding.severity is Severity.ERROR for tool in finding.concerns}
     scores: list[float] = []

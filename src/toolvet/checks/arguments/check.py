@@ -3,18 +3,20 @@
 import json
 from typing import cast
 
+import msgspec
 import orjson
 
 from toolvet.checks.arguments.correction import find_correction, find_correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
 from toolvet.checks.arguments.issue_collector import collect_issues, syntax_issue
 from toolvet.checks.arguments.report import ArgumentReport
+from toolvet.checks.arguments.wording_table import Wording, worded
 from toolvet.schema import Repair, Schema, compiled
 from toolvet.schema.json_value import is_object
 from toolvet.tool import input_schema_of
 
 
-def check_arguments(tool: object, arguments: object) -> ArgumentReport:
+def check_arguments(tool: object, arguments: object, *, wording: Wording | None = None) -> ArgumentReport:
     """Check the arguments of a call before it goes out.
 
     Nothing is fetched, changed or raised.
@@ -22,6 +24,7 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
     Args:
         tool: a tool definition with an `inputSchema`: a mapping, or an object of the official SDK or FastMCP.
         arguments: any value. A JSON text of an object counts as that object.
+        wording: the texts of the report, from `read_wording`; None for those of toolvet.
 
     Returns:
         The report. A tool without a usable schema lets every call pass; `unchecked` says why.
@@ -33,6 +36,9 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
         >>> check_arguments(tool, {}).issues[0].fix
         "Add 'port': provide any value."
     """
+    if wording is not None:
+        with worded(wording):
+            return _worded_by(wording, check_arguments(tool, arguments))
     schema = input_schema_of(tool)
     if schema is None:
         return ArgumentReport(tool, None, arguments)
@@ -42,6 +48,28 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
     if isinstance(arguments, str | bytes | bytearray):
         return _check_text(tool, ready, arguments)
     return _report_invalid(tool, ready, arguments)
+
+
+class ArgumentCheck:
+    """`check_arguments` with the same wording for many calls; `Settings.argument_check` makes one.
+
+    Example:
+        >>> check = ArgumentCheck()
+        >>> check({"name": "sail", "inputSchema": {"type": "object"}}, {}).valid
+        True
+    """
+
+    def __init__(self, wording: Wording | None = None) -> None:
+        self._wording = wording
+
+    def __call__(self, tool: object, arguments: object) -> ArgumentReport:
+        """Check the arguments of one call; see `check_arguments`."""
+        return check_arguments(tool, arguments, wording=self._wording)
+
+
+def _worded_by(wording: Wording, report: ArgumentReport) -> ArgumentReport:
+    """The report, which makes its later texts by the same wording."""
+    return msgspec.structs.replace(report, _wording=wording)
 
 
 def _report_invalid(tool: object, ready: Schema, arguments: object) -> ArgumentReport:

@@ -13,7 +13,7 @@ from toolvet.checks.arguments.placeholders import NAME, Subject, texts_for
 from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.similarity import similar_strings
 from toolvet.checks.arguments.union import intended_form
-from toolvet.checks.arguments.wording_table import wording
+from toolvet.checks.arguments.wording_table import phrase, text
 from toolvet.schema.json_value import (
     elements,
     is_array,
@@ -137,8 +137,8 @@ class _IssueCollector:
             similar = (misnamed.sent,)
         if not similar:
             return fix
-        template = wording().text["renamed"]
-        return f"{template.format(name=show_name(similar[0]), other=member)}{fix.partition(':')[2] or '.'}"
+        renamed = text("renamed", name=show_name(similar[0]), other=member)
+        return f"{renamed}{fix.partition(':')[2] or '.'}"
 
     def _misnamed(self, place: str, sent: Mapping[str, object]) -> Misnamed | None:
         """The one unknown member of an object that is its one missing member under another name, or None."""
@@ -157,7 +157,7 @@ class _IssueCollector:
         rules = members(None if part is None else part.schema)
         sent = members(violation.instance)
         found = next((name for name, wanted in rules.items() if name in sent and member in names(wanted)), None)
-        return "" if found is None else f" because '{found}' is sent"
+        return "" if found is None else phrase("because", reason=phrase("is_sent", name=found))
 
     def add_unknown(self, violation: Violation) -> None:
         """An issue for each member that the schema does not allow."""
@@ -176,7 +176,7 @@ class _IssueCollector:
                 guesses = (misnamed.meant,)
             fix = words.fix
             if guesses:
-                rename = wording().text["rename"].format(name=NAME, other=guesses[0])
+                rename = text("rename", name=NAME, other=guesses[0])
                 fix = f"{rename};{fix.partition(';')[2]}"
             place = violation.pointer + pointer((name,))
             self.issues.append(

@@ -14,6 +14,13 @@ def command(
     name: Annotated[str | None, Parameter(help="Which tool of a list; not needed when there is one.")] = None,
     json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
     max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to so many characters.")] = None,
+    settings: Annotated[
+        Path | None,
+        Parameter(
+            help="Own texts, as [checks.arguments] wording = FILE. "
+            "[default: toolvet.toml, or tool.toolvet in pyproject.toml]"
+        ),
+    ] = None,
 ) -> int:
     """Check the arguments of calls against a tool's inputSchema, and say how to mend them.
 
@@ -24,4 +31,4 @@ def command(
     """
     from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
 
-    return check_calls(file, tool, name, as_json=json, max_chars=max_chars)
+    return check_calls(file, tool, name, settings=settings, as_json=json, max_chars=max_chars)

@@ -7,22 +7,25 @@ from typing import Final
 
 import orjson
 
-from toolvet.checks.arguments import check_arguments
 from toolvet.cli.commands.check.records import Record, read_input, read_records
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_object, members
+from toolvet.settings import load_settings
 
 _CALL_KEYS: Final = frozenset({"id", "name", "tool", "arguments"})
 
 
-def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None) -> int:
+def check_calls(
+    file: str, tool_file: Path, name: str | None, *, settings: Path | None, as_json: bool, max_chars: int | None
+) -> int:
     """Check every call; return 1 when one is not valid, else 0."""
+    check = load_settings(settings).argument_check()
     tools = _read_tools(tool_file)
     failed = False
     for record in read_records(file):
         identity, called, arguments = _read_call(record)
         tool = _choose(tools, called or name, tool_file, record.place)
-        report = check_arguments(tool, arguments)
+        report = check(tool, arguments)
         failed |= not report.valid
         if as_json:
             verdict: dict[str, object] = {**identity, "valid": report.valid}
