@@ -1,7 +1,7 @@
 """The texts of a report, from `wording.toml` or a table of the user's own, and the formatting of values in them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -57,7 +57,7 @@ def wording() -> Wording:
 
 
 @contextmanager
-def worded(table: Wording | None) -> Iterator[None]:
+def worded(table: Wording | None) -> Generator[None]:
     """Make the texts in this block by `table`; None is the table of toolvet."""
     token = _CURRENT.set(table)
     try:

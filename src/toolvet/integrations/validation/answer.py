@@ -14,7 +14,7 @@ from toolvet.checks.capability import (
     bare_name,
     parse_request,
 )
-from toolvet.integrations.validation.tool_validation import OnStep, Steps, ToolValidation
+from toolvet.integrations.validation.tool_validation import OnStep, ProgressSteps, ToolValidation
 
 
 async def answered(
@@ -86,7 +86,7 @@ async def _judge_batch(
     on_progress: OnStep | None,
 ) -> list[ValidationReply]:
     """A reply for each call, in their order; `on_progress` is told of each when it is there."""
-    steps = Steps(on_progress, len(request.calls))
+    steps = ProgressSteps(on_progress, len(request.calls))
 
     async def judge(call: ValidationCall) -> ValidationReply:
         reply = await _judge(validation, request, call, tools)

@@ -218,7 +218,7 @@ class ToolValidation:
         wanted = LEVELS if levels is None else tuple(levels)
         chosen = [each for each in self._validators.get(found.tool, ()) if each.level in wanted]
         given = {**(context or {}), "tool": found.tool, "purpose": purpose}
-        steps = Steps(on_progress, 1 + len(chosen))
+        steps = ProgressSteps(on_progress, 1 + len(chosen))
         await steps.done("the schema allows the arguments")
         findings = await self._run(found.tool, chosen, arguments, given, steps)
         messages = [message for finding in findings for message in finding.messages]
@@ -254,7 +254,7 @@ class ToolValidation:
         validators: Sequence[ServerValidator],
         arguments: object,
         context: Mapping[str, object],
-        steps: "Steps",
+        steps: "ProgressSteps",
     ) -> Sequence[Findings]:
         """The findings of each validator, from the cache where they are still valid. Failures are not kept."""
         if not validators:
@@ -292,7 +292,7 @@ class ToolValidation:
         return (validator for validators in self._validators.values() for validator in validators)
 
 
-class Steps:
+class ProgressSteps:
     """Counts the steps of one judgement, and tells of each."""
 
     def __init__(self, on_progress: OnStep | None, total: int) -> None:
