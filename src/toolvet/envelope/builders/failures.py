@@ -299,7 +299,7 @@ def rate_limit_error(
     period: str,
     retry_after_seconds: float,
     *,
-    remaining: int | None = 0,
+    remaining: int | None = None,
     reset_at: str | float | datetime | None = None,
     remediation: str | None = None,
     request_id: str | None = None,
@@ -310,7 +310,7 @@ def rate_limit_error(
         limit: how many calls are allowed in a period.
         period: its name, such as "minute".
         retry_after_seconds: after how many seconds to try again, also into `meta.rate_limit.retry_after`.
-        remaining: how many calls are left in this period; None leaves it out.
+        remaining: how many calls are left in this period, mostly 0; None leaves it out.
         reset_at: when the period ends: RFC 3339, epoch seconds, or a datetime with a time zone.
         remediation: defaults to a request to wait that long.
         request_id: defaults to that of the surrounding `request_id(...)`.
@@ -370,17 +370,16 @@ def unavailable_error(
     Args:
         message: what does not answer.
         retry_after_seconds: after how many seconds to try again, where that is known.
-        remediation: defaults to a request to retry with backoff, after that time where it is known.
+        remediation: defaults to a request to retry, after that time or, where none is known, with backoff.
         request_id: defaults to that of the surrounding `request_id(...)`.
 
     Example:
         >>> unavailable_error(retry_after_seconds=30).data["remediation"]
-        'Retry after 30 seconds. If it is still unavailable, retry with exponential backoff.'
+        'Retry after 30 seconds.'
     """
     backoff = "Retry with exponential backoff."
     if retry_after_seconds is not None:
-        wait = f"Retry after {_seconds(retry_after_seconds)}."
-        backoff = f"{wait} If it is still unavailable, retry with exponential backoff."
+        backoff = f"Retry after {_seconds(retry_after_seconds)}."
     return error_response(
         message,
         error_code=ErrorCode.UNAVAILABLE,
