@@ -22,7 +22,7 @@ import jsonschema  # type: ignore[import-untyped]
 from pydantic import BaseModel, EmailStr, Field, StringConstraints, TypeAdapter, ValidationError
 
 from toolvet import check_arguments
-from toolvet.checks.arguments.guide import guide_of
+from toolvet.checks.arguments.guide import _guide
 from toolvet.schema import compiled
 from toolvet.schema.compilation import _CACHE
 
@@ -99,7 +99,7 @@ def ours() -> dict[str, float]:
 
     def help_anew() -> None:
         _CACHE.clear()
-        guide_of.cache_clear()
+        _guide.cache_clear()
         check_arguments(TOOL, FIVE).to_text()
 
     measured = {

@@ -106,9 +106,52 @@ def test_factors_weights_and_a_threshold_decide_what_no_word_decides(tmp_path: P
     assert judged("shop_lint", "Error: user 7 not found in cache", is_error=False).error_without_flag
 
 
+TYPES = """
+[checks.result.factors.ledger]
+pattern = "ledger"
+weight = 4
+
+[checks.result.thresholds]
+validation_expected = 0.2
+other = 0.9
+
+[checks.result.tools.get_pulse]
+expects_validation = false
+
+[checks.result.tools.quux]
+expects_validation = true
+
+[checks.result.tools."bank_*"]
+threshold = 0.2
+"""
+
+
+def test_a_type_of_tool_has_its_threshold_and_a_name_its_exception(tmp_path: Path) -> None:
+    path = tmp_path / "toolvet.toml"
+    path.write_text(TYPES, encoding="utf-8")
+    check = load_settings(path).result_check()
+    error = {"isError": True, "content": [{"type": "text", "text": "zorp::blick ledger 0x1f"}]}
+    kinds = {name: check({"name": name}, {}, error).error_kind for name in ("get_zig", "zig", "get_pulse", "quux")}
+    assert kinds == {"get_zig": "business", "zig": "tool_failure", "get_pulse": "tool_failure", "quux": "business"}
+    # What is said of some tools wins over what is said of all.
+    assert check({"name": "bank_zig"}, {}, error).error_kind == "business"
+
+
+def test_the_factor_of_the_name_follows_the_exception() -> None:
+    error = {"isError": True, "content": [{"type": "text", "text": "User 7 not found"}]}
+    named = {True: "quux", False: ""}
+    for expects, word in named.items():
+        name = "quux" if expects else "get_user"
+        verdict = toolvet.check_result({"name": name}, {}, error, expects_validation=expects)
+        (factor,) = (each for each in verdict.factors if each.name == "validation_expected_tool")
+        assert (factor.present, factor.evidence or "") == (expects, word)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("thresholds = { shop = 0.2 }", "there is no type of tool 'shop'; there are validation_expected, other"),
+        ("thresholds = { other = 3 }", "the threshold of 'other' must be a number from 0 to 1, not 3.0"),
         ("weights = { luck = 2 }", "there is no factor 'luck'; there are mcp_error_code"),
         ("threshold = 2.0", "threshold must be a number from 0 to 1, not 2.0"),
         ("factors.ledger = { pattern = 'a', weight = -1 }", "the weight of 'ledger' must be a whole number"),

@@ -15,11 +15,14 @@ from toolvet.checks.answer import (
     SignalType as SignalType,
 )
 from toolvet.checks.arguments import (
+    ArgumentCheck as ArgumentCheck,
     ArgumentReport as ArgumentReport,
     Issue as Issue,
     PropertyHelp as PropertyHelp,
     SchemaHelp as SchemaHelp,
+    Wording as Wording,
     check_arguments as check_arguments,
+    read_wording as read_wording,
 )
 from toolvet.checks.result import (
     Classification as Classification,
@@ -43,11 +46,13 @@ from toolvet.envelope import (
     WarningDetail as WarningDetail,
     check_envelope as check_envelope,
     conflict_error as conflict_error,
+    duplicate_entry_error as duplicate_entry_error,
     error_response as error_response,
     feature_disabled_error as feature_disabled_error,
     fit_response as fit_response,
     forbidden_error as forbidden_error,
     internal_error as internal_error,
+    invalid_format_error as invalid_format_error,
     missing_required_error as missing_required_error,
     not_found_error as not_found_error,
     rate_limit_error as rate_limit_error,
@@ -91,6 +96,7 @@ from toolvet.schema import (
 from toolvet.settings import (
     Settings as Settings,
     load_settings as load_settings,
+    load_wording as load_wording,
 )
 from toolvet.turn import (
     AnswerCheck as AnswerCheck,

@@ -14,6 +14,9 @@ unknown-tool-answer = "info"
 [checks.answer]                # the options of `check_answer`
 packs = ["medical"]
 
+[checks.arguments]
+wording = "wording.toml"       # the texts of reports, in another language or voice
+
 [checks.result]                # those of `check_result`, also tool by tool
 extra_patterns = ["margin too low"]
 
@@ -35,6 +38,7 @@ from toolvet.schema.json_value import members
 from toolvet.session.policy import ProxySettings, ToolSettings
 
 if TYPE_CHECKING:
+    from toolvet.checks.arguments import ArgumentCheck, Wording
     from toolvet.turn import AnswerCheck, AnswerOptions
 
 
@@ -77,6 +81,12 @@ class AnswerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     weights: dict[str, float] | None = None
 
 
+class ArgumentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[checks.arguments]`: `wording` is a TOML file with the texts of reports, beside the settings file."""
+
+    wording: str | None = None
+
+
 class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[checks]`: what the user says of findings, answers and results.
 
@@ -86,6 +96,7 @@ class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ignore: tuple[str, ...] = ()
     severity: dict[str, Literal["error", "warning", "info"]] = {}
     answer: AnswerSettings = AnswerSettings()
+    arguments: ArgumentSettings = ArgumentSettings()
     result: ResultSettings = ResultSettings()
 
 
@@ -116,9 +127,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
         return AnswerCheck(**self.answer_options())
 
+    def argument_check(self) -> "ArgumentCheck":
+        """Return the check of arguments that `[checks.arguments]` describes. Raises ConfigError for a bad wording."""
+        # Loaded only when asked for, like the check of answers: it brings the schema engine.
+        from toolvet.checks.arguments import ArgumentCheck  # noqa: PLC0415
+
+        found = self.checks.arguments.wording
+        return ArgumentCheck(None if found is None else load_wording(found))
+
     def result_check(self) -> ResultCheck:
         """Return the check of results that `[checks.result]` describes. Raises as `ResultCheck` does."""
         return ResultCheck(self.checks.result)
+
+
+def load_wording(path: str | Path) -> "Wording":
+    """Return the wording of argument reports in a TOML file.
+
+    `toolvet/checks/arguments/wording.toml` has all keys, and explains them.
+
+    Raises:
+        ConfigError: the file cannot be read, or `read_wording` refuses what is in it.
+    """
+    from toolvet.checks.arguments import read_wording  # noqa: PLC0415 - as above.
+
+    return read_wording(_read_text(Path(path)), str(path))
 
 
 def load_settings(path: Path | None) -> Settings:
@@ -139,12 +171,7 @@ def load_settings(path: Path | None) -> Settings:
 
 
 def _read_file(path: Path) -> Settings:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"not UTF-8: {error.reason} at byte {error.start}", file=str(path)) from error
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    text = _read_text(path)
     try:
         document: object = decode_toml(text, object)
     except msgspec.DecodeError as error:
@@ -163,11 +190,29 @@ def _read_file(path: Path) -> Settings:
         _check_tools(members(members(document).get("proxy")).get("tools"), ToolSettings, "proxy")
         result = members(members(members(document).get("checks")).get("result"))
         _check_tools(result.get("tools"), ToolResultSettings, "checks][result")
-        return msgspec.convert(document, Settings)
+        return _resolved(msgspec.convert(document, Settings), path.parent)
     except msgspec.ValidationError as error:
         problem, keys = _split_problem(str(error))
         place = line_of(text, [*prefix, *keys])
         raise ConfigError(problem, file=str(path), line=place, key=".".join(keys) or None) from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"not UTF-8: {error.reason} at byte {error.start}", file=str(path)) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+def _resolved(settings: Settings, folder: Path) -> Settings:
+    """The settings with paths that hold wherever the program runs."""
+    named = settings.checks.arguments.wording
+    if named is None:
+        return settings
+    arguments = msgspec.structs.replace(settings.checks.arguments, wording=str(folder / named))
+    return msgspec.structs.replace(settings, checks=msgspec.structs.replace(settings.checks, arguments=arguments))
 
 
 def _check_fixtures(fixtures: Mapping[str, object]) -> None:

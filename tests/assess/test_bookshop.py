@@ -51,6 +51,23 @@ def test_a_fine_tool_gets_no_finding(tool: str) -> None:
     assert [finding for finding in report().findings if finding.tool == tool] == []
 
 
+def test_each_called_tool_has_a_happy_path_of_its_own_that_counts_once() -> None:
+    for tool in report().tools:
+        if tool.status == "untested" or tool.skipped is not None:
+            continue
+        happy = [scenario for scenario in tool.scenarios if scenario.category == "happy_path"]
+        assert happy, tool.name
+        made = {scenario.id: scenario for scenario in tool.scenarios}
+        for again in (scenario for scenario in happy if scenario.same_as is not None):
+            first = made[again.same_as or ""]
+            assert (again.arguments, again.outcome, again.passed) == (first.arguments, first.outcome, first.passed)
+            assert f"the same call as '{first.name}'" in again.note
+    shared = [s for tool in report().tools for s in tool.scenarios if s.same_as is not None]
+    sent = [s for tool in report().tools for s in tool.scenarios if s.outcome != "not_run"]
+    assert shared
+    assert report().summary.scenarios == len(sent) - len(shared)
+
+
 def test_fine_tools_work_fully_and_their_error_messages_help() -> None:
     for tool in report().tools:
         if tool.name in {"search_books", "get_book"}:

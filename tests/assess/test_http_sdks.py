@@ -1,16 +1,12 @@
 """The transport of servers on the real SDKs: no error and no warning but for what their authors can switch."""
 
 import asyncio
-import os
-import socket
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.serving import serving
 
 from toolvet.assess import Options, Report, assess
 from toolvet.transport import HttpTarget
@@ -31,27 +27,6 @@ SETTINGS = {
     "fastmcp": "host_origin_protection",
     "mcpserver-open": "TransportSecuritySettings",
 }
-
-
-@contextmanager
-def serving(*command: str, **env: str) -> Iterator[str]:
-    """The URL of a server that this command starts, followed by the port, in a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    words = [word.replace("PORT", str(port)) for word in command]
-    with subprocess.Popen(words, env={**os.environ, **env}, stderr=subprocess.DEVNULL) as process:
-        try:
-            while True:
-                assert process.poll() is None
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    continue
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.kill()
 
 
 @cache

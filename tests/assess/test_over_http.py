@@ -1,14 +1,13 @@
 """The same assessment over Streamable HTTP, in both eras, against the example server on a loopback port."""
 
 import asyncio
-import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from tests.serving import serving
 
 from toolvet.assess import Options, assess
 from toolvet.transport import HttpTarget
@@ -18,21 +17,8 @@ SERVER = Path(__file__).parents[2] / "examples" / "bookshop_server.py"
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, str(SERVER), "--http", str(port)]) as process:
-        try:
-            while True:
-                assert process.poll() is None
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    continue
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.kill()
+    with serving(sys.executable, str(SERVER), "--http", "PORT") as found:
+        yield found
 
 
 @pytest.mark.parametrize(("era", "version"), [("modern", "2026-07-28"), ("legacy", "2025-11-25")])

@@ -259,9 +259,16 @@ def test_arguments_have_an_alias(key: str) -> None:
 def test_a_request_survives_its_own_form() -> None:
     for form in (
         {"tool": "t", "arguments": {}, "levels": ["syntax", "security"], "context": {"user": 7}},
-        {"calls": [{"tool": "t", "arguments": {}}, {"tool": "u", "arguments": [1]}]},
+        {"tool": "t", "arguments": {}, "calls": [{"tool": "u", "arguments": [1]}]},
+        {"tool": "t", "arguments": {}, "calls": []},
     ):
         assert asked(form, max_batch_size=None).to_dict() == form
+
+
+def test_a_batch_may_have_all_its_calls_in_calls() -> None:
+    found = asked({"calls": [{"tool": "t", "arguments": {}}, {"tool": "u", "arguments": [1]}]}, max_batch_size=2)
+    assert found.is_batch
+    assert [call.tool for call in found.calls] == ["t", "u"]
 
 
 @pytest.mark.parametrize(
@@ -271,11 +278,12 @@ def test_a_request_survives_its_own_form() -> None:
         ({"tool": 3}, 1, "'tool' is missing"),
         ({"tool": "t"}, 1, "'arguments' is missing"),
         ({"calls": [{"tool": "t", "arguments": {}}]}, 1, "one call at a time"),
-        ({"calls": []}, 5, "at least one call"),
-        ({"calls": {}}, 5, "at least one call"),
+        ({"calls": []}, 5, "must be a list of calls"),
+        ({"calls": {}, "tool": "t", "arguments": {}}, 5, "must be a list of calls"),
+        ({"tool": "t", "arguments": {}, "calls": [{"tool": "t", "arguments": {}}] * 5}, 5, "6 calls in one batch"),
         ({"calls": [{"tool": "t", "arguments": {}}] * 6}, 5, "6 calls in one batch, but at most 5 are allowed"),
         ({"calls": [{"tool": "t", "arguments": {}}, 3]}, 5, "calls[1]: 'tool' is missing"),
-        ({"calls": [{"tool": "t", "arguments": {}}], "tool": "t"}, 5, "not both"),
+        ({"calls": [{"tool": "t", "arguments": {}}], "tool": "t"}, 5, "'arguments' is missing"),
         ({"tool": "t", "arguments": {}, "levels": ["deep"]}, 1, "syntax, semantic, runtime, security"),
         ({"tool": "t", "arguments": {}, "levels": "syntax"}, 1, "syntax, semantic, runtime, security"),
         ({"tool": "t", "arguments": {}, "levels": ["syntax", 3]}, 1, "syntax, semantic, runtime, security"),
@@ -298,9 +306,17 @@ def test_the_schemas_are_schemas_that_every_model_api_takes(size: int | None) ->
         assert not {"anyOf", "oneOf", "allOf", "not", "enum"} & schema.keys()
 
 
+@pytest.mark.parametrize("size", [1, 10, None])
+def test_every_request_has_what_the_specification_requires(size: int | None) -> None:
+    schema = input_schema(max_batch_size=size)
+    assert schema["required"] == ["tool", "arguments"]
+    call = ValidationCall("t", {})
+    request = ValidationRequest(calls=(call,) * (size or 10), is_batch=size != 1)
+    jsonschema.validate(request.to_dict(), schema)
+
+
 def test_without_batches_the_request_is_the_documented_one() -> None:
     schema = input_schema()
-    assert schema["required"] == ["tool", "arguments"]
     assert "calls" not in cast("dict[str, object]", schema["properties"])
 
 

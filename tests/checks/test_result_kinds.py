@@ -4,7 +4,7 @@
 import pytest
 
 from toolvet.causes import Retry, State
-from toolvet.checks.result import check_result
+from toolvet.checks.result import check_result, extract_metadata
 
 BUSINESS = [
     ("Feature 'bulk_export' is not enabled", State.FEATURE_DISABLED),
@@ -423,3 +423,29 @@ def test_every_state_is_reached_by_some_text() -> None:
 def test_every_state_but_the_unknown_says_what_to_do_next() -> None:
     assert {state for state in State if state.retry is None} == {State.UNKNOWN}
     assert {state.retry for state in State} == {*Retry, None}
+
+
+def test_blocks_of_every_type_are_counted_and_in_the_evidence() -> None:
+    clip = {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}
+    blocks = [
+        {"type": "text", "text": "Here."},
+        clip,
+        clip,
+        {"type": "hologram"},
+        {"type": "hologram"},
+        {"type": "smell"},
+    ]
+    verdict = check_result({"name": "t"}, {}, {"content": blocks})
+    assert verdict.metadata.audio_count == 2
+    assert dict(verdict.metadata.other_counts) == {"hologram": 2, "smell": 1}
+    assert {"Response includes 2 audio clip(s)", "Response includes 2 hologram block(s)"} <= set(verdict.evidence)
+    found = verdict.metadata.to_dict()
+    assert (found["audioCount"], found["otherCounts"]) == (2, {"hologram": 2, "smell": 1})
+    plain = extract_metadata({"name": "t"}, {"content": blocks[:1]})
+    assert (plain.audio_count, dict(plain.other_counts)) == (0, {})
+    assert not {"audioCount", "otherCounts"} & plain.to_dict().keys()
+    # A server may invent a type for every block: names are not kept without end.
+    many = [{"type": f"type{number}"} for number in range(500)]
+    counts = extract_metadata({"name": "t"}, {"content": many}).other_counts
+    assert len(counts) <= 21
+    assert sum(counts.values()) == 500

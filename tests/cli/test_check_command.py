@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,14 +166,27 @@ def test_a_line_of_json_comes_out_for_each_call_that_goes_in(tool: str) -> None:
     first, second = lines(done)
     assert first == {"id": 1, "valid": True}
     assert (second["id"], second["valid"]) == (2, False)
-    assert second["repair"]["arguments"] == {"title": "Emma", "limit": 10}  # type: ignore[index]
+    assert second["error"]["repair"]["arguments"] == {"title": "Emma", "limit": 10}  # type: ignore[index]
 
 
 def test_malformed_text_is_checked_as_what_a_model_wrote(tool: str) -> None:
     done = toolvet("check", "arguments", "--tool", tool, "--json", given="{'title': 'Emma', 'limit': 10,}")
     (report,) = lines(done)
     assert report["valid"] is False
-    assert report["repair"]["arguments"] == {"title": "Emma", "limit": 10}  # type: ignore[index]
+    assert report["error"]["repair"]["arguments"] == {"title": "Emma", "limit": 10}  # type: ignore[index]
+
+
+def test_the_repair_is_in_the_json_once_and_without_secrets(tmp_path: Path) -> None:
+    path = tmp_path / "tool.json"
+    properties = {"api_key": {"type": "string"}, "limit": {"type": "integer"}}
+    path.write_text(json.dumps({"name": "t", "inputSchema": {"type": "object", "properties": properties}}))
+    done = toolvet("check", "arguments", "--tool", str(path), "--json", given='{"api_key": "hunter2x", "limit": "10"}')
+    (report,) = lines(done)
+    assert "repair" not in report
+    repair: Any = report["error"]["repair"]  # type: ignore[index]
+    assert repair["masked"] is True
+    assert repair["arguments"]["limit"] == 10
+    assert "hunter2x" not in done.stdout
 
 
 def test_a_list_of_tools_needs_a_name_and_says_which_there_are(tmp_path: Path) -> None:

@@ -159,7 +159,8 @@ def batch(arguments: Mapping[str, Any]) -> object:
     def one(call: Mapping[str, Any]) -> object:
         return {**VALID, "valid": int(call["arguments"]["path"]) % 2 == 0}
 
-    return text({"results": [one(call) for call in arguments["calls"]]} if "calls" in arguments else one(arguments))
+    first = one(arguments)
+    return text({"results": [first, *map(one, arguments["calls"])]} if "calls" in arguments else first)
 
 
 @pytest.mark.parametrize(
@@ -177,9 +178,20 @@ def batch(arguments: Mapping[str, Any]) -> object:
 def test_calls_go_out_in_batches_as_large_as_announced(options: Mapping[str, object], sizes: list[int]) -> None:
     server = Recorded(batch)
     found = together(server, announced(**options), 5)
-    assert [len(arguments.get("calls", [0])) for _, arguments in server.calls] == sizes
+    assert [1 + len(arguments.get("calls", [])) for _, arguments in server.calls] == sizes
     assert [one.valid for one in found] == [True, False, True, False, True]
     assert {one.method for one in found} == {"native"}
+
+
+def test_the_log_says_why_only_the_schema_was_checked(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "toolvet.client")
+    together(Recorded(batch), {}, 1)
+    assert [record.getMessage() for record in caplog.records] == [
+        "'read' was checked by its schema only: the server announces no toolValidation"
+    ]
+    caplog.clear()
+    together(Recorded(batch), announced(), 1)
+    assert caplog.records == []
 
 
 def test_a_single_call_is_not_a_batch() -> None:
@@ -196,7 +208,8 @@ def test_a_batch_asks_only_for_what_is_not_known_yet() -> None:
         calls = [("read", {"path": str(number)}) for number in range(4)]
         await validator.validate_many(calls[:2])
         found = await validator.validate_many([*calls, ("read", None)])
-        assert [call["arguments"]["path"] for call in server.calls[1][1]["calls"]] == ["2", "3"]
+        asked = server.calls[1][1]
+        assert [call["arguments"]["path"] for call in (asked, *asked["calls"])] == ["2", "3"]
         assert [one.valid for one in found] == [True, False, True, False, False]
         assert found[-1].method == "schema"
 

@@ -21,11 +21,15 @@ from toolvet import (
     FieldError,
     WarningDetail,
     check_envelope,
+    duplicate_entry_error,
     error_response,
+    internal_error,
+    invalid_format_error,
     missing_required_error,
     not_found_error,
     rate_limit_error,
     success_response,
+    unavailable_error,
     validation_error,
 )
 from toolvet.envelope import ContentFidelity, ErrorCode, ErrorType, ResponseContract, WarningCode, request_id
@@ -279,6 +283,51 @@ def test_helpers_say_what_a_reader_expects() -> None:
     assert not_found_error("Task", "t1", error_code="TASK_NOT_FOUND").data["error_code"] == "TASK_NOT_FOUND"
     assert not_found_error("API key", "k").data["remediation"] == "Verify the API key ID exists."
     assert rate_limit_error(5, "hour", 1).data["remediation"] == "Wait 1 second before retrying."
+
+
+def test_a_rate_limit_says_what_is_left_and_until_when() -> None:
+    built = rate_limit_error(5, "hour", 60, remaining=2, reset_at=datetime(2026, 1, 2, 3, tzinfo=UTC))
+    assert built.meta["rate_limit"] == {
+        "limit": 5,
+        "remaining": 2,
+        "reset_at": "2026-01-02T03:00:00Z",
+        "period": "hour",
+        "retry_after": 60,
+    }
+    assert "remaining" not in rate_limit_error(5, "hour", 1).meta["rate_limit"]
+    assert check_envelope(built.to_dict()) == ()
+
+
+def test_a_wrong_form_and_a_duplicate_have_their_own_codes() -> None:
+    form = invalid_format_error("start", "a date", details={"received": "tomorrow"})
+    assert (form.error, form.data["error_code"], form.data["error_type"]) == (
+        "start must be a date",
+        "INVALID_FORMAT",
+        "validation",
+    )
+    assert form.data["details"] == {
+        "field": "start",
+        "constraint": "format",
+        "expected": "a date",
+        "received": "tomorrow",
+    }
+    twice = duplicate_entry_error("API key", "k1", request_id="r")
+    assert (twice.data["error_code"], twice.data["error_type"]) == ("DUPLICATE_ENTRY", "conflict")
+    assert twice.data["remediation"] == "Use another ID, or update the existing API key."
+    assert check_envelope(form.to_dict()) == check_envelope(twice.to_dict()) == ()
+
+
+def test_an_internal_error_names_the_request_where_it_is_known() -> None:
+    assert "request ID" not in internal_error().data["remediation"]
+    assert internal_error(request_id="req-9").data["remediation"].endswith("mention the request ID req-9.")
+    with request_id("req-1"):
+        assert "req-1" in internal_error().data["remediation"]
+        assert "req-1" not in internal_error(remediation="Wait.").data["remediation"]
+
+
+def test_who_is_unavailable_is_asked_again_with_backoff() -> None:
+    assert unavailable_error().data["remediation"] == "Retry with exponential backoff."
+    assert "2 seconds" in unavailable_error(retry_after_seconds=2).data["remediation"]
 
 
 VALUES = st.recursive(

@@ -48,7 +48,8 @@ async def normal(client: Any) -> None:
     # The SDK's client judges structured content by the tool's outputSchema, and raises if it does not fit.
     for arguments in ({"tool": "book_flight", "arguments": {"city": "Oslo"}}, {"tool": "x", "arguments": {}}):
         assert isinstance(parse_reply(await client.call_tool("validate", arguments)), ValidationReply)
-    batch = await client.call_tool("validate", {"calls": [{"tool": "book_flight", "arguments": {"city": "Oslo"}}] * 2})
+    one = {"tool": "book_flight", "arguments": {"city": "Oslo"}}
+    batch = await client.call_tool("validate", {**one, "calls": [one]})
     assert len(batch.structured_content["results"]) == 2
 
 

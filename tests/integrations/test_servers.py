@@ -64,7 +64,8 @@ def test_the_tool_is_listed_once(target: Target, era: Era) -> None:
     assert sorted(set(names) - {"ping_me"}) == ["book_flight", "validate"]
     assert len(names) == len(set(names))
     ours = next(tool for tool in listing.tools if tool["name"] == "validate")
-    assert ours["inputSchema"]["properties"]["calls"]["maxItems"] == 3
+    assert ours["inputSchema"]["properties"]["calls"]["maxItems"] == 2
+    assert ours["inputSchema"]["required"] == ["tool", "arguments"]
     assert ours["annotations"]["readOnlyHint"] is True
     assert not listing.problems
 
@@ -158,15 +159,18 @@ def test_the_context_of_the_client_reaches_the_validators(target: Target, era: E
 def test_a_batch_is_answered_in_its_order(target: Target, era: Era) -> None:
     cities = ("Athens", "Atlantis", "Oslo")
     calls = [{"tool": "book_flight", "arguments": {"city": city}} for city in cities]
-    result = call(target, era, "validate", {"calls": calls})
+    result = call(target, era, "validate", {**calls[0], "calls": calls[1:]})
     replies = parse_replies(result, 3)
     assert [reply.valid for reply in replies if isinstance(reply, ValidationReply)] == [True, False, True]
     assert result["structuredContent"]["valid"] is False
-    assert result["structuredContent"]["errors"] == ["calls[1] book_flight: No airline flies to Atlantis."]
+    assert result["structuredContent"]["errors"] == ["results[1] book_flight: No airline flies to Atlantis."]
+
+
+QUESTION = {"tool": "book_flight", "arguments": {"city": "Oslo"}}
 
 
 def test_a_batch_that_is_too_large_is_refused_as_a_whole(target: Target, era: Era) -> None:
-    result = call(target, era, "validate", {"calls": [{"tool": "book_flight", "arguments": {"city": "Oslo"}}] * 4})
+    result = call(target, era, "validate", {**QUESTION, "calls": [QUESTION] * 3})
     assert result["isError"]
     assert text_of(result) == "4 calls in one batch, but at most 3 are allowed: send them in several batches."
     assert "structuredContent" not in result

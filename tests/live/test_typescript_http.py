@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.assess.test_http_sdks import check, serving
+from tests.assess.test_http_sdks import check
 from tests.live.servers import typescript_sdk
+from tests.serving import serving
 
 from toolvet.assess import Options, Report, assess
 from toolvet.transport import HttpTarget

@@ -1,234 +1,25 @@
 """Reports to render: a realistic server, a hostile one, an empty one, and cards for the checks they name."""
 
-from collections.abc import Sequence
-from typing import Any, cast
-
 import msgspec
+from tests.report.bookshop_tools import export_catalogue, find_books, get_loan, order_book, reserve_copy
+from tests.report.parts import COMMAND, answered, called, report, reproduce, scenario
 
 from toolvet.findings import Card, Finding, ItemKind, Severity
-from toolvet.report.baseline import apply_baseline, count
+from toolvet.report.baseline import apply_baseline
 from toolvet.report.document import (
-    Category,
     Item,
     ItemRequest,
     Items,
-    Outcome,
     Report,
     ReportedProbe,
     ReportedTransport,
-    Scenario,
     Server,
-    Status,
-    Summary,
     Tool,
-    Verdict,
 )
 
-NO_ITEMS = Items()
-COMMAND = "python examples/bookshop_server.py"
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>\x1b[31m\x00\u202egnp.exe [bold]]]>\ufffe &amp; \"'` | %0A ::error::\r\n<!--"
 )
-
-
-def called(name: str, **facts: Any) -> Tool:
-    """A tool whose scenarios have the ids that an assessment gives them."""
-    scenarios = [msgspec.structs.replace(item, id=f"{name}/{n}") for n, item in enumerate(facts.pop("scenarios"), 1)]
-    return Tool(name=name, scenarios=scenarios, **facts)
-
-
-def _reproduce(tool: str, arguments: str) -> str:
-    return f"toolvet call --tool {tool} --arguments '{arguments}' -- {COMMAND}"
-
-
-def answered(text: str, *, is_error: bool = False) -> dict[str, object]:
-    """A tool result with one text block."""
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
-
-
-def scenario(
-    name: str,
-    category: Category,
-    arguments: object,
-    result: object,
-    *,
-    passed: bool = True,
-    outcome: Outcome = "result",
-    breaks: str | None = None,
-    framework: str | None = None,
-    note: str = "",
-    tool: str = "find_books",
-    duration_ms: float = 6.0,
-) -> Scenario:
-    is_error = isinstance(result, dict) and cast("dict[str, object]", result).get("isError") is True
-    verdict = Verdict(
-        classification="fully_working" if passed else "partially_working",
-        confidence=100.0 if passed else 45.0,
-        is_valid=passed,
-        is_error=is_error,
-        error_kind="business" if is_error else None,
-        issues=[] if passed else [note],
-    )
-    return Scenario(
-        name=name,
-        category=category,
-        arguments=arguments,
-        outcome=outcome,
-        passed=passed,
-        result=result,
-        verdict=verdict if outcome == "result" else None,
-        duration_ms=duration_ms,
-        breaks=breaks,
-        framework=framework,
-        note=note,
-        origin="generator",
-        reproduce=_reproduce(tool, msgspec.json.encode(arguments).decode()),
-    )
-
-
-def _find_books() -> Tool:
-    books = {"books": [{"id": "bk_1", "title": "The Dispossessed", "price": 12.5}], "total": 1}
-    text = msgspec.json.encode(books).decode()
-    return called(
-        name="find_books",
-        status="fully_working",
-        confidence=97.0,
-        error_message_score=92.0,
-        description="Search the catalogue by title, author or subject.",
-        scenarios=[
-            scenario("minimal", "progressive", {"query": "tea"}, {**answered(text), "structuredContent": books}),
-            scenario("all properties", "happy_path", {"query": "tea", "limit": 10}, answered(text)),
-            scenario("limit at its maximum", "boundary", {"query": "tea", "limit": 100}, answered(text)),
-            scenario(
-                "limit above its maximum",
-                "error_case",
-                {"query": "tea", "limit": 101},
-                answered("limit: 101 is more than 100. Use a number from 1 to 100.", is_error=True),
-                breaks="maximum",
-                note="Rejected, as it should be.",
-            ),
-        ],
-    )
-
-
-def _order_book() -> Tool:
-    return called(
-        name="order_book",
-        status="partially_working",
-        confidence=61.0,
-        error_message_score=35.0,
-        description="Order a book by its id.",
-        scenarios=[
-            scenario("minimal", "progressive", {"book_id": "bk_1"}, answered("Ordered."), tool="order_book"),
-            scenario(
-                "unknown book",
-                "error_case",
-                {"book_id": "bk_0"},
-                answered("Error: no book has the id bk_0"),
-                passed=False,
-                note="The text reports an error, but isError is false.",
-                tool="order_book",
-            ),
-            scenario(
-                "quantity below its minimum",
-                "error_case",
-                {"book_id": "bk_1", "quantity": -1},
-                answered("Ordered."),
-                passed=False,
-                breaks="minimum",
-                note="Accepted, although quantity is below its minimum of 1.",
-                tool="order_book",
-            ),
-        ],
-    )
-
-
-def _export_catalogue() -> Tool:
-    trace = (
-        "Traceback (most recent call last):\n"
-        '  File "/srv/bookshop/app.py", line 88, in export\n'
-        "    rows = table[format]\n"
-        "KeyError: 'csv'"
-    )
-    return called(
-        name="export_catalogue",
-        status="broken",
-        confidence=4.0,
-        error_message_score=0.0,
-        scenarios=[
-            scenario(
-                "minimal",
-                "progressive",
-                {"format": "csv"},
-                answered(trace, is_error=True),
-                passed=False,
-                note="A crash, not an answer.",
-                tool="export_catalogue",
-            ),
-            scenario(
-                "format is not in its enum",
-                "error_case",
-                {"format": "toolvet"},
-                {"code": -32603, "message": "Internal error"},
-                outcome="protocol_error",
-                passed=False,
-                breaks="enum",
-                note="Answered with a protocol error.",
-                tool="export_catalogue",
-            ),
-        ],
-    )
-
-
-def _reserve() -> Tool:
-    return called(
-        name="reserve_copy",
-        status="connectivity_only",
-        confidence=30.0,
-        scenarios=[
-            scenario("minimal", "progressive", {"book_id": "bk_1"}, answered(""), passed=False, tool="reserve_copy"),
-            scenario(
-                "all properties",
-                "happy_path",
-                {"book_id": "bk_1", "until": "2026-12-01"},
-                None,
-                outcome="timeout",
-                passed=False,
-                note="No answer within 10 s.",
-                tool="reserve_copy",
-                duration_ms=10_000.0,
-            ),
-            scenario("special characters", "edge_case", {"book_id": "é✓"}, None, outcome="not_run", passed=False),
-        ],
-    )
-
-
-def _loans() -> Tool:
-    """A tool none of whose valid calls succeeded."""
-    refused = answered("No loan has the id loan_1", is_error=True)
-    return called(
-        name="get_loan",
-        status="not_exercised",
-        confidence=20.0,
-        not_exercised=(
-            'The valid call did not succeed: "No loan has the id loan_1" A fixture with arguments that exist where the '
-            "server runs would help ([[fixtures.TOOL]])."
-        ),
-        valid_calls=1,
-        scenarios=[
-            scenario("minimal", "progressive", {"loan_id": "loan_1"}, refused, tool="get_loan"),
-            scenario(
-                "type: loan_id is an integer, not a string",
-                "error_case",
-                {"loan_id": 5},
-                answered("Input validation error: 5 is not of type 'string'", is_error=True),
-                breaks="type",
-                framework="MCP Python SDK",
-                note="refused by MCP Python SDK, as it should be",
-                tool="get_loan",
-            ),
-        ],
-    )
 
 
 def _undescribed() -> list[Finding]:
@@ -262,7 +53,7 @@ def _findings() -> list[Finding]:
             evidence="Error: no book has the id bk_0",
             why="A model, and every program in between, takes this for a success.",
             remedy="Return the same text with isError: true.",
-            reproduce=_reproduce("order_book", '{"book_id":"bk_0"}'),
+            reproduce=reproduce("order_book", '{"book_id":"bk_0"}'),
             scenario="order_book/2",
         ),
         Finding(
@@ -274,7 +65,7 @@ def _findings() -> list[Finding]:
             evidence="Traceback (most recent call last):\n  File \"/srv/bookshop/app.py\", line 88\nKeyError: 'csv'",
             why="It says nothing a model can act on, and shows how the server is built.",
             remedy="Catch the exception and say in a sentence what went wrong and what to try.",
-            reproduce=_reproduce("export_catalogue", '{"format":"csv"}'),
+            reproduce=reproduce("export_catalogue", '{"format":"csv"}'),
             scenario="export_catalogue/1",
             occurrences=3,
         ),
@@ -285,7 +76,7 @@ def _findings() -> list[Finding]:
             message="No answer within 10 s.",
             why="An agent waits, then gives up, and does not know whether the copy is reserved.",
             remedy="Answer in time, or report progress.",
-            reproduce=_reproduce("reserve_copy", '{"book_id":"bk_1","until":"2026-12-01"}'),
+            reproduce=reproduce("reserve_copy", '{"book_id":"bk_1","until":"2026-12-01"}'),
             scenario="reserve_copy/2",
         ),
         *_undescribed(),
@@ -298,7 +89,7 @@ def _findings() -> list[Finding]:
             evidence="'NoneType' object is not iterable",
             why="A model cannot correct its call from that.",
             remedy="Check the arguments before using them.",
-            reproduce=_reproduce("find_books", "{}"),
+            reproduce=reproduce("find_books", "{}"),
             scenario="find_books/1",
             occurrences=5,
         ),
@@ -319,11 +110,11 @@ def bookshop() -> Report:
     return report(
         Server(name="bookshop", version="1.4.0", protocol_version="2025-11-25", transport="stdio", command=COMMAND),
         tools=[
-            _find_books(),
-            _order_book(),
-            _export_catalogue(),
-            _reserve(),
-            _loans(),
+            find_books(),
+            order_book(),
+            export_catalogue(),
+            reserve_copy(),
+            get_loan(),
             Tool(name="catalogue_stats", status="untested", confidence=0.0),
             Tool(
                 name="delete_book",
@@ -498,45 +289,6 @@ def named(name: str) -> tuple[Report, ...]:
         "library": library,
     }
     return (makers[name](),)
-
-
-def report(
-    server: Server,
-    *,
-    tools: list[Tool],
-    findings: Sequence[Finding],
-    score: float | None,
-    status: Status,
-    stderr: str = "",
-    incomplete: str | None = None,
-    items: Items = NO_ITEMS,
-) -> Report:
-    """A report whose summary says what the tools and findings say."""
-    scenarios = [item for tool in tools for item in tool.scenarios]
-    return Report(
-        server=server,
-        score=score,
-        status=status,
-        tools=tools,
-        findings=list(findings),
-        summary=Summary(
-            tools=len(tools),
-            tested=sum(bool(tool.scenarios) for tool in tools),
-            skipped=sum(tool.skipped is not None for tool in tools),
-            scenarios=len(scenarios),
-            passed=sum(item.passed for item in scenarios),
-            findings=count(findings),
-            calls=sum(item.outcome != "not_run" for item in scenarios),
-            overhead_share=0.043 if scenarios else None,
-        ),
-        incomplete=incomplete,
-        items=items,
-        stderr=stderr,
-        toolvet_version="0.1.0",
-        started_at="2026-11-21T12:00:00+00:00",
-        duration_ms=sum(item.duration_ms for item in scenarios),
-        seed=7,
-    )
 
 
 CARDS = {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
 from tests.examples import examples
-from tests.report import samples
+from tests.report import parts, samples
 from tests.report.structure import check_junit, check_markdown, check_page, check_sarif
 
 from toolvet import report
@@ -87,7 +87,7 @@ def any_reports(draw: st.DrawFn) -> list[Report]:
             name=text(), version=text(), protocol_version=text(), transport="http" if next(maybe) else "stdio",
             command=text(),
         )  # fmt: skip
-        whole = samples.report(
+        whole = parts.report(
             server, tools=[tool(), tool(), tool()], findings=[finding(), finding(), finding()],
             score=next(percents) if next(maybe) else None, status="broken", stderr=text(), incomplete=or_none(),
         )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 
 import msgspec
 import pytest
-from tests.report import samples
+from tests.report import parts, samples
 from tests.report.structure import Page, check_page
 
 from toolvet import report
@@ -114,7 +114,7 @@ def test_several_servers_are_compared_on_top_and_each_has_its_part() -> None:
 
 def test_a_thousand_calls_stay_below_three_megabytes() -> None:
     text = msgspec.json.encode({"books": [{"id": f"bk_{n}", "note": "<b>&</b>" * 4} for n in range(60)]}).decode()
-    call = samples.scenario("a call", "boundary", {"query": "x" * 900}, samples.answered(text))
+    call = parts.scenario("a call", "boundary", {"query": "x" * 900}, parts.answered(text))
     tools = [
         msgspec.structs.replace(samples.bookshop().tools[0], name=f"tool_{n}", scenarios=[call] * 25) for n in range(40)
     ]
@@ -123,7 +123,7 @@ def test_a_thousand_calls_stay_below_three_megabytes() -> None:
 
 
 def test_long_payloads_are_cut_and_say_so() -> None:
-    call = samples.scenario("long", "boundary", {}, samples.answered("word " * 100_000))
+    call = parts.scenario("long", "boundary", {}, parts.answered("word " * 100_000))
     tool = msgspec.structs.replace(samples.bookshop().tools[0], scenarios=[call])
     page = page_of(msgspec.structs.replace(samples.bookshop(), tools=[tool]))
     assert re.search(r"word … \(49\d,\d{3} more characters\)", page.text)

@@ -1,9 +1,11 @@
 """The tables of names and phrases bring their own proof: what each row must hit, and what it must miss."""
 
 import re
+from typing import Any, Literal
 
 import pytest
 
+from toolvet.schema import valid_example
 from toolvet.schema.compilation import compiled
 from toolvet.schema.naming import (
     Entry,
@@ -47,6 +49,26 @@ _UNCHECKED = frozenset(
     {"base64", "binary", "byte", "color", "data-url", "directory-path", "file-path", "password", "path", "phone"}
     | {"regex", "slug", "timezone", "url"}
 )
+
+
+COUNTS = {
+    "days": ("days", "max_days", "days_before", "daysSince", "last_n_days", "years_back", "hours"),
+    "limit": ("limit", "date_limit", "count", "date_count", "numDates", "number_of_dates"),
+    "max": ("max_date", "maxResults", "max_tokens", "max_time", "lines_after"),
+}
+
+
+@pytest.mark.parametrize("kind", ["integer", "number"])
+@pytest.mark.parametrize("name", [name for names in COUNTS.values() for name in names])
+def test_a_number_that_counts_is_a_small_one(name: str, kind: Literal["integer", "number"]) -> None:
+    example: Any = valid_example({"type": "object", "properties": {name: {"type": kind}}})
+    assert 0 < example[name] <= 100
+
+
+@pytest.mark.parametrize("name", ["timestamp", "maxTimestamp", "created_after", "before", "since", "date"])
+def test_a_whole_number_that_names_a_moment_is_one(name: str) -> None:
+    example: Any = valid_example({"type": "object", "properties": {name: {"type": "integer"}}})
+    assert example[name] > 10_000_000
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from toolvet.report.document import (
     ReportedProbe,
     ReportedToolValidation,
     ReportedTransport,
+    Scenario,
     Server,
     Summary,
     Tool,
@@ -48,7 +49,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     wall = time.perf_counter() - run.began
     waited = run.line.waited + (run.http.seconds if run.http else 0.0)
-    scenarios = [scenario for tool in tools for scenario in tool.scenarios if scenario.outcome != "not_run"]
+    scenarios = [scenario for tool in tools for scenario in tool.scenarios if is_counted(scenario)]
     session = run.session
     return Report(
         server=Server(
@@ -117,6 +118,11 @@ def _build_transport(run: Run) -> ReportedTransport | None:
     )
 
 
+def is_counted(scenario: Scenario) -> bool:
+    """Whether a scenario was sent, and not shown before under another name."""
+    return scenario.outcome != "not_run" and scenario.same_as is None
+
+
 def _find(run: Run) -> Iterator[Finding]:
     """The findings about definitions, single calls, all calls of a tool, and the server; each with its command."""
     paths = _known_paths(run)
@@ -161,7 +167,7 @@ def _build_tool(tool: ToolRun) -> Tool:
     Scenarios that met an outage count in neither.
     """
     planned = [item.scenario for item in tool.scenarios]
-    counted = [scenario for scenario in planned if not scenario.outage]
+    counted = [scenario for scenario in planned if not scenario.outage and scenario.same_as is None]
     exercise = exercise_of(tool.calls)
     sent = [scenario for scenario in counted if scenario.outcome != "not_run"]
     verdicts = [scenario.verdict for scenario in sent if scenario.verdict is not None]

@@ -153,6 +153,19 @@ def unsent_scenario(number: int, plan: PlannedCall, tool: ToolDefinition, reason
     )
 
 
+def same_scenario(number: int, plan: PlannedCall, made: Scenario) -> Scenario:
+    """A scenario whose call was made before as another one, with the outcome of that call."""
+    tool = made.id.rpartition("/")[0]
+    return msgspec.structs.replace(
+        made,
+        id=f"{tool}/{number}",
+        name=plan.name,
+        category=plan.category,
+        note=f"{made.note} (the same call as '{made.name}')".lstrip(),
+        same_as=made.id,
+    )
+
+
 def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     """Whether a scenario passed, and why, in a sentence.
 

@@ -16,7 +16,8 @@ class PlannedCall:
     """A scenario before it is run: its name, what to send, and what is wrong with that on purpose.
 
     `absent` is the parameter whose value names a thing that does not exist, or "", and `present` the value that a
-    listing has for it. `first` is the tool that is to be called before, or "".
+    listing has for it. `first` is the tool that is to be called before, or "". One that is `made` has the arguments of
+    an earlier call, whose outcome it shares.
     """
 
     name: str
@@ -27,6 +28,7 @@ class PlannedCall:
     absent: str = ""
     present: object = None
     first: str = ""
+    made: bool = False
 
 
 class SeededChoice:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from toolvet.assess.exchange import AssessedScenario, observe, scenario_of, unsent_scenario
+from toolvet.assess.exchange import AssessedScenario, observe, same_scenario, scenario_of, unsent_scenario
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
@@ -95,9 +95,19 @@ class ToolRun:
         return [scenario.call for scenario in self.scenarios if scenario.call is not None]
 
     def leave_out(self, plan: PlannedCall, reason: str) -> None:
-        """Note a scenario that is not sent."""
+        """Note a scenario that is not sent: with the outcome of the call that was made before, or with the reason."""
+        if plan.made:
+            self._show_again(plan)
+            return
         scenario = unsent_scenario(len(self.scenarios) + 1, plan, self.definition, reason)
         self.scenarios.append(AssessedScenario(scenario))
+
+    def _show_again(self, plan: PlannedCall) -> None:
+        calls = ((each.call, each.scenario) for each in self.scenarios if each.call is not None)
+        same = (scenario for call, scenario in calls if call.breach is None and call.arguments == plan.arguments)
+        made = next(same, None)
+        if made is not None:
+            self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
 
 
 class _WentSilentError(Exception):
@@ -276,7 +286,7 @@ class Run:
         plans = self._plan(run, values)
         plan = next(plans, None)
         while plan is not None:
-            if self.gave_up or silent >= _MOST_SILENT:
+            if plan.made or self.gave_up or silent >= _MOST_SILENT:
                 judge_last_reply()
                 judge_last_reply = _do_nothing
                 run.leave_out(plan, self.gave_up or f"not sent: {silent} calls in a row brought no answer")

@@ -61,13 +61,14 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
     """0-100 for a server, or None when no tool was exercised.
 
     A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages (where no
-    message could be scored, the scenarios alone count). Scenarios that met an outage are left out. A tool with a
-    finding of severity error scores at most 50. The server scores the mean of its exercised tools.
+    message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those
+    that share a call with an earlier one. A tool with a finding of severity error scores at most 50. The server
+    scores the mean of its exercised tools.
     """
     faulty = {tool for finding in findings if finding.severity is Severity.ERROR for tool in finding.concerns}
     scores: list[float] = []
     for tool in tools:
-        counted = [scenario for scenario in tool.scenarios if not scenario.outage]
+        counted = [scenario for scenario in tool.scenarios if not scenario.outage and scenario.same_as is None]
         if not counted or tool.status in _UNSEEN:
             continue
         passed = 100 * sum(scenario.passed for scenario in counted) / len(counted)

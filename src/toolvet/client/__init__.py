@@ -13,7 +13,13 @@ function that makes calls. Fallbacks are logged as warnings under `toolvet.clien
 """
 
 from toolvet.checks.capability import Announcement, Level, announcement, has_capability
-from toolvet.client.validation import InvalidArgumentsError, Method, NativeValidationError, Validation
+from toolvet.client.validation import (
+    InvalidArgumentsError,
+    Method,
+    NativeValidationError,
+    Validation,
+    ValidationProgress,
+)
 from toolvet.client.validator import Validator, negotiate_and_validate
 
 __all__ = [
@@ -23,6 +29,7 @@ __all__ = [
     "Method",
     "NativeValidationError",
     "Validation",
+    "ValidationProgress",
     "Validator",
     "announcement",
     "has_capability",

@@ -12,6 +12,7 @@ from toolvet.transport import Answer, ConnectionLost, Malformed, McpSession, Rep
 from toolvet.transport.quote import printable
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, object]], Awaitable[object]]
+OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 ListTools: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
 
 _MOST_PAGES: Final = 1000
@@ -29,8 +30,14 @@ class Connection(Protocol):
         """
         ...
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """The result of one tools/call, as the client returns it. Raises what the client raises."""
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
+        """The result of one tools/call, as the client returns it. Raises what the client raises.
+
+        `on_progress` gets the progress, the total and the message of each progress notification, where the client
+        passes them on.
+        """
         ...
 
     async def list_tools(self) -> Sequence[object]:
@@ -74,8 +81,11 @@ class OfSession:
         """As the server sent them."""
         return self._session.capabilities
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """One tools/call. Raises CallFailedError."""
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
+        """One tools/call; its progress is not passed on. Raises CallFailedError."""
+        del on_progress
         return _unwrap(await self._session.call_tool(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
@@ -97,9 +107,14 @@ class OfClient:
         """Those of either era. A client pinned to a modern revision has not asked, and has none."""
         return _capabilities_of(self._client)
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
         """One tools/call; raises what the SDK raises (MCPError, RuntimeError, pydantic's ValidationError)."""
-        return cast("object", await self._client.call_tool(name, dict(arguments)))
+        return cast(
+            "object",
+            await self._client.call_tool(name, dict(arguments), **_listening("progress_callback", on_progress)),
+        )
 
     async def list_tools(self) -> Sequence[object]:
         """All tools, following `next_cursor`. "refresh", because the SDK's own cache may hold the old list."""
@@ -117,9 +132,14 @@ class OfClientSession:
         """Those of either era, after `initialize` or `discover` was called."""
         return _capabilities_of(self._session)
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
         """One tools/call; raises what the SDK raises."""
-        return cast("object", await self._session.call_tool(name, dict(arguments)))
+        return cast(
+            "object",
+            await self._session.call_tool(name, dict(arguments), **_listening("progress_callback", on_progress)),
+        )
 
     async def list_tools(self) -> Sequence[object]:
         """All tools, following `next_cursor`."""
@@ -144,9 +164,14 @@ class OfFastMCP:
         """Those of either era."""
         return _capabilities_of(self._client)
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
         """One tools/call, not interpreted: `call_tool` would raise for isError and parse the content."""
-        return cast("object", await self._client.call_tool_mcp(name, dict(arguments)))
+        return cast(
+            "object",
+            await self._client.call_tool_mcp(name, dict(arguments), **_listening("progress_handler", on_progress)),
+        )
 
     async def list_tools(self) -> Sequence[object]:
         """All tools, following `next_cursor`."""
@@ -168,9 +193,11 @@ class OverriddenConnection:
         """The given ones, or else those of the connection."""
         return self._connection.capabilities if self._capabilities is None else self._capabilities
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
         """One tools/call of the connection."""
-        return await self._connection.call_tool(name, arguments)
+        return await self._connection.call_tool(name, arguments, on_progress)
 
     async def list_tools(self) -> Sequence[object]:
         """The given ones, or else those of the connection."""
@@ -190,14 +217,25 @@ class OfCallables:
         """The given ones."""
         return self._capabilities
 
-    async def call_tool(self, name: str, arguments: Mapping[str, object]) -> object:
-        """The function's result. A reply of `toolvet.transport` is unwrapped, or raised as CallFailedError."""
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
+    ) -> object:
+        """The function's result. A reply of `toolvet.transport` is unwrapped, or raised as CallFailedError.
+
+        A function is not told of progress.
+        """
+        del on_progress
         found = await self._call_tool(name, arguments)
         return _unwrap(found) if isinstance(found, Answer | RpcError | TimedOut | ConnectionLost | Malformed) else found
 
     async def list_tools(self) -> Sequence[object]:
         """The given ones, or those that the given function returns now."""
         return await _resolve_tools(self._tools)
+
+
+def _listening(option: str, on_progress: OnProgress | None) -> dict[str, Any]:
+    """The option of a client that passes progress on, where it is wanted."""
+    return {} if on_progress is None else {option: on_progress}
 
 
 async def _resolve_tools(tools: Sequence[object] | ListTools) -> Sequence[object]:

@@ -1,13 +1,16 @@
 """The check of the tool's schema where the server does not judge: `check_arguments` in the form of a reply."""
 
 import asyncio
-from typing import NamedTuple
+import logging
+from typing import Final, NamedTuple
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.capability import Message, ValidationReply
 from toolvet.client.catalogue import ToolDefinitions
 from toolvet.client.connection import reason_of
 from toolvet.schema.json_value import is_object, type_name
+
+_LOG: Final = logging.getLogger("toolvet.client")
 
 
 class SchemaVerdict(NamedTuple):
@@ -36,6 +39,11 @@ async def validate_by_schema(catalogue: ToolDefinitions, tool: str, arguments: o
     if report.valid and not is_object(arguments):
         return _refuse(f"The arguments of '{tool}' must be an object, not {type_name(arguments)}.")
     return SchemaVerdict(_reply(tool, report), report)
+
+
+def log_fallback(tool: str) -> None:
+    """Write to the log that only the schema was checked, because the server announces no validation of its own."""
+    _LOG.info("'%s' was checked by its schema only: the server announces no toolValidation", tool)
 
 
 def _refuse(error: str) -> SchemaVerdict:

@@ -1,6 +1,8 @@
 """Questions to a server's own validator: from the cache, in batches, then one by one."""
 
 import asyncio
+import inspect
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -15,12 +17,14 @@ from toolvet.checks.capability import (
     parse_replies,
     parse_reply,
 )
-from toolvet.client.connection import Connection, reason_of
+from toolvet.client.connection import Connection, OnProgress, reason_of
 from toolvet.client.offer import Offer
+from toolvet.client.validation import OnValidationProgress, ValidationProgress
 from toolvet.schema.json_value import is_object
 
 # Calls in a batch where the server sets no limit: the answer has to fit into one message.
 _LARGEST_BATCH: Final = 100
+_LOG: Final = logging.getLogger("toolvet.client")
 
 
 @dataclass
@@ -54,6 +58,7 @@ class NativeValidator:
         levels: Sequence[Level],
         context: Mapping[str, object],
         timeout: float,
+        on_progress: OnValidationProgress | None = None,
     ) -> None:
         self._connection = connection
         self._offer = offer
@@ -62,6 +67,8 @@ class NativeValidator:
         self._context = context
         self._timeout = timeout
         self._silence: str | None = None
+        # Progress is asked for only where the server announces it.
+        self._on_progress = on_progress if announced.streaming else None
 
     async def answer(self, questions: Sequence[Question]) -> None:
         """Fill in `reply` or `failure`. Arguments that are not an object are skipped: no tools/call can carry them."""
@@ -117,12 +124,31 @@ class NativeValidator:
         request = ValidationRequest(calls=calls, is_batch=is_batch, levels=self._levels, context=self._context)
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._connection.call_tool(self._announced.method, request.to_dict())
+                return await self._connection.call_tool(
+                    self._announced.method, request.to_dict(), self._report(questions)
+                )
         except TimeoutError:
             self._silence = f"'{self._announced.method}' did not answer within {self._timeout:g} s"
             return _RequestFailure(self._silence, silent=True)
         except Exception as error:  # noqa: BLE001 - any exception of a foreign client means that the validator did not answer.
             return _RequestFailure(f"'{self._announced.method}' failed: {reason_of(error)}")
+
+    def _report(self, questions: Sequence[Question]) -> OnProgress | None:
+        """What passes the progress of one request on to the caller."""
+        listener = self._on_progress
+        if listener is None:
+            return None
+        tools = tuple(question.tool for question in questions)
+
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            try:
+                answer = listener(ValidationProgress(tools, done, total, reason_of(message or "")))
+                if inspect.isawaitable(answer):
+                    await answer
+            except Exception:  # noqa: BLE001 - a listener must not decide whether a call is valid.
+                _LOG.exception("on_progress raised")
+
+        return report
 
     def _accept(self, question: Question, reply: ValidationReply, generation: int) -> None:
         question.reply = reply

@@ -1,6 +1,6 @@
 """The verdict on a call before it is made, and the exceptions that carry one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -11,6 +11,22 @@ from toolvet.errors import ToolvetError
 
 Method = Literal["native", "schema"]
 """How a call was validated: by the server ("native"), or by toolvet with the tool's inputSchema ("schema")."""
+
+
+class ValidationProgress(msgspec.Struct, frozen=True):
+    """How far a server has come with a request: `done` of `total` steps, and what it found in the last one.
+
+    `tools` are those of the calls that were asked about; `total` is None where the server does not say it.
+    """
+
+    tools: tuple[str, ...]
+    done: float
+    total: float | None
+    message: str
+
+
+OnValidationProgress = Callable[[ValidationProgress], object]
+"""A function, sync or async, that is told of the progress of validations. Its exceptions are only logged."""
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,10 +17,10 @@ from typing import Final, cast
 from toolvet.checks.capability import LEVELS, Announcement, Level, bare_name
 from toolvet.client.catalogue import ToolDefinitions
 from toolvet.client.connection import CallTool, Connection, ListTools, OfCallables, OverriddenConnection, connection_of
-from toolvet.client.fallback import validate_by_schema
+from toolvet.client.fallback import log_fallback, validate_by_schema
 from toolvet.client.native import NativeValidator, Question
 from toolvet.client.offer import Offer
-from toolvet.client.validation import InvalidArgumentsError, NativeValidationError, Validation
+from toolvet.client.validation import InvalidArgumentsError, NativeValidationError, OnValidationProgress, Validation
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import is_object
 
@@ -45,6 +45,8 @@ class Validator:
         context: passed on to the server's validator.
         require_native: raise NativeValidationError instead of checking the schema where the server does not judge.
         timeout: the limit for each request, in seconds.
+        on_progress: a function, sync or async, that gets a ValidationProgress for each step of a server that announces
+            `streaming`. Clients of the official SDK and of FastMCP pass these on; others stay silent.
         clock: the seconds that the lifetime of kept replies is counted in.
 
     Raises:
@@ -71,6 +73,7 @@ class Validator:
         context: Mapping[str, object] | None = None,
         require_native: bool = False,
         timeout: float = DEFAULT_TIMEOUT,
+        on_progress: OnValidationProgress | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._connection = _connection(connected, capabilities, tools)
@@ -81,6 +84,7 @@ class Validator:
         self._context = dict(context or {})
         self._require_native = require_native
         self._timeout = timeout
+        self._on_progress = on_progress
         self._clock = clock
         self._offer = Offer(self._connection.capabilities, clock)
 
@@ -127,6 +131,7 @@ class Validator:
                 levels=self._levels,
                 context=self._context,
                 timeout=self._timeout,
+                on_progress=self._on_progress,
             )
             await native.answer(questions)
         return tuple([await self._verdict(offer, question) for question in questions])
@@ -189,6 +194,8 @@ class Validator:
         if failure is not None:
             notes.append(f"The validation that the server announces failed, so only the schema was checked: {failure}")
             _LOG.warning("'%s' was checked by its schema only: %s", question.tool, failure)
+        elif offer.announcement is None:
+            log_fallback(question.tool)
         verdict = await validate_by_schema(self._catalogue, question.tool, question.arguments, self._timeout)
         return Validation(
             tool=question.tool,

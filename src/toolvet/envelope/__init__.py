@@ -20,9 +20,11 @@ from toolvet.envelope.archive.retrieval import retrieve_content
 from toolvet.envelope.builders.arguments import FieldError, WarningDetail
 from toolvet.envelope.builders.failures import (
     conflict_error,
+    duplicate_entry_error,
     feature_disabled_error,
     forbidden_error,
     internal_error,
+    invalid_format_error,
     missing_required_error,
     not_found_error,
     rate_limit_error,
@@ -70,6 +72,7 @@ __all__ = [
     "conflict_error",
     "current_contract",
     "current_request_id",
+    "duplicate_entry_error",
     "envelope_schema",
     "error_response",
     "feature_disabled_error",
@@ -79,6 +82,7 @@ __all__ = [
     "from_problem_details",
     "from_rpc_status",
     "internal_error",
+    "invalid_format_error",
     "missing_required_error",
     "not_found_error",
     "output_schema",

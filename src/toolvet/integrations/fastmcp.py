@@ -112,10 +112,14 @@ class _ValidateTool(Tool):
         """The reply, or an error with a sentence about how to ask."""
         tools = await get_context().fastmcp.list_tools()
         definitions = {tool.name: _definition(tool) for tool in tools}
-        answer = types.CallToolResult.model_validate(await answered(self.validation, arguments, definitions))
+        answer = types.CallToolResult.model_validate(await self._answered(arguments, definitions))
         return ToolResult(
             content=answer.content, structured_content=answer.structured_content, is_error=answer.is_error
         )
+
+    async def _answered(self, arguments: dict[str, Any], tools: Mapping[str, Mapping[str, object]]) -> object:
+        # Without a progress token in the request, FastMCP sends nothing.
+        return await answered(self.validation, arguments, tools, get_context().report_progress)
 
 
 def _validate_tool(validation: ToolValidation) -> Tool:

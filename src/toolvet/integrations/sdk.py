@@ -102,7 +102,8 @@ class ToolValidationMiddleware:
         tools, stamp = await list_tools(ctx, call_next)
         era = era_of(ctx)
         if name == self._validation.method:
-            answer = await answered(self._validation, arguments, tools)
+            # Without a progress token in the request, the SDK sends nothing.
+            answer = await answered(self._validation, arguments, tools, ctx.session.report_progress)
             return complete_result(answer, era, stamp)
         tool = tools.get(name)
         if tool is None:

@@ -119,6 +119,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     origin: str = ""
     reproduce: Annotated[str, Meta(description="A command line that makes this one call again.")] = ""
+    same_as: Annotated[
+        str | None,
+        Meta(description="The id of the scenario whose call this is, too: it was made once, and counts once."),
+    ] = None
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):

@@ -177,7 +177,8 @@ def title(report: Report) -> str:
 
 def passed(tool: Tool) -> str:
     """How many scenarios of the tool passed, of how many: `5/12`; a dash when there are none."""
-    return f"{sum(scenario.passed for scenario in tool.scenarios)}/{len(tool.scenarios)}" if tool.scenarios else NONE
+    counted = [scenario for scenario in tool.scenarios if scenario.same_as is None]
+    return f"{sum(scenario.passed for scenario in counted)}/{len(counted)}" if counted else NONE
 
 
 def origin(report: Report) -> str:

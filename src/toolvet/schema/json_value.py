@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 EMPTY: Mapping[str, object] = {}
 
@@ -83,6 +83,27 @@ def unique(values: Iterable[object]) -> list[object]:
         if not any(same(value, other) for other in kept):
             kept.append(value)
     return kept
+
+
+def is_json(value: object, most: int = 20_000) -> bool:
+    """Whether JSON can hold `value`: text keys, finite numbers, and nothing else of Python. Reads `most` values."""
+    pending = [value]
+    for _ in range(most):
+        if not pending:
+            return True
+        here = pending.pop()
+        if isinstance(here, float):
+            if not math.isfinite(here):
+                return False
+        elif is_object(here):
+            if not all(isinstance(name, str) for name in here):  # pyright: ignore[reportUnnecessaryIsInstance]
+                return False
+            pending.extend(here.values())
+        elif isinstance(here, list | tuple):
+            pending.extend(cast("Sequence[object]", here))
+        elif not (here is None or isinstance(here, str | int)):
+            return False
+    return True
 
 
 Path = tuple[str | int, ...]

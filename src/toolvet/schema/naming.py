@@ -45,15 +45,30 @@ def hints(name: str, description: str, kind: ValueType) -> Iterator[object]:
 
 @lru_cache(maxsize=4096)
 def values_for_name(name: str, kind: ValueType) -> tuple[object, ...]:
-    """Return the values for a name: of the longest known phrase at its end, else at its start, else anywhere in it."""
-    for entry in entries_for(name):
-        if found := entry.values(kind):
+    """Return the values for a name: of the longest known phrase at its end, else at its start, else anywhere in it.
+
+    A name that says how many there are (`max_dates`) has no moment as a number, but a small one.
+    """
+    counts = kind != "string" and words_of(name)[:1] and words_of(name)[0] in _COUNTING
+    for start, entry in _matches_in(name):
+        found = entry.values(kind)
+        if found and not (counts and start and any(isinstance(v, int) and v >= _LARGEST_COUNT for v in found)):
             return found
     return ()
 
 
+_COUNTING = frozenset({"max", "maximum", "min", "minimum", "most", "n", "num", "number"})
+_LARGEST_COUNT = 10_000_000
+
+
 def entries_for(name: str) -> Iterator[Entry]:
     """Yield the entries whose words are in `name`, those at its end first."""
+    for _, entry in _matches_in(name):
+        yield entry
+
+
+def _matches_in(name: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the entries whose words are in `name`, each with the index of its first word."""
     words = words_of(name)
     known = _entries_by_words()
     total = len(words)
@@ -65,7 +80,7 @@ def entries_for(name: str) -> Iterator[Entry]:
     for start, end in spans:
         entry = known.get(words[start:end])
         if entry is not None:
-            yield entry
+            yield start, entry
 
 
 def words_of(name: str) -> tuple[str, ...]:

@@ -137,7 +137,9 @@ def _batch(request: ValidationRequest, replies: Sequence[ValidationReply]) -> di
     together = ValidationReply(
         valid=all(reply.valid for reply in replies),
         messages=tuple(
-            Message(f"calls[{position}] {call.tool}: {each.message}", each.severity, f"/calls/{position}{each.path}")
+            Message(
+                f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
+            )
             for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
             for each in reply.messages
         ),

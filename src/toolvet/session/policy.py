@@ -8,11 +8,14 @@ arguments = "off"
 """
 
 from fnmatch import fnmatchcase
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
 from toolvet.checks.result import ResultCheck
+
+if TYPE_CHECKING:
+    from toolvet.checks.arguments import ArgumentCheck
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
@@ -101,15 +104,24 @@ class Policies:
     Args:
         settings: The `[proxy]` part of a settings file; None, the default, is an empty one.
         check: Judges the results of all tools; `Settings.result_check` makes one. None, the default, is `check_result`.
+        check_arguments: Judges the arguments of all tools; `Settings.argument_check` makes one. None, the default, is
+            `toolvet.check_arguments`.
 
     >>> policies = Policies(ProxySettings(repair="apply", tools={"debug_*": ToolSettings(arguments="off")}))
     >>> policies.of("debug_dump").arguments, policies.of("search").arguments
     ('off', 'enforce')
     """
 
-    def __init__(self, settings: ProxySettings | None = None, *, check: ResultCheck | None = None) -> None:
+    def __init__(
+        self,
+        settings: ProxySettings | None = None,
+        *,
+        check: ResultCheck | None = None,
+        check_arguments: "ArgumentCheck | None" = None,
+    ) -> None:
         self.settings = settings if settings is not None else ProxySettings()
         self.check = check if check is not None else ResultCheck()
+        self.check_arguments = check_arguments
         self._known: dict[str, Policy] = {}
 
     def of(self, tool: str) -> Policy:

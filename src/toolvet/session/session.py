@@ -202,7 +202,7 @@ class Session:
             tool.is_reported = True
             if tool.problem is not None:
                 faults.append(PolicyFault("schema_unusable", tool.problem, tool.name))
-        refused = vet_call(call, tool, catalogue.breaker)
+        refused = vet_call(call, tool, catalogue.breaker, self._policies.check_arguments)
         if refused is not None:
             return [*self._refuse(call, refused), *faults]
         offer = catalogue.announcement

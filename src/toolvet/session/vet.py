@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple, cast
 
-from toolvet.checks.arguments import ArgumentReport, check_arguments
+from toolvet.checks.arguments import ArgumentCheck
 from toolvet.checks.arguments.correction import render_repair
 from toolvet.schema import Repair
 from toolvet.schema.json_value import members
@@ -28,14 +28,22 @@ class CallRefusal(NamedTuple):
     result: dict[str, object]
 
 
-def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> CallRefusal | None:
+_CHECK: Final = ArgumentCheck()
+
+
+def vet_call(
+    call: PendingCall, tool: KnownTool | None, breaker: Breaker, check: ArgumentCheck | None = None
+) -> CallRefusal | None:
     """Return why the call is refused; None if it may be sent, perhaps repaired: then `call` holds the new bytes.
 
-    `tool` is None where the tool is not known. What a policy on audit finds is noted in the call.
+    `tool` is None where the tool is not known. `check` judges the arguments of all tools; None is
+    `check_arguments`. What a policy on audit finds is noted in the call.
     """
     policy = call.policy
     if policy.arguments != "off":
-        refused = check_limits(call) or (None if tool is None or call.is_unread else _check_schema(call, tool, breaker))
+        refused = check_limits(call) or (
+            None if tool is None or call.is_unread else _check_schema(call, tool, breaker, check or _CHECK)
+        )
         if refused is not None:
             return refused
     if call.is_unread:
@@ -47,17 +55,16 @@ def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> Cal
     return None
 
 
-def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallRefusal | None:
+def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker, check: ArgumentCheck) -> CallRefusal | None:
     if tool.schema.is_valid(call.arguments):
         return None
-    report = check_arguments(tool.definition, call.arguments, unchecked="pass")
+    report = check(tool.definition, call.arguments, unchecked="pass")
     if report.valid:
         return None
     call.issues = report.issues
     policy = call.policy
     if policy.repair == "off":
-        # The same report, without the correction.
-        report = ArgumentReport(tool.definition, tool.schema, call.arguments, report.issues)
+        report = report.without_repair()
     elif policy.repair == "apply" and policy.arguments == "enforce" and _is_sure(report.repair, call, tool):
         _apply(call, report.repair)
         return None

@@ -364,6 +364,14 @@ def test_what_is_no_json_value_is_not_repaired(junk: Any) -> None:
     assert repair({"type": "integer"}, junk) is None
 
 
+@pytest.mark.parametrize("junk", [float("nan"), float("-inf"), b"x", {1}, {1: 2}, [{"x": float("nan")}], object()])
+def test_what_is_no_json_value_is_not_repaired_beside_a_slip_either(junk: Any) -> None:
+    schema = {"type": "object", "properties": {"limit": {"type": "integer"}, "note": {"type": "string"}}}
+    assert repair(schema, {"limit": "10", "more": junk}) is None
+    assert repair(schema, {"limit": "10", "note": junk}) is None
+    assert repair(schema, {"limit": "10", "more": [1.5, None, {"a": True}]}) is not None
+
+
 def test_a_cyclic_value_and_a_deep_one_are_not_repaired() -> None:
     cyclic: dict[str, Any] = {}
     cyclic["a"] = cyclic

@@ -4,6 +4,7 @@ import pytest
 
 from toolvet.schema.repairs.nearest import nearest
 from toolvet.schema.repairs.notation import Moment, Notation, moments, notations
+from toolvet.schema.repairs.synonyms import Opposites, Synonyms, are_opposite, mean_the_same, synonym_table
 from toolvet.schema.repairs.words import Word, meant, rows
 
 
@@ -13,6 +14,22 @@ def test_a_row_of_words_means_what_it_says(row: Word) -> None:
     assert row.misses
     assert [hit for hit in row.hits if meant(hit, row.meaning) != row.confidence] == []
     assert [miss for miss in row.misses if meant(miss, row.meaning) == row.confidence] == []
+
+
+@pytest.mark.parametrize("row", synonym_table().synonym, ids=lambda row: row.words[0])
+def test_the_words_of_a_group_mean_the_same(row: Synonyms) -> None:
+    assert row.hits
+    assert row.misses
+    assert [hit for hit in row.hits if not mean_the_same(*hit.split(" => "))] == []
+    assert [miss for miss in row.misses if mean_the_same(*miss.split(" => "))] == []
+
+
+@pytest.mark.parametrize("row", synonym_table().opposite, ids=lambda row: row.words[0])
+def test_opposite_words_are_never_one_name(row: Opposites) -> None:
+    assert row.hits
+    assert row.misses
+    assert [hit for hit in row.hits if not are_opposite(*hit.split(" => "))] == []
+    assert [miss for miss in row.misses if are_opposite(*miss.split(" => "))] == []
 
 
 TABLE = notations()

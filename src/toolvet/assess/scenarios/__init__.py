@@ -5,6 +5,7 @@ A category has an `ORDER` (calls are made from low to high), a `CATEGORY` and a 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
@@ -13,10 +14,14 @@ from toolvet.discover import modules
 
 # The categories whose calls show what a tool takes: their outcome is told to `Values.learn` before the next is planned.
 FORMATIVE: Final = frozenset({"progressive", "happy_path"})
+# The categories that have a scenario of their own in the report, even where an earlier call had the same arguments.
+SHOWN_TWICE: Final = frozenset({"happy_path"})
 
 
 def plan_calls(values: Values, seed: int) -> Iterator[PlannedCall]:
     """Yield every call to make for one tool, in order; the same arguments are not sent twice as valid ones.
+
+    The happy path is yielded all the same, as `made`.
 
     Args:
         values: Gives the arguments. What it is told of each call (`learn`) shapes those that follow; where it is told
@@ -29,6 +34,9 @@ def plan_calls(values: Values, seed: int) -> Iterator[PlannedCall]:
         choose = SeededChoice(seed, f"{values.tool.name}/{category.CATEGORY}")
         for plan in category.scenarios(values, choose):
             known = not plan.first and any(plan.arguments == other.arguments and plan.breach is None for other in plans)
-            if not known and values.permits(plan.arguments):
+            if known:
+                if plan.category in SHOWN_TWICE:
+                    yield replace(plan, made=True)
+            elif values.permits(plan.arguments):
                 plans.append(plan)
                 yield plan

@@ -25,9 +25,21 @@ and the call `{"age": "15"}`:
     (Left out to stay within 260 characters: schema help, suggestions, valid example, parts of the issues.)
 """
 
-from toolvet.checks.arguments.check import check_arguments
+from toolvet.checks.arguments.check import ArgumentCheck, check_arguments
 from toolvet.checks.arguments.guide import PropertyHelp, SchemaHelp
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.report import META_KEY, ArgumentReport
+from toolvet.checks.arguments.wording_reader import read_wording
+from toolvet.checks.arguments.wording_table import Wording
 
-__all__ = ["META_KEY", "ArgumentReport", "Issue", "PropertyHelp", "SchemaHelp", "check_arguments"]
+__all__ = [
+    "META_KEY",
+    "ArgumentCheck",
+    "ArgumentReport",
+    "Issue",
+    "PropertyHelp",
+    "SchemaHelp",
+    "Wording",
+    "check_arguments",
+    "read_wording",
+]

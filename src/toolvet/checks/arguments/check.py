@@ -3,19 +3,23 @@
 import json
 from typing import Literal, cast
 
+import msgspec
 import orjson
 
 from toolvet.checks.arguments.correction import find_correction, find_correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
 from toolvet.checks.arguments.issue_collector import collect_issues, syntax_issue
 from toolvet.checks.arguments.report import NO_SCHEMA, ArgumentReport
+from toolvet.checks.arguments.wording_table import Wording, worded
 from toolvet.schema import Repair, Schema, compiled
 from toolvet.schema.json_value import is_object
 from toolvet.tool import input_schema_of, view_of
 
+Unchecked = Literal["refuse", "pass"]
+
 
 def check_arguments(
-    tool: object, arguments: object, *, unchecked: Literal["refuse", "pass"] = "refuse"
+    tool: object, arguments: object, *, unchecked: Unchecked = "refuse", wording: Wording | None = None
 ) -> ArgumentReport:
     """Check the arguments of a call before it goes out.
 
@@ -27,6 +31,7 @@ def check_arguments(
         arguments: any value. A JSON text of an object counts as that object.
         unchecked: what to do with a tool without a schema: "refuse" reports an issue of the kind `unchecked`; "pass"
             lets the call pass and never raises, which is for tools of a peer.
+        wording: the texts of the report, from `read_wording`; None for those of toolvet.
 
     Returns:
         The report. A tool whose schema cannot be used lets every call pass; `unchecked` says why.
@@ -41,6 +46,9 @@ def check_arguments(
         >>> check_arguments(tool, {}).issues[0].fix
         "Add 'port': provide any value."
     """
+    if wording is not None:
+        with worded(wording):
+            return _worded_by(wording, check_arguments(tool, arguments, unchecked=unchecked))
     schema = input_schema_of(tool) if unchecked == "refuse" else view_of(tool).input_schema
     if schema is None:
         if unchecked == "pass":
@@ -53,6 +61,28 @@ def check_arguments(
     if isinstance(arguments, str | bytes | bytearray):
         return _check_text(tool, ready, arguments)
     return _report_invalid(tool, ready, arguments)
+
+
+class ArgumentCheck:
+    """`check_arguments` with the same wording for many calls; `Settings.argument_check` makes one.
+
+    Example:
+        >>> check = ArgumentCheck()
+        >>> check({"name": "sail", "inputSchema": {"type": "object"}}, {}).valid
+        True
+    """
+
+    def __init__(self, wording: Wording | None = None) -> None:
+        self._wording = wording
+
+    def __call__(self, tool: object, arguments: object, *, unchecked: Unchecked = "refuse") -> ArgumentReport:
+        """Check the arguments of one call; see `check_arguments`."""
+        return check_arguments(tool, arguments, unchecked=unchecked, wording=self._wording)
+
+
+def _worded_by(wording: Wording, report: ArgumentReport) -> ArgumentReport:
+    """The report, which makes its later texts by the same wording."""
+    return msgspec.structs.replace(report, _wording=wording)
 
 
 def _report_invalid(tool: object, ready: Schema, arguments: object) -> ArgumentReport:

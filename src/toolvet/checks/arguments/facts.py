@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from toolvet.checks.arguments.wording_table import as_json, count_of, cut, join_values, wording
+from toolvet.checks.arguments.wording_table import as_json, count_of, cut, join_values, phrase, wording
 from toolvet.schema.json_value import elements, names, type_name
 from toolvet.schema.numbers import interval, plain
 from toolvet.schema.place import Demands, Unmeetable, fixed_items
 from toolvet.schema.reference import Subschema
 
 _DEEPEST: Final = 4
+_TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _MOST_FORMS: Final = 8
 _MOST_NAMES: Final = 30
-_ARTICLES: Final = {"object": "an object", "array": "an array", "integer": "an integer", "null": "null"}
 _BY_KEYWORD: Final = {
     "minimum": "number",
     "maximum": "number",
@@ -116,8 +116,9 @@ def describe_briefly(facts: Facts) -> str:
     if facts.values is not None:
         return as_alternatives(facts.values)
     if facts.types:
-        return " or ".join(facts.types)
-    return " or ".join(dict.fromkeys(describe_briefly(form) for form in facts.forms()[:_MOST_FORMS])) or "any value"
+        return phrase("or").join(facts.types)
+    forms = dict.fromkeys(describe_briefly(form) for form in facts.forms()[:_MOST_FORMS])
+    return phrase("or").join(forms) or phrase("any_value")
 
 
 def as_alternatives(values: Sequence[object]) -> str:
@@ -132,10 +133,10 @@ def as_alternatives(values: Sequence[object]) -> str:
 def describe_fix(facts: Facts, name: str) -> str:
     """The sentence about what to send at the place `name`, such as `Provide an integer >= 18.`."""
     if facts.values is not None and not facts.impossible:
-        return f"Use {_describe_values(facts.values)}" + ("." if len(facts.values) == 1 else "")
+        return phrase("use", what=_describe_values(facts.values)) + ("." if len(facts.values) == 1 else "")
     if len(facts.types) > 1 and not any(map(list, (describe_limits(facts, kind) for kind in facts.types))):
-        return f"Provide a valid {' or '.join(facts.types)} value for '{name}'."
-    return f"Provide {describe(facts)}."
+        return phrase("provide_type", types=phrase("or").join(facts.types), name=name)
+    return phrase("provide", what=describe(facts))
 
 
 def describe(facts: Facts) -> str:
@@ -146,10 +147,10 @@ def describe(facts: Facts) -> str:
     if forms and not _describes_itself(facts):
         phrases = list(dict.fromkeys(map(describe, forms[:_MOST_FORMS])))
         more = len(forms) - _MOST_FORMS
-        return " or ".join([*phrases, *([f"{more} other forms"] if more > 0 else [])])
+        return phrase("or").join([*phrases, *([phrase("other_forms", count=more)] if more > 0 else [])])
     if not facts.types:
-        return "any value"
-    return " or ".join(_describe_type(facts, kind) for kind in facts.types)
+        return phrase("any_value")
+    return phrase("or").join(_describe_type(facts, kind) for kind in facts.types)
 
 
 def _describes_itself(facts: Facts) -> bool:
@@ -159,32 +160,32 @@ def _describes_itself(facts: Facts) -> bool:
 
 def _describe_values(values: Sequence[object]) -> str:
     if len(values) == 1:
-        return f"the value {as_json(values[0])}"
-    return f"one of these values: {join_values(values)}" if values else "no value at all"
+        return phrase("one_value", value=as_json(values[0]))
+    return phrase("values", values=join_values(values)) if values else phrase("no_value")
 
 
 def _describe_type(facts: Facts, kind: str) -> str:
-    base = _ARTICLES.get(kind) or f"a {kind}"
+    base = phrase(kind) if kind in _TYPES else kind
     if kind == "boolean":
-        return "a boolean (true or false)"
+        return base
     if kind == "array":
         base += _describe_items(facts)
-    limit_phrases = list(describe_limits(facts, kind))
+    limit_phrases = list(_name_limits(facts, kind))
+    said = [words for _, words in limit_phrases]
     if kind == "object":
         fields = facts.demands.required() or facts.demands.declared()
-        if fields:
-            return f"{base} with the fields: {join_names(fields)}"
-        return base
+        return phrase("with_fields", object=base, fields=join_names(fields)) if fields else base
     if kind in ("integer", "number"):
-        return f"{base} {' and '.join(limit_phrases)}".strip()
+        return f"{base} {phrase('and').join(said)}".strip()
     # The format and a lone pattern read best without "with".
-    formats = [phrase for phrase in limit_phrases if phrase.startswith("in ")]
-    others = [phrase for phrase in limit_phrases if not phrase.startswith("in ")]
-    base = " ".join([base, " and ".join(formats)]).strip()
+    formats = [words for keyword, words in limit_phrases if keyword == "format"]
+    others = [words for keyword, words in limit_phrases if keyword != "format"]
+    base = " ".join([base, phrase("and").join(formats)]).strip()
     if not others:
         return base
-    joined = " and ".join(others)
-    return f"{base} {joined}" if joined.startswith("matching") else f"{base} with {joined}"
+    joined = phrase("and").join(others)
+    begins_with_pattern = next(keyword for keyword, _ in limit_phrases if keyword != "format") == "pattern"
+    return f"{base} {joined}" if begins_with_pattern else phrase("with_limits", type=base, limits=joined)
 
 
 def _describe_items(facts: Facts) -> str:
@@ -193,21 +194,26 @@ def _describe_items(facts: Facts) -> str:
         return ""
     if front:
         places = [describe(facts.item(index)) for index in range(min(len(front), 10))]
-        return f" of {', '.join(places)}"
+        return phrase("of_items", items=", ".join(places))
     item = facts.item(0)
-    kinds = " or ".join(item.types)
+    kinds = phrase("or").join(item.types)
     if item.values is not None:
-        return f" of {kinds} (each {_describe_values(item.values)})"
-    return f" of {kinds}" if kinds else ""
+        return phrase("each_item", items=kinds, values=_describe_values(item.values))
+    return phrase("of_items", items=kinds) if kinds else ""
 
 
 def describe_limits(facts: Facts, kind: str) -> Iterator[str]:
     """The limits of a value of type `kind` as phrases of a sentence, lower bounds first."""
+    return (words for _, words in _name_limits(facts, kind))
+
+
+def _name_limits(facts: Facts, kind: str) -> Iterator[tuple[str, str]]:
+    """The same, each with its keyword."""
     rows = wording().keyword
     for keyword, limit in find_limits(facts, kind):
         template = rows[keyword].phrase
         if template:
-            yield _fill(template, limit)
+            yield keyword, _fill(template, limit)
 
 
 def list_constraints(facts: Facts) -> list[str]:
@@ -277,4 +283,5 @@ def _fill(template: str, limit: object) -> str:
 def join_names(fields: Sequence[str]) -> str:
     """Names separated by commas: the first 30, and how many more there are."""
     shown = ", ".join(islice(fields, _MOST_NAMES))
-    return shown if len(fields) <= _MOST_NAMES else f"{shown}, … ({len(fields) - _MOST_NAMES} more)"
+    more = len(fields) - _MOST_NAMES
+    return shown if more <= 0 else f"{shown}, {phrase('more_values', count=more)}"

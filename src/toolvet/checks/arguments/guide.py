@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from toolvet.checks.arguments.facts import Facts, describe_value_constraint, list_constraints, name_types
-from toolvet.checks.arguments.wording_table import as_json, cut, wording
+from toolvet.checks.arguments.wording_table import Wording, as_json, cut, wording
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import Schema
 from toolvet.schema.example import Sketch, build_sketch
@@ -69,9 +69,13 @@ class SchemaHelp(msgspec.Struct, frozen=True):
         }
 
 
-@lru_cache(maxsize=512)
 def guide_of(ready: Schema) -> "Guide":
-    """The guide of a compiled schema; built once and kept."""
+    """The guide of a compiled schema in the current wording; built once and kept."""
+    return _guide(ready, wording())
+
+
+@lru_cache(maxsize=512)
+def _guide(ready: Schema, _table: Wording) -> "Guide":
     return Guide(ready)
 
 
@@ -122,6 +126,15 @@ class Guide:
             part = self.part(pointer)
             known = self._facts[pointer] = Facts([part] if part is not None else [])
         return known
+
+    def facts_at(self, place: str) -> Facts | None:
+        """The facts of the value at `place`, a JSON Pointer into a call; None where a union leaves them open."""
+        here = self.facts("")
+        for step in pointer_steps(place):
+            if here.demands.choices:
+                return None
+            here = here.item(int(step)) if here.types == ("array",) and step.isdecimal() else here.member(step)
+        return here
 
     def _find(self, pointer: str) -> Subschema | None:
         steps = pointer_steps(pointer)

@@ -13,7 +13,7 @@ from toolvet.checks.arguments.placeholders import NAME, Subject, texts_for
 from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.similarity import similar_strings
 from toolvet.checks.arguments.union import intended_form
-from toolvet.checks.arguments.wording_table import wording
+from toolvet.checks.arguments.wording_table import phrase, text
 from toolvet.schema.json_value import (
     elements,
     is_array,
@@ -26,6 +26,7 @@ from toolvet.schema.json_value import (
     type_name,
 )
 from toolvet.schema.numbers import exact, interval, plain
+from toolvet.schema.repairs.misnamed import Misnamed, find_misnamed
 from toolvet.schema.violation import Violation
 
 _LARGEST: Final = Fraction(10**15)
@@ -129,11 +130,26 @@ class _IssueCollector:
         if not sent or len(sent) > _COMPARED:
             return fix
         declared = self.guide.facts(violation.schema_pointer.rpartition("/")[0]).demands.declared()
-        found = similar_strings(member, [name for name in sent if name not in declared])
-        if not found:
+        unknown = [name for name in sent if name not in declared]
+        similar = similar_strings(member, unknown)
+        misnamed = self._misnamed(violation.pointer, sent) if len(unknown) == 1 and not similar else None
+        if misnamed is not None and misnamed.meant == member:
+            similar = (misnamed.sent,)
+        if not similar:
             return fix
-        template = wording().text["renamed"]
-        return f"{template.format(name=show_name(found[0]), other=member)}{fix.partition(':')[2] or '.'}"
+        renamed = text("renamed", name=show_name(similar[0]), other=member)
+        return f"{renamed}{fix.partition(':')[2] or '.'}"
+
+    def _misnamed(self, place: str, sent: Mapping[str, object]) -> Misnamed | None:
+        """The one unknown member of an object that is its one missing member under another name, or None."""
+        facts = self.guide.facts_at(place)
+        if facts is None or facts.impossible or facts.demands.intricate:
+            return None
+        missing = [name for name in facts.demands.required() if name not in sent]
+        judge = self.guide.judge
+        return find_misnamed(
+            facts.demands, sent, missing, lambda parts, value: all(judge.accepts(part, value) for part in parts)
+        )
 
     def _reason(self, violation: Violation, member: str) -> str:
         """` because 'a' is sent`, where the member `a` requires this one."""
@@ -141,7 +157,7 @@ class _IssueCollector:
         rules = members(None if part is None else part.schema)
         sent = members(violation.instance)
         found = next((name for name, wanted in rules.items() if name in sent and member in names(wanted)), None)
-        return "" if found is None else f" because '{found}' is sent"
+        return "" if found is None else phrase("because", reason=phrase("is_sent", name=found))
 
     def add_unknown(self, violation: Violation) -> None:
         """An issue for each member that the schema does not allow."""
@@ -155,9 +171,12 @@ class _IssueCollector:
         free = [declared for declared in facts.demands.declared() if declared not in sent]
         for name in unexpected:
             guesses = similar_strings(name, free)
+            misnamed = None if guesses or len(unexpected) > 1 else self._misnamed(violation.pointer, sent)
+            if misnamed is not None and misnamed.sent == name:
+                guesses = (misnamed.meant,)
             fix = words.fix
             if guesses:
-                rename = wording().text["rename"].format(name=NAME, other=guesses[0])
+                rename = text("rename", name=NAME, other=guesses[0])
                 fix = f"{rename};{fix.partition(';')[2]}"
             place = violation.pointer + pointer((name,))
             self.issues.append(

@@ -6,9 +6,9 @@ from typing import Final, Protocol
 from toolvet.checks.arguments.correction import mask_arguments
 from toolvet.checks.arguments.guide import Guide, SchemaHelp
 from toolvet.checks.arguments.issue import Issue
-from toolvet.checks.arguments.wording_table import as_json, cut, wording
+from toolvet.checks.arguments.wording_table import as_json, cut, phrase, text as words
 from toolvet.schema import Repair
-from toolvet.schema.json_value import is_object
+from toolvet.schema.json_value import is_array, is_object
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000
@@ -57,14 +57,14 @@ def render_markdown(report: ReportParts, guide: Guide | None, max_chars: int | N
     """The text of a report, not longer than `max_chars` where that is given. Without a `guide` only its head."""
     head = f"❌ {report.summary}" if not report.valid else f"✅ {report.summary}"
     if report.valid or guide is None:
-        text = f"{head}\n\n(Not checked: {report.unchecked}.)" if report.unchecked else head
+        text = f"{head}\n\n{words('not_checked', reason=report.unchecked)}" if report.unchecked else head
         return text if max_chars is None else cut(text, max(max_chars, 0))
     sections = {
         "issues": _render_issues(report.issues),
-        "corrected call": _render_correction(report.repair),
-        "schema help": _render_schema(guide, report),
+        "correction": _render_correction(report.repair),
+        "schema": _render_schema(guide, report),
         "suggestions": _render_suggestions(report.suggestions),
-        "valid example": _render_example(guide),
+        "example": _render_example(guide),
     }
     text = "\n\n".join([head, *filter(None, sections.values())])
     if max_chars is None or len(text) <= max_chars:
@@ -75,23 +75,23 @@ def render_markdown(report: ReportParts, guide: Guide | None, max_chars: int | N
 def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue], limit: int) -> str:
     left = dict(sections)
     omitted: list[str] = []
-    for name in ("schema help", "suggestions", "valid example", "corrected call"):
+    for name in ("schema", "suggestions", "example", "correction"):
         if left.pop(name):
-            omitted.append(name)
-        note = wording().text["left_out"].format(limit=limit, parts=", ".join(omitted))
+            omitted.append(words(f"part_{name}"))
+        note = words("left_out", limit=limit, parts=", ".join(omitted))
         text = "\n\n".join([head, *filter(None, left.values()), note])
         if len(text) <= limit:
             return text
     for most in (160, 60, 0):
         lines = [_render_line(number, issue, most) for number, issue in enumerate(issues, 1)]
-        note = wording().text["left_out"].format(limit=limit, parts=", ".join([*omitted, "parts of the issues"]))
+        note = words("left_out", limit=limit, parts=", ".join([*omitted, words("part_issues")]))
         text = "\n".join([head, "", *lines, "", note])
         if len(text) <= limit:
             return text
     lines = [head, ""]
     for number, issue in enumerate(issues, 1):
         line = f"{number}. **{cut(issue.field, 40)}**: {cut(issue.fix, 60)}"
-        rest = f"… and {len(issues) - number + 1} more issues"
+        rest = words("more_issues", count=len(issues) - number + 1)
         if sum(map(len, lines)) + len(lines) + len(line) + len(rest) + 2 > limit:
             lines.append(rest)
             break
@@ -102,23 +102,23 @@ def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue],
 def _render_line(number: int, issue: Issue, most: int) -> str:
     if not most:
         return f"{number}. **{issue.field}**: {cut(issue.fix, 160)}"
-    guess = f" Did you mean: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
+    guess = f" {words('did_you_mean')}: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
     return f"{number}. **{issue.field}**: {cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
 
 
 def _render_issues(issues: Sequence[Issue]) -> str:
-    lines = ["## Issues Found:"]
+    lines = [f"## {words('issues_heading')}"]
     for number, issue in enumerate(issues[:_MOST_ISSUES], 1):
         lines.append(
-            f"\n{number}. **{issue.field}**: {issue.problem}\n   - Received: {issue.received_text}\n"
-            f"   - Expected: {issue.expected}\n   - Fix: {issue.fix}"
+            f"\n{number}. **{issue.field}**: {issue.problem}\n   - {words('received')}: {issue.received_text}\n"
+            f"   - {words('expected')}: {issue.expected}\n   - {words('fix')}: {issue.fix}"
         )
         if issue.did_you_mean:
-            lines.append(f"   - Did you mean: {_join_or(issue.did_you_mean)}")
+            lines.append(f"   - {words('did_you_mean')}: {_join_or(issue.did_you_mean)}")
         if issue.examples:
-            lines.append(f"   - Example: {as_json(issue.examples[0])}")
+            lines.append(f"   - {words('example')}: {as_json(issue.examples[0])}")
     if len(issues) > _MOST_ISSUES:
-        lines.append(f"\n… and {len(issues) - _MOST_ISSUES} more issues.")
+        lines.append(f"\n{words('more_issues', count=len(issues) - _MOST_ISSUES)}.")
     return "\n".join(lines)
 
 
@@ -127,20 +127,17 @@ def _render_correction(repair: Repair | None) -> str:
         return ""
     call = mask_arguments(repair.arguments)
     steps = "\n".join(f"- {step}" for step in repair.steps[:_MOST_ISSUES])
-    head = f"## Corrected Call:\n\nNot applied, only offered; confidence: {repair.confidence}.\n{steps}\n\n"
+    note = words("correction_note", confidence=repair.confidence)
+    head = f"## {words('correction_heading')}\n\n{note}\n{steps}\n\n"
     shown = format_call(call)
     if len(shown) > _LONGEST_CALL:
-        return f"{head}(The corrected call is too long to show: apply these steps to yours.)"
-    masked = (
-        ""
-        if call is repair.arguments
-        else "\n\nWhat stands in [brackets] is hidden here: keep the value that you sent."
-    )
+        return f"{head}{words('correction_too_long')}"
+    masked = "" if call is repair.arguments else f"\n\n{words('correction_masked')}"
     return f"{head}```json\n{shown}\n```{masked}"
 
 
 def _join_or(values: Iterable[object]) -> str:
-    return " or ".join(map(as_json, values))
+    return phrase("or").join(map(as_json, values))
 
 
 def _render_schema(guide: Guide, report: ReportParts) -> str:
@@ -148,9 +145,9 @@ def _render_schema(guide: Guide, report: ReportParts) -> str:
     known = guide.texts.get("schema")
     if known is None:
         known = guide.texts["schema"] = _render_properties(guide)
-    lines = ["## Tool Schema:"]
+    lines = [f"## {words('schema_heading')}"]
     if description:
-        lines.append(f"**Description**: {cut(' '.join(description.split()), 2_000)}")
+        lines.append(f"**{words('description')}**: {cut(' '.join(description.split()), 2_000)}")
     if known:
         lines.append(known)
     return "\n\n".join(lines) if len(lines) > 1 else ""
@@ -160,25 +157,32 @@ def _render_properties(guide: Guide) -> str:
     found = guide.help
     blocks: list[str] = []
     if found.required:
-        blocks.append(f"**Required fields**: {', '.join(found.required)}")
-    lines = ["**Properties**:"]
+        blocks.append(f"**{words('required_fields')}**: {', '.join(found.required)}")
+    lines = [f"**{words('properties')}**:"]
     for name, each in found.properties.items():
         lines.append(f"- **{name}** ({each.type}){f': {each.description}' if each.description else ''}")
         if each.constraints:
-            lines.append(f"  Constraints: {', '.join(each.constraints)}")
+            lines.append(f"  {words('constraints')}: {', '.join(each.constraints)}")
         if each.examples:
-            lines.append(f"  Examples: {', '.join(map(as_json, each.examples))}")
+            lines.append(f"  {words('examples')}: {_list_examples(each.examples)}")
     if found.omitted:
-        lines.append(f"- … and {found.omitted} more")
+        lines.append(f"- {words('more', count=found.omitted)}")
     if found.properties:
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
+def _list_examples(examples: Sequence[object]) -> str:
+    """Examples with commas between them; those that are arrays as one array, so that `["a"]` is not read as two."""
+    return as_json(list(examples)) if any(map(is_array, examples)) else ", ".join(map(as_json, examples))
+
+
 def _render_suggestions(suggestions: Sequence[str]) -> str:
     if not suggestions:
         return ""
-    return "\n".join(["## Suggestions:\n", *(f"{number}. {each}" for number, each in enumerate(suggestions, 1))])
+    return "\n".join(
+        [f"## {words('suggestions_heading')}\n", *(f"{number}. {each}" for number, each in enumerate(suggestions, 1))]
+    )
 
 
 def _render_example(guide: Guide) -> str:
@@ -186,7 +190,9 @@ def _render_example(guide: Guide) -> str:
         return ""
     known = guide.texts.get("example")
     if known is None:
-        known = guide.texts["example"] = f"## Valid Example:\n\n```json\n{format_call(guide.example[0])}\n```"
+        known = guide.texts["example"] = (
+            f"## {words('example_heading')}\n\n```json\n{format_call(guide.example[0])}\n```"
+        )
     return known
 
 

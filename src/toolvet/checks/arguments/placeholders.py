@@ -18,7 +18,7 @@ from toolvet.checks.arguments.facts import (
     type_of_keyword,
 )
 from toolvet.checks.arguments.guide import Guide, KeywordText
-from toolvet.checks.arguments.wording_table import KeywordWording, as_json, count_of, cut, join_values, wording
+from toolvet.checks.arguments.wording_table import KeywordWording, as_json, count_of, cut, join_values, phrase, wording
 from toolvet.schema.json_value import count, elements, is_object, members, names, type_name
 from toolvet.schema.place import fixed_items
 
@@ -95,7 +95,7 @@ class WordingPlaceholders:
         return self.subject.member or NAME
 
     def _types(self) -> str:
-        return " or ".join(names(self.params.get("types"))) or describe_briefly(self.target)
+        return phrase("or").join(names(self.params.get("types"))) or describe_briefly(self.target)
 
     def _received(self) -> str:
         return self.subject.received
@@ -107,7 +107,7 @@ class WordingPlaceholders:
 
     def _provide(self) -> str:
         if self.subject.values:
-            sentence = f"Use one of these values: {join_values(self.subject.values)}"
+            sentence = phrase("use", what=phrase("values", values=join_values(self.subject.values)))
         else:
             sentence = describe_fix(self.target, self.subject.member or NAME)
         # The sentence continues behind "Add 'name':".
@@ -142,35 +142,35 @@ class WordingPlaceholders:
 
     def _contained(self) -> str:
         part = self.guide.part(f"{self.home}/contains")
-        return describe(Facts([part])) if part is not None else "of that kind"
+        return describe(Facts([part])) if part is not None else phrase("of_that_kind")
 
     def _known(self) -> str:
         declared = self.place.demands.declared()
-        return f"; known fields: {join_names(declared)}" if declared else ""
+        return phrase("known_fields", fields=join_names(declared)) if declared else ""
 
     def _allowed(self) -> str:
         declared = self.place.demands.declared()
         patterns = [pattern for schema in self.place.schemas for pattern in members(schema.get("patternProperties"))]
         parts = [join_names(declared)] if declared else []
-        parts.extend(f"names matching {pattern}" for pattern in patterns)
-        return f"allowed fields: {', '.join(parts)}" if parts else "no fields are allowed"
+        parts.extend(phrase("allowed_pattern", pattern=pattern) for pattern in patterns)
+        return phrase("allowed_fields", fields=", ".join(parts)) if parts else phrase("no_fields")
 
     def _most(self) -> str:
         front = max((len(fixed_items(schema)) for schema in self.place.schemas), default=0)
-        return f"at most {count_of(front, 'item')}" if front else "none is allowed"
+        return phrase("at_most", items=count_of(front, "item")) if front else phrase("none_allowed")
 
     def _named(self) -> str:
         part = self.guide.part(f"{self.home}/propertyNames")
         facts = Facts([part]) if part is not None else self.place
-        return describe(facts) if facts.types or facts.values is not None else "an allowed one"
+        return describe(facts) if facts.types or facts.values is not None else phrase("allowed_name")
 
     def _excluded(self) -> str:
         part = self.guide.part(f"{self.home}/not")
         if part is None:
-            return "ruled out by the schema"
+            return phrase("ruled_out")
         fields = names(members(part.schema).get("required"))
         if fields and not members(part.schema).get("properties"):
-            return f"an object with {' and '.join(f'{name!r}' for name in fields)} together"
+            return phrase("together", fields=phrase("and").join(f"{name!r}" for name in fields))
         return cut(describe(Facts([part])), 300)
 
     def _count(self) -> str:
@@ -188,8 +188,8 @@ class WordingPlaceholders:
 
 def join_choices(forms: Sequence[Sequence[str]]) -> str:
     """Groups of fields as alternatives: `'a', or 'b' and 'c'`."""
-    groups = [" and ".join(f"'{name}'" for name in form) for form in forms if form]
-    return ", or ".join(dict.fromkeys(groups))
+    groups = [phrase("and").join(f"'{name}'" for name in form) for form in forms if form]
+    return phrase("or_fields").join(dict.fromkeys(groups))
 
 
 def required_of(guide: Guide, pointer: str) -> list[str]:
@@ -244,13 +244,12 @@ def describe_condition(guide: Guide, schema_pointer: str) -> str:
         if test is None or not is_object(test.schema):
             continue
         reasons = [
-            f"{name} is {' or '.join(map(as_json, values))}"
+            phrase("is_value", name=name, values=phrase("or").join(map(as_json, values)))
             for name in members(members(test.schema).get("properties"))
             if (values := Facts(Facts([test]).demands.member(name)).values) is not None and len(values) <= 5
         ]
         if not reasons:
-            reasons = [f"'{name}' is sent" for name in names(members(test.schema).get("required"))]
+            reasons = [phrase("is_sent", name=name) for name in names(members(test.schema).get("required"))]
         if reasons:
-            joined = " and ".join(reasons)
-            return f" because {joined}" if word == "then" else f" unless {joined}"
+            return phrase("because" if word == "then" else "unless", reason=phrase("and").join(reasons))
     return ""

@@ -10,7 +10,7 @@ from toolvet.checks.arguments.guide import SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.markdown import render_markdown
 from toolvet.checks.arguments.received import show_name
-from toolvet.checks.arguments.wording_table import wording
+from toolvet.checks.arguments.wording_table import Wording, text, worded, wording
 from toolvet.meta import META_PREFIX
 from toolvet.schema import Repair, Schema
 from toolvet.schema.weight import MOST_STEPS
@@ -44,6 +44,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
     _issues: tuple[Issue, ...] = ()
     _correct: Callable[[Schema, object], Repair | None] | None = None
     _repair: Repair | None = None
+    _wording: Wording | None = None
 
     @property
     def valid(self) -> bool:
@@ -58,10 +59,9 @@ class ArgumentReport(msgspec.Struct, eq=False):
     @property
     def summary(self) -> str:
         """The report in one sentence."""
-        text = wording().text
         outcome = "valid" if self.valid else "unchecked" if self._ready is None else "invalid"
-        template = text[f"summary_{outcome}"]
-        return template.format(tool=show_name(view_of(self._tool).name), count=len(self._issues))
+        with worded(self._wording):
+            return text(f"summary_{outcome}", tool=show_name(view_of(self._tool).name), count=len(self._issues))
 
     @property
     def unchecked(self) -> str | None:
@@ -85,17 +85,20 @@ class ArgumentReport(msgspec.Struct, eq=False):
     @property
     def schema(self) -> SchemaHelp:
         """The arguments of the tool: description, all properties, required ones, a valid example."""
-        found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
+        with worded(self._wording):
+            found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
         return msgspec.structs.replace(found, description=view_of(self._tool).description)
 
     @property
     def suggestions(self) -> tuple[str, ...]:
         """General advice for each kind of mistake; empty for a valid call."""
-        return suggestions_for(self._issues, has_example=bool(self._example))
+        with worded(self._wording):
+            return suggestions_for(self._issues, has_example=bool(self._example))
 
     @property
     def _example(self) -> tuple[object, ...]:
-        return guide_of(self._ready).example if self._ready is not None else ()
+        with worded(self._wording):
+            return guide_of(self._ready).example if self._ready is not None else ()
 
     @property
     def valid_example(self) -> object:
@@ -113,6 +116,10 @@ class ArgumentReport(msgspec.Struct, eq=False):
                 self._repair = self._correct(self._ready, self._arguments)
             self._correct = None
         return self._repair
+
+    def without_repair(self) -> "ArgumentReport":
+        """The same report, which offers no correction."""
+        return msgspec.structs.replace(self, _correct=None, _repair=None)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`, without secrets.
@@ -142,7 +149,8 @@ class ArgumentReport(msgspec.Struct, eq=False):
             max_chars: the largest number of characters; None for no limit. The schema is left out first, then
                 suggestions and example; the issues are shortened last. The text says what was left out.
         """
-        return render_markdown(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
+        with worded(self._wording):
+            return render_markdown(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
 
     def to_result(self, era: Literal["legacy", "modern"] = "modern") -> dict[str, object]:
         """The report as an MCP tool result (`isError: true`): text for the model, and the JSON form in `_meta`.

@@ -1,8 +1,11 @@
-"""The texts for each keyword, from `wording.toml`, and the formatting of values in them."""
+"""The texts of a report, from `wording.toml` or a table of the user's own, and the formatting of values in them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
+from typing import Final
 
 import msgspec
 import orjson
@@ -21,12 +24,16 @@ class KeywordWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     phrase: str = ""
 
 
-class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of `wording.toml`. Suggestions are given in the order of `suggestion`."""
+class Wording(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """The content of `wording.toml`, or the texts of the user; suggestions are given in the order of `suggestion`.
+
+    `read_wording` reads one from a text, `load_wording` from a file.
+    """
 
     keyword: Mapping[str, KeywordWording]
     suggestion: Mapping[str, str]
     text: Mapping[str, str]
+    phrase: Mapping[str, str]
     neutral: Mapping[str, str]
 
     def of(self, keyword: str) -> KeywordWording:
@@ -35,9 +42,38 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def wording() -> Wording:
-    """The table, read once."""
+def builtin_wording() -> Wording:
+    """The table of toolvet, read once."""
     return read_toml("toolvet.checks.arguments", "wording.toml", Wording)
+
+
+# Set only while one report is made: the parts of a text ask for it from many places, and none of them is asynchronous.
+_CURRENT: Final[ContextVar[Wording | None]] = ContextVar("toolvet_arguments_wording", default=None)
+
+
+def wording() -> Wording:
+    """The table of the report that is being made."""
+    return _CURRENT.get() or builtin_wording()
+
+
+@contextmanager
+def worded(table: Wording | None) -> Generator[None]:
+    """Make the texts in this block by `table`; None is the table of toolvet."""
+    token = _CURRENT.set(table)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def text(name: str, /, **values: object) -> str:
+    """A text of the table, with the values in its placeholders."""
+    return wording().text[name].format(**values)
+
+
+def phrase(name: str, /, **values: object) -> str:
+    """A part of a sentence, with the values in its placeholders."""
+    return wording().phrase[name].format(**values)
 
 
 def as_json(value: object) -> str:
@@ -55,14 +91,14 @@ def as_json(value: object) -> str:
 
 def count_of(limit: object, noun: str) -> str:
     """A number with its noun: `1 item`, `3 items`."""
-    return f"{as_json(limit)} {noun}" if limit == 1 else f"{as_json(limit)} {noun}s"
+    return f"{as_json(limit)} {phrase(noun if limit == 1 else f'{noun}s')}"
 
 
 def join_values(values: Iterable[object], most: int = 40) -> str:
     """The values as JSON, separated by commas: the first `most` of them, and how many more there are."""
     items = list(values)
     shown = ", ".join(cut(as_json(value), 200) for value in items[:most])
-    return shown if len(items) <= most else f"{shown}, … ({len(items) - most} more)"
+    return shown if len(items) <= most else f"{shown}, {phrase('more_values', count=len(items) - most)}"
 
 
 def cut(text: str, most: int) -> str:

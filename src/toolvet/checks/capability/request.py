@@ -1,9 +1,12 @@
 """The request of a client to a `validate` tool: one call, or a batch of calls.
 
     {"tool": "book_flight", "arguments": {…}}            `parameters` is read as an alias of `arguments`
-    {"calls": [{"tool": …, "arguments": {…}}, …]}        when the server announces batchValidation
+    {"tool": "book_flight", "arguments": {…},            the first call of a batch, and the further ones, when the
+     "calls": [{"tool": …, "arguments": {…}}, …]}          server announces batchValidation
 
-With either: `levels` (check only these) and `context` (facts about the caller for the validators).
+`tool` and `arguments` are always required, as the specification of the capability has it. A batch that has all its
+calls in `calls` is read, too. With either: `levels` (check only these) and `context` (facts about the caller for the
+validators).
 """
 
 from collections.abc import Mapping
@@ -32,7 +35,9 @@ class ValidationRequest(msgspec.Struct, frozen=True, kw_only=True):
     def to_dict(self) -> dict[str, object]:
         """The arguments of the `validate` tool."""
         calls: list[object] = [{"tool": call.tool, "arguments": call.arguments} for call in self.calls]
-        request: dict[str, object] = {"calls": calls} if self.is_batch else dict(members(calls[0]))
+        request = dict(members(calls[0]))
+        if self.is_batch:
+            request["calls"] = calls[1:]
         if self.levels is not None:
             request["levels"] = list(self.levels)
         return {**request, "context": dict(self.context)} if self.context else request
@@ -81,16 +86,18 @@ def _calls(asked: Mapping[str, object], max_batch_size: int | None) -> tuple[Val
         return call if isinstance(call, str) else (call,)
     items = asked["calls"]
     if max_batch_size == 1:
-        return "This server validates one call at a time: send 'tool' and 'arguments' instead of 'calls'."
-    if "tool" in asked:
-        return "Send either 'tool' and 'arguments', or 'calls', not both."
-    if not is_array(items) or not items:
-        return "'calls' must be a list of at least one call, each with 'tool' and 'arguments'."
-    if max_batch_size is not None and len(items) > max_batch_size:
-        return (
-            f"{len(items)} calls in one batch, but at most {max_batch_size} are allowed: send them in several batches."
-        )
+        return "This server validates one call at a time: send 'tool' and 'arguments' without 'calls'."
     calls: list[ValidationCall] = []
+    if "tool" in asked:
+        first = _call(asked)
+        if isinstance(first, str):
+            return first
+        calls.append(first)
+    if not is_array(items) or not (items or calls):
+        return "'calls' must be a list of calls, each with 'tool' and 'arguments'."
+    total = len(calls) + len(items)
+    if max_batch_size is not None and total > max_batch_size:
+        return f"{total} calls in one batch, but at most {max_batch_size} are allowed: send them in several batches."
     for position, item in enumerate(items):
         call = _call(members(item))
         if isinstance(call, str):
@@ -120,9 +127,7 @@ def _levels(asked: object) -> tuple[Level, ...] | str | None:
 
 
 def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
-    """The JSON Schema of the request, in simple keywords.
-
-    With batches nothing is `required`, because model APIs refuse tools with `anyOf` or `oneOf` at the root.
+    """The JSON Schema of the request, in simple keywords: model APIs refuse tools with `anyOf` or `oneOf` at the root.
 
     Args:
         max_batch_size: the largest number of calls; None for no limit, 1 for no batches.
@@ -141,22 +146,22 @@ def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:
         },
         "context": {"type": "object", "description": "What the checks may know about the caller."},
     }
+    required = ["tool", "arguments"]
     if max_batch_size == 1:
-        return {"type": "object", "properties": properties, "required": ["tool", "arguments"]}
+        return {"type": "object", "properties": properties, "required": required}
     call: dict[str, object] = {
         "type": "object",
         "properties": {"tool": properties["tool"], "arguments": properties["arguments"]},
-        "required": ["tool", "arguments"],
+        "required": required,
     }
     calls: dict[str, object] = {
         "type": "array",
         "items": call,
-        "minItems": 1,
-        "description": "Several calls at once, instead of 'tool' and 'arguments'.",
+        "description": "Further calls to check at once, after the one in 'tool' and 'arguments'.",
     }
     if max_batch_size is not None:
-        calls["maxItems"] = max_batch_size
-    return {"type": "object", "properties": {**properties, "calls": calls}}
+        calls["maxItems"] = max_batch_size - 1
+    return {"type": "object", "properties": {**properties, "calls": calls}, "required": required}
 
 
 def output_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:

@@ -57,6 +57,8 @@ def check_result(
     weights: Mapping[str, int] | None = None,
     threshold: float | None = None,
     shape: Literal["any", "mcp"] = "any",
+    thresholds: Mapping[str, float] | None = None,
+    expects_validation: bool | None = None,
 ) -> ResultVerdict:
     """Judge one response of a tool. Never raises for anything that a response or a tool holds.
 
@@ -78,13 +80,16 @@ def check_result(
             logic. None: the measured prior decides.
         shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
             an MCP server sent, which is broken where it is no result of MCP.
+        thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
+            says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
+        expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
 
     Returns:
         The verdict: how well the tool works, whose fault an error is, and the evidence for both.
 
     Raises:
         UnsafePattern: A pattern cannot be matched in linear time.
-        BadRule: A weight, the threshold or the name of a factor cannot be used.
+        BadRule: A weight, a threshold, its type of tool, or the name of a factor cannot be used.
 
     Example:
         >>> result = {"isError": True, "content": [{"type": "text", "text": "User 7 not found"}]}
@@ -101,6 +106,8 @@ def check_result(
         or factors
         or weights
         or threshold is not None
+        or thresholds
+        or expects_validation is not None
     ):
         own = own_words(
             extra_patterns=extra_patterns,
@@ -110,6 +117,8 @@ def check_result(
             factors=factors,
             weights=weights,
             threshold=threshold,
+            thresholds=thresholds,
+            expects_validation=expects_validation,
         )
     view = view_of(tool)
     response = read_response(result, shape)
@@ -308,7 +317,9 @@ def _contents(response: ToolResponse) -> tuple[str, ...]:
     counted = (
         (response.text_block_count, "text block"),
         (response.image_count, "image"),
+        (response.audio_count, "audio clip"),
         (response.resource_count, "resource"),
+        *((count, f"{name[:40]} block") for name, count in response.other_counts.items()),
     )
     found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
     if response.structured is not None:
@@ -334,6 +345,8 @@ def _metadata(
         content_fidelity=envelope.content_fidelity,
         dropped_content_ids=envelope.dropped_content_ids,
         taken_for=response.taken_for or None,
+        audio_count=response.audio_count,
+        other_counts=response.other_counts,
     )
 
 
@@ -350,7 +363,7 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
         sent,
         quoted=next((value for value in sent if len(value) > _SHORTEST_ECHO and value in read), "")[:60],
         structured=_structure(read, response),
-        name_word=tool_traits(view.name).validating_word,
+        name_word=_name_word(view, own),
     )
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
@@ -365,6 +378,13 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
         leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
         decision = decision._replace(framework=framework_of(hits, known))
     return decision, leaks
+
+
+def _name_word(view: ToolView, own: OwnWords | None) -> str:
+    """Why a rejection is to be expected of the tool: a word of its name, or the caller's exception for the name."""
+    if own is None or own.expects_validation is None:
+        return tool_traits(view.name).validating_word
+    return (tool_traits(view.name).validating_word or view.name) if own.expects_validation else ""
 
 
 def _sent(arguments: object) -> tuple[str, ...]:

@@ -125,8 +125,9 @@ def _unclear(
         state = State.RULE if told.sentence or vague is None else known.of(vague).state
         ground = Ground.SENTENCE if told.sentence else Ground.VAGUE
         return _decision(state or State.INVALID_INPUT, f"business logic: {told.words}", factors, ground)
-    if own is not None and own.threshold is not None:
-        return _weighed(factors, own.threshold)
+    threshold = None if own is None else own.threshold(expects_validation=bool(evidence.call.name_word))
+    if threshold is not None:
+        return _weighed(factors, threshold)
     prior = prior_of(evidence)
     factors = (*factors, Factor("prior", 0, present=True, evidence=prior.evidence))
     if prior.business > _EVEN:

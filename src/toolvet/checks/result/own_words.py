@@ -20,6 +20,10 @@ FACTOR_NAMES: Final = (
 """The factors of every verdict, whose weights the caller may change."""
 
 
+TOOL_TYPES: Final = ("validation_expected", "other")
+"""The types of tools that may have thresholds of their own."""
+
+
 class BadRule(UsageError, ValueError):  # noqa: N818 - reads as what it says.
     """A rule for results that cannot be used as given; the message says what can."""
 
@@ -34,23 +38,33 @@ class OwnRuleValues(NamedTuple):
     factors: tuple[tuple[str, OwnPattern, int], ...] = ()
     weights: tuple[tuple[str, int], ...] = ()
     threshold: float | None = None
+    thresholds: tuple[tuple[str, float], ...] = ()
+    expects_validation: bool | None = None
 
 
 class OwnWords:
     """The caller's rules for one kind of tool.
 
-    `threshold` (0 to 1) is the share of the weight of all factors from which an error that no word decides is business
-    logic; None leaves that to the measured prior.
+    `expects_validation` says of which type the tool is; None leaves that to its name.
     """
 
     def __init__(self, given: OwnRuleValues) -> None:
-        self.threshold = given.threshold
+        self.expects_validation = given.expects_validation
+        self._threshold = given.threshold
+        self._thresholds = dict(given.thresholds)
         self._extra = _set("extra", given.extra)
         self._strong = _set("strong", given.strong)
         self._failures = _set("failure", given.failures)
         self._exceptions = _set("exception", given.exceptions)
         self._factors = [(name, weight, _set(name, (pattern,))) for name, pattern, weight in given.factors]
         self._weights = dict(given.weights)
+
+    def threshold(self, *, expects_validation: bool) -> float | None:
+        """The share (0 to 1) of the weight of all factors from which an error that no word decides is business logic.
+
+        None leaves that to the measured prior.
+        """
+        return self._thresholds.get("validation_expected" if expects_validation else "other", self._threshold)
 
     def look(self, text: str, evidence: FirstHits) -> None:
         """Add what is found to the evidence."""
@@ -90,12 +104,14 @@ def own_words(
     factors: Mapping[str, tuple[OwnPattern, int]] | None,
     weights: Mapping[str, int] | None,
     threshold: float | None,
+    thresholds: Mapping[str, float] | None,
+    expects_validation: bool | None,
 ) -> OwnWords | None:
     """Compile the caller's rules (see `check_result`); None where there are none.
 
     Raises:
         UnsafePattern: A pattern cannot be matched in linear time.
-        BadRule: There is no factor of that name, or a weight or the threshold is out of its range.
+        BadRule: There is no factor or type of tool of that name, or a weight or a threshold is out of its range.
     """
     given = OwnRuleValues(
         tuple(extra_patterns),
@@ -104,7 +120,9 @@ def own_words(
         tuple(exceptions),
         tuple((name, pattern, _weight(name, weight)) for name, (pattern, weight) in (factors or {}).items()),
         tuple((_factor(name), _weight(name, weight)) for name, weight in (weights or {}).items()),
-        _threshold(threshold),
+        _threshold("threshold", threshold),
+        tuple((_tool_type(name), _share(name, value)) for name, value in (thresholds or {}).items()),
+        expects_validation,
     )
     return None if given == OwnRuleValues() else _compiled(given)
 
@@ -126,11 +144,20 @@ def _weight(name: str, weight: object) -> int:
     return weight
 
 
-def _threshold(threshold: object) -> float | None:
-    if threshold is None:
-        return None
+def _tool_type(name: str) -> str:
+    if name not in TOOL_TYPES:
+        raise BadRule(f"thresholds: there is no type of tool '{name}'; there are {', '.join(TOOL_TYPES)}")
+    return name
+
+
+def _threshold(name: str, threshold: object) -> float | None:
+    return None if threshold is None else _share(name, threshold)
+
+
+def _share(name: str, threshold: object) -> float:
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-        raise BadRule(f"threshold must be a number from 0 to 1, not {threshold!r}")
+        said = name if name == "threshold" else f"the threshold of '{name}'"
+        raise BadRule(f"{said} must be a number from 0 to 1, not {threshold!r}")
     return float(threshold)
 
 

@@ -11,6 +11,10 @@ from toolvet.checks.result.shapes import is_plainly_mcp, read_foreign
 
 _NOTHING: tuple[str, ...] = ()
 _ONLY_TEXT = ("text",)
+# What counts as text, image, audio or resource; blocks of all other types are counted by their type.
+_COUNTED = frozenset({"text", "image", "audio", "resource", "resource_link"})
+_MOST_TYPES = 20
+_NO_COUNTS: Mapping[str, int] = {}
 
 
 class Content(Enum):
@@ -38,8 +42,10 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[str, ...] = _NOTHING
     content_types: tuple[str, ...] = _NOTHING
     image_count: int = 0
+    audio_count: int = 0
     resource_count: int = 0
     text_block_count: int = 0
+    other_counts: Mapping[str, int] = {}
     malformed: tuple[str, ...] = _NOTHING
     unreadable: str = ""
     taken_for: str = ""
@@ -162,6 +168,8 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
         texts=tuple(reading.texts),
         content_types=tuple(reading.types),
         image_count=reading.images,
+        audio_count=reading.audios,
+        other_counts=reading.others or _NO_COUNTS,
         resource_count=reading.resources,
         text_block_count=reading.text_blocks,
         malformed=tuple(malformed),
@@ -186,13 +194,14 @@ def _plain_object(value: object) -> dict[object, object] | None:
 class _Blocks:
     """What is counted while going through the blocks."""
 
-    __slots__ = ("images", "malformed", "resources", "text_blocks", "texts", "types")
+    __slots__ = ("audios", "images", "malformed", "others", "resources", "text_blocks", "texts", "types")
 
     def __init__(self, malformed: list[str]) -> None:
         self.malformed = malformed
         self.texts: list[str] = []
         self.types: dict[str, None] = {}
-        self.images = self.resources = self.text_blocks = 0
+        self.images = self.audios = self.resources = self.text_blocks = 0
+        self.others: dict[str, int] = {}
 
     def add(self, block: object) -> None:
         parts = _plain_object(block) or {}
@@ -213,7 +222,11 @@ class _Blocks:
         if needs is not None and not any(isinstance(parts.get(key), str | dict) for key in needs):
             self._reject(parts)
         self.images += kind == "image"
+        self.audios += kind == "audio"
         self.resources += kind in ("resource", "resource_link")
+        if kind not in _COUNTED:
+            name = kind if len(self.others) < _MOST_TYPES or kind in self.others else "other"
+            self.others[name] = self.others.get(name, 0) + 1
 
     def _reject(self, block: object) -> None:
         self.malformed.append(f"Malformed content block: {_shown(block)}")

@@ -2,9 +2,13 @@
 
 [checks.result]
 extra_patterns = ["insufficient margin"]           # the words of a business error
+thresholds = { validation_expected = 0.2, other = 0.5 }
 
 [checks.result.tools."delete_*"]                   # a shell pattern; an exact name wins over patterns
 any_response = true
+
+[checks.result.tools.get_status]                   # its name sounds as if it checked what it is given
+expects_validation = false
 """
 
 import re
@@ -48,6 +52,8 @@ class ToolResultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     factors: dict[str, FactorEntry] | None = None
     weights: dict[str, int] | None = None
     threshold: float | None = None
+    thresholds: dict[str, float] | None = None
+    expects_validation: bool | None = None
     any_response: bool | None = None
 
 
@@ -67,6 +73,8 @@ class _ResultOptions(TypedDict, total=False):
     factors: dict[str, tuple[str | re.Pattern[str], int]]
     weights: dict[str, int]
     threshold: float
+    thresholds: dict[str, float]
+    expects_validation: bool
     any_response: bool
 
 
@@ -135,13 +143,26 @@ def _options(sections: tuple[ToolResultSettings, ...]) -> _ResultOptions:
             for name, factor in (each.factors or {}).items()
         },
         weights={name: weight for each in sections for name, weight in (each.weights or {}).items()},
+        thresholds=_thresholds(sections),
     )
     for section in sections:
         if section.threshold is not None:
             options["threshold"] = section.threshold
+        if section.expects_validation is not None:
+            options["expects_validation"] = section.expects_validation
         if section.any_response is not None:
             options["any_response"] = section.any_response
     return options
+
+
+def _thresholds(sections: tuple[ToolResultSettings, ...]) -> dict[str, float]:
+    """The thresholds by type of tool; a later section's `threshold` for all types replaces those of earlier ones."""
+    found: dict[str, float] = {}
+    for section in sections:
+        if section.threshold is not None:
+            found.clear()
+        found.update(section.thresholds or {})
+    return found
 
 
 def _merge(patterns: Iterable[tuple[OwnText, ...] | None]) -> tuple[str | re.Pattern[str], ...]:

@@ -82,6 +82,8 @@ class OutputSchemaValidation(msgspec.Struct, frozen=True):
 class ResultMetadata(msgspec.Struct, frozen=True):
     """What a response consists of. `content_types` are unique, in the order in which they were first seen.
 
+    `other_counts` has the number of blocks of each type that has no count of its own; it and `audio_count` are absent
+    in the JSON form where there are none.
     `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error. `warnings`,
     `pagination`, `content_fidelity` and `dropped_content_ids` are what the `meta` of an envelope says (response-v2);
     their JSON members are absent where it says nothing. `taken_for` names the
@@ -100,6 +102,8 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     content_fidelity: str | None = None
     dropped_content_ids: tuple[str, ...] = ()
     taken_for: str | None = None
+    audio_count: int = 0
+    other_counts: Mapping[str, int] = {}
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -111,6 +115,10 @@ class ResultMetadata(msgspec.Struct, frozen=True):
             "hasStructuredContent": self.has_structured_content,
             "hasMeta": self.has_meta,
         }
+        if self.audio_count:
+            found["audioCount"] = self.audio_count
+        if self.other_counts:
+            found["otherCounts"] = dict(self.other_counts)
         if self.output_schema_validation is not None:
             found["outputSchemaValidation"] = self.output_schema_validation.to_dict()
         if self.warnings:

@@ -5,10 +5,12 @@ sentence about what to do.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from toolvet.causes import ErrorCode
 from toolvet.envelope.builders.arguments import FieldError, copy_text
 from toolvet.envelope.builders.responses import error_response
+from toolvet.envelope.request import checked_id, current_request_id
 from toolvet.envelope.response import Envelope
 
 
@@ -77,6 +79,39 @@ def missing_required_error(
     )
 
 
+def invalid_format_error(
+    field: str,
+    expected: str,
+    *,
+    message: str | None = None,
+    details: Mapping[str, object] | None = None,
+    remediation: str | None = None,
+    request_id: str | None = None,
+) -> Envelope:
+    """A field has the wrong form (the wrong type, a broken date, text that is not JSON): INVALID_FORMAT.
+
+    Args:
+        field: its name.
+        expected: the right form in a few words, such as "a date (YYYY-MM-DD)".
+        message: defaults to "`field` must be `expected`".
+        details: further facts beside `field`, `constraint` and `expected`, such as what was received.
+        remediation: defaults to "Send `field` as `expected`."
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> invalid_format_error("departure", "a date (YYYY-MM-DD)").error
+        'departure must be a date (YYYY-MM-DD)'
+    """
+    name, form = copy_text(field, "field"), copy_text(expected, "expected")
+    return error_response(
+        f"{name} must be {form}" if message is None else message,
+        error_code=ErrorCode.INVALID_FORMAT,
+        details={"field": name, "constraint": "format", "expected": form, **(details or {})},
+        remediation=remediation or f"Send {name} as {form}.",
+        request_id=request_id,
+    )
+
+
 def not_found_error(
     resource_type: str,
     resource_id: str,
@@ -139,6 +174,38 @@ def conflict_error(
         error_code=ErrorCode.CONFLICT,
         details=details,
         remediation=remediation or "Check current state and retry if appropriate.",
+        request_id=request_id,
+    )
+
+
+def duplicate_entry_error(
+    resource_type: str,
+    resource_id: str,
+    *,
+    details: Mapping[str, object] | None = None,
+    remediation: str | None = None,
+    request_id: str | None = None,
+) -> Envelope:
+    """A thing exists already: DUPLICATE_ENTRY.
+
+    Args:
+        resource_type: the kind of thing, such as "Ship".
+        resource_id: its name.
+        details: further facts.
+        remediation: defaults to a request to use another ID or to update what exists.
+        request_id: defaults to that of the surrounding `request_id(...)`.
+
+    Example:
+        >>> duplicate_entry_error("Ship", "Aurora").error
+        "Ship 'Aurora' already exists"
+    """
+    kind, name = copy_text(resource_type, "resource_type"), copy_text(resource_id, "resource_id")
+    return error_response(
+        f"{kind} '{name}' already exists",
+        error_code=ErrorCode.DUPLICATE_ENTRY,
+        data={"resource_type": kind, "resource_id": name},
+        details=details,
+        remediation=remediation or f"Use another ID, or update the existing {_in_sentence(kind)}.",
         request_id=request_id,
     )
 
@@ -232,6 +299,8 @@ def rate_limit_error(
     period: str,
     retry_after_seconds: float,
     *,
+    remaining: int | None = None,
+    reset_at: str | float | datetime | None = None,
     remediation: str | None = None,
     request_id: str | None = None,
 ) -> Envelope:
@@ -241,6 +310,8 @@ def rate_limit_error(
         limit: how many calls are allowed in a period.
         period: its name, such as "minute".
         retry_after_seconds: after how many seconds to try again, also into `meta.rate_limit.retry_after`.
+        remaining: how many calls are left in this period, mostly 0; None leaves it out.
+        reset_at: when the period ends: RFC 3339, epoch seconds, or a datetime with a time zone.
         remediation: defaults to a request to wait that long.
         request_id: defaults to that of the surrounding `request_id(...)`.
 
@@ -248,12 +319,14 @@ def rate_limit_error(
         >>> rate_limit_error(60, "minute", 12).error
         'Rate limit exceeded: 60 requests per minute'
     """
+    state = {"limit": limit, "remaining": remaining, "reset_at": reset_at, "period": period}
+    known = {name: value for name, value in state.items() if value is not None}
     return error_response(
         f"Rate limit exceeded: {limit} requests per {copy_text(period, 'period')}",
         error_code=ErrorCode.RATE_LIMIT_EXCEEDED,
         remediation=remediation or f"Wait {_seconds(retry_after_seconds)} before retrying.",
         retry_after_seconds=retry_after_seconds,
-        rate_limit={"limit": limit, "period": period, "retry_after": retry_after_seconds},
+        rate_limit={**known, "retry_after": retry_after_seconds},
         request_id=request_id,
     )
 
@@ -268,17 +341,19 @@ def internal_error(
 
     Args:
         message: shown to callers, so it must not contain internals.
-        remediation: defaults to a request to try again, and then to contact support.
+        remediation: defaults to a request to try again, and then to contact support with the request's id.
         request_id: defaults to that of the surrounding `request_id(...)`.
 
     Example:
-        >>> internal_error().data["error_type"]
-        'internal'
+        >>> internal_error(request_id="req_7").data["remediation"]
+        'Please try again. If the problem persists, contact support and mention the request ID req_7.'
     """
+    known = current_request_id() if request_id is None else checked_id(request_id, "request_id")
+    mention = "" if known is None else f" and mention the request ID {known}"
     return error_response(
         message,
         error_code=ErrorCode.INTERNAL_ERROR,
-        remediation=remediation or "Please try again. If the problem persists, contact support.",
+        remediation=remediation or f"Please try again. If the problem persists, contact support{mention}.",
         request_id=request_id,
     )
 
@@ -295,18 +370,20 @@ def unavailable_error(
     Args:
         message: what does not answer.
         retry_after_seconds: after how many seconds to try again, where that is known.
-        remediation: defaults to a request to retry, after that time or later.
+        remediation: defaults to a request to retry, after that time or, where none is known, with backoff.
         request_id: defaults to that of the surrounding `request_id(...)`.
 
     Example:
         >>> unavailable_error(retry_after_seconds=30).data["remediation"]
         'Retry after 30 seconds.'
     """
-    wait = "later" if retry_after_seconds is None else f"after {_seconds(retry_after_seconds)}"
+    backoff = "Retry with exponential backoff."
+    if retry_after_seconds is not None:
+        backoff = f"Retry after {_seconds(retry_after_seconds)}."
     return error_response(
         message,
         error_code=ErrorCode.UNAVAILABLE,
-        remediation=remediation or f"Retry {wait}.",
+        remediation=remediation or backoff,
         retry_after_seconds=retry_after_seconds,
         request_id=request_id,
     )

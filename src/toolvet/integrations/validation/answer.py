@@ -14,18 +14,23 @@ from toolvet.checks.capability import (
     bare_name,
     parse_request,
 )
-from toolvet.integrations.validation.tool_validation import ToolValidation
+from toolvet.integrations.validation.tool_validation import OnStep, ProgressSteps, ToolValidation
 
 
 async def answered(
-    validation: ToolValidation, arguments: object, tools: Mapping[str, Mapping[str, object]]
+    validation: ToolValidation,
+    arguments: object,
+    tools: Mapping[str, Mapping[str, object]],
+    on_progress: OnStep | None = None,
 ) -> dict[str, object]:
     """Answer a call of the `validate` tool.
 
     Args:
         validation: what the server validates.
-        arguments: those of the `validate` call: `{"tool": …, "arguments": …}`, or `{"calls": […]}`.
+        arguments: those of the `validate` call: `{"tool": …, "arguments": …}`, and `calls` for a batch.
         tools: the definitions of the server's tools, by name.
+        on_progress: is told of each step where the server announces `streaming`: of each validator, or, in a batch, of
+            each call.
 
     Returns:
         A tool result with the reply as JSON text and as structured content. A request that cannot be understood gets
@@ -43,7 +48,11 @@ async def answered(
     request = parse_request(arguments, max_batch_size=validation.max_batch_size)
     if isinstance(request, str):
         return {"content": [{"type": "text", "text": request}], "isError": True}
-    replies = await asyncio.gather(*(_judge(validation, request, call, tools) for call in request.calls))
+    told = on_progress if validation.streaming else None
+    if request.is_batch:
+        replies = await _judge_batch(validation, request, tools, told)
+    else:
+        replies = [await _judge(validation, request, request.calls[0], tools, told)]
     body = _batch_reply(request, replies) if request.is_batch else replies[0].to_dict()
     text = msgspec.json.encode(body, enc_hook=repr).decode()
     return {
@@ -58,13 +67,33 @@ async def _judge(
     request: ValidationRequest,
     call: ValidationCall,
     tools: Mapping[str, Mapping[str, object]],
+    on_progress: OnStep | None = None,
 ) -> ValidationReply:
     # The name first: a server may have a colon in the names of its tools. Else a prefix is what clients add.
     tool = tools.get(call.tool) or tools.get(bare_name(call.tool))
     if tool is None:
         return ValidationReply(valid=False, messages=(Message(_unknown_tool(bare_name(call.tool), [*tools])),))
-    found = await validation.judge(tool, call.arguments, levels=request.levels, context=request.context)
+    found = await validation.judge(
+        tool, call.arguments, levels=request.levels, context=request.context, on_progress=on_progress
+    )
     return found.reply
+
+
+async def _judge_batch(
+    validation: ToolValidation,
+    request: ValidationRequest,
+    tools: Mapping[str, Mapping[str, object]],
+    on_progress: OnStep | None,
+) -> list[ValidationReply]:
+    """A reply for each call, in their order; `on_progress` is told of each when it is there."""
+    steps = ProgressSteps(on_progress, len(request.calls))
+
+    async def judge(call: ValidationCall) -> ValidationReply:
+        reply = await _judge(validation, request, call, tools)
+        await steps.done(f"{call.tool}: {'valid' if reply.valid else ' '.join(reply.errors)}")
+        return reply
+
+    return await asyncio.gather(*map(judge, request.calls))
 
 
 def _unknown_tool(name: str, known: Sequence[str]) -> str:
@@ -77,7 +106,9 @@ def _batch_reply(request: ValidationRequest, replies: Sequence[ValidationReply])
     together = ValidationReply(
         valid=all(reply.valid for reply in replies),
         messages=tuple(
-            Message(f"calls[{position}] {call.tool}: {each.message}", each.severity, f"/calls/{position}{each.path}")
+            Message(
+                f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
+            )
             for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
             for each in reply.messages
         ),

@@ -1,9 +1,10 @@
 """`ToolValidation`: what a server validates, and how it announces that."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Final, Literal, TypeVar
 
 from toolvet.checks.capability import (
     DEFAULT_METHOD,
@@ -24,6 +25,10 @@ from toolvet.errors import UsageError
 from toolvet.integrations.validation.judgement import CallJudgement, judge_by_schema
 from toolvet.integrations.validation.validator import CheckFunction, FailurePolicy, Findings, ServerValidator
 
+OnStep = Callable[[int, int, str], Awaitable[None]]
+"""An async function that is told: the steps that are done, their total, and what the last one found."""
+
+_LOG: Final = logging.getLogger("toolvet.validation")
 _Check = TypeVar("_Check", bound=CheckFunction)
 
 
@@ -39,6 +44,7 @@ class ToolValidation:
             `invalidate_on` nothing is kept, and the validators run every time.
         invalidate_on: names of your own for the events that make kept findings invalid (see `invalidate`).
         timeout: the limit for each validator, in seconds.
+        streaming: whether clients that ask for progress are told what each validator found as soon as it is done.
         on_failure: what a validator that raises, hangs or returns nonsense means for the call: "error" refuses it,
             "warn" lets it pass with a warning. A validator may have its own.
         clock: the seconds that `ttl` counts.
@@ -67,6 +73,7 @@ class ToolValidation:
         invalidate_on: Sequence[str] = (),
         timeout: float = 5.0,
         on_failure: FailurePolicy = "error",
+        streaming: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         unknown = sorted({*(levels or ())} - {*LEVELS})
@@ -82,6 +89,7 @@ class ToolValidation:
         self._ttl = ttl
         self._invalidate_on = tuple(invalidate_on)
         self._timeout = timeout
+        self.streaming = streaming
         self._on_failure: FailurePolicy = on_failure
         self._keeps_findings = ttl is not None or bool(invalidate_on)
         self._cache = Cache[tuple[str, str], Findings](ttl, clock)
@@ -141,6 +149,7 @@ class ToolValidation:
             version=self._version,
             levels=self.levels,
             asynchronous=any(validator.is_async for validator in self._all()),
+            streaming=self.streaming,
             context_aware=any(validator.takes_context for validator in self._all()),
             cacheable=self._keeps_findings,
             caching=Caching(enabled=True, ttl=self._ttl, invalidate_on=self._invalidate_on)
@@ -184,6 +193,7 @@ class ToolValidation:
         levels: Iterable[Level] | None = None,
         context: Mapping[str, object] | None = None,
         purpose: Literal["call", "validate"] = "validate",
+        on_progress: OnStep | None = None,
     ) -> CallJudgement:
         """Check one call. Raises nothing, whatever the arguments are.
 
@@ -195,17 +205,22 @@ class ToolValidation:
             levels: only validators of these levels; None for all.
             context: what a client sent for the validators; not to be trusted.
             purpose: "call" for a call that will be made, "validate" for a question about one.
+            on_progress: is told how many of the steps (the schema, then each validator) are done, how many there are,
+                and what the last one found.
 
         Returns:
             The judgement: whether the call may be made, and all messages and corrections.
         """
         found = judge_by_schema(tool, arguments)
         if not found.valid:
+            await _tell(on_progress, 1, 1, "the schema refuses the arguments")
             return found
         wanted = LEVELS if levels is None else tuple(levels)
         chosen = [each for each in self._validators.get(found.tool, ()) if each.level in wanted]
         given = {**(context or {}), "tool": found.tool, "purpose": purpose}
-        findings = await self._run(found.tool, chosen, arguments, given)
+        steps = ProgressSteps(on_progress, 1 + len(chosen))
+        await steps.done("the schema allows the arguments")
+        findings = await self._run(found.tool, chosen, arguments, given, steps)
         messages = [message for finding in findings for message in finding.messages]
         if levels is not None:
             messages += [_level_warning(level) for level in LEVELS if level in wanted and level not in self.levels]
@@ -234,7 +249,12 @@ class ToolValidation:
         return self._cache.clear(None if tool is None else lambda key: key[0] == tool)
 
     async def _run(
-        self, tool: str, validators: Sequence[ServerValidator], arguments: object, context: Mapping[str, object]
+        self,
+        tool: str,
+        validators: Sequence[ServerValidator],
+        arguments: object,
+        context: Mapping[str, object],
+        steps: "ProgressSteps",
     ) -> Sequence[Findings]:
         """The findings of each validator, from the cache where they are still valid. Failures are not kept."""
         if not validators:
@@ -243,10 +263,13 @@ class ToolValidation:
         keys = [self._key(tool, validator, arguments, context) for validator in validators]
         known = [None if key is None else self._cache.get(key) for key in keys]
         running = [
-            validator.run(arguments, context)
+            steps.after(validator, validator.run(arguments, context))
             for validator, found in zip(validators, known, strict=True)
             if found is None
         ]
+        for validator, found in zip(validators, known, strict=True):
+            if found is not None:
+                await steps.found(validator, found)
         fresh = iter(await asyncio.gather(*running))
         findings: list[Findings] = []
         for key, found in zip(keys, known, strict=True):
@@ -267,6 +290,41 @@ class ToolValidation:
 
     def _all(self) -> Iterable[ServerValidator]:
         return (validator for validators in self._validators.values() for validator in validators)
+
+
+class ProgressSteps:
+    """Counts the steps of one judgement, and tells of each."""
+
+    def __init__(self, on_progress: OnStep | None, total: int) -> None:
+        self._on_progress = on_progress
+        self._total = total
+        self._done = 0
+
+    async def done(self, message: str) -> None:
+        """One more step is done."""
+        self._done += 1
+        await _tell(self._on_progress, self._done, self._total, message)
+
+    async def found(self, validator: ServerValidator, finding: Findings) -> None:
+        """One more validator is done, with these findings."""
+        said = " ".join(message.message for message in finding.messages)
+        await self.done(said or f"'{validator.name}' found nothing")
+
+    async def after(self, validator: ServerValidator, running: Awaitable[Findings]) -> Findings:
+        """What a validator finds; told of as soon as it is known."""
+        finding = await running
+        await self.found(validator, finding)
+        return finding
+
+
+async def _tell(on_progress: OnStep | None, done: int, total: int, message: str) -> None:
+    """Tell of a step."""
+    if on_progress is None:
+        return
+    try:
+        await on_progress(done, total, message)
+    except Exception:  # noqa: BLE001 - a client that is gone must not decide whether a call is valid.
+        _LOG.exception("the progress of a validation could not be told")
 
 
 def _level_warning(level: Level) -> Message:

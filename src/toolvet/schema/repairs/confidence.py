@@ -9,6 +9,11 @@ Confidence = Literal["high", "medium", "low"]
 
 _RANKS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
 
+# How sure it is that the only member which is too much is the only one that is missing, under another name: where the
+# names mean the same ("town" for "city") or the value is one of few that are allowed; and where nothing else says so.
+SAME_MEANING: Final[Confidence] = "medium"
+ONLY_ONE_LEFT: Final[Confidence] = "low"
+
 
 class Guess(msgspec.Struct, frozen=True):
     """A value that may have been meant in place of another. Of two equally sure ones the lower `cost` is preferred."""

@@ -8,8 +8,10 @@ from toolvet.schema.place import Demands
 from toolvet.schema.repairs.confidence import Confidence, least
 from toolvet.schema.repairs.context import View, as_parts, declared_names, declares_type, is_known
 from toolvet.schema.repairs.conversion import convert
+from toolvet.schema.repairs.misnamed import find_misnamed
 from toolvet.schema.repairs.nearest import bare, nearest
 from toolvet.schema.repairs.operation import Operation, PathPatch
+from toolvet.schema.repairs.synonyms import are_opposite
 from toolvet.schema.repairs.words import meant
 from toolvet.schema.violation import Violation
 
@@ -249,7 +251,9 @@ def _rename_by_shared_words(mismatch: MemberMismatch) -> PathPatch | None:
     for missing in mismatch.missing:
         words = _significant_words(missing)
         alike = [
-            name for name in mismatch.unknown if _significant_words(name) & words and _fits(mismatch, name, missing)
+            name
+            for name in mismatch.unknown
+            if _significant_words(name) & words and not are_opposite(name, missing) and _fits(mismatch, name, missing)
         ]
         if len(alike) == 1 and alike[0] not in pairs:
             pairs[alike[0]] = missing
@@ -289,6 +293,13 @@ def _add_known(mismatch: MemberMismatch) -> PathPatch | None:
         operations.append(_add((*mismatch.path, name), value, why))
         sure.append("high" if single else "medium")
     return mismatch.answer(least(sure), *operations, cost=len(operations)) if operations else None
+
+
+def _rename_only_one(mismatch: MemberMismatch) -> PathPatch | None:
+    """Rename the only member that is too much to the only one that is missing: `town` to `city`."""
+    accepts = mismatch.view.context.accepts
+    found = find_misnamed(mismatch.demands, mismatch.value, tuple(dict.fromkeys(mismatch.missing)), accepts)
+    return None if found is None else _rename(mismatch, {found.sent: found.meant}, found.confidence)
 
 
 def _remove_forbidden(mismatch: MemberMismatch) -> PathPatch | None:
@@ -344,5 +355,6 @@ _STRATEGIES: tuple[Callable[[MemberMismatch], PathPatch | None], ...] = (
     _rename_by_rule,
     _rename_by_shared_words,
     _add_known,
+    _rename_only_one,
     _remove_forbidden,
 )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from toolvet.schema.compilation import compiled
-from toolvet.schema.json_value import is_array, is_object
+from toolvet.schema.json_value import is_array, is_json, is_object
 from toolvet.schema.repairs.certainty import certainty_of, kinds_of
 from toolvet.schema.repairs.confidence import Confidence
 from toolvet.schema.repairs.context import BudgetSpent, RepairContext
@@ -33,8 +33,8 @@ def repair(schema: object, value: object) -> Repair | None:
     """Return the nearest value that satisfies `schema`; None if `value` does, or if there is no honest repair.
 
     Bounds are not clamped, and a required value is not invented, unless the schema names the only one or a default.
-    Where two repairs are equally near, none is returned. Raises nothing, changes neither argument, and returns the
-    same for the same arguments.
+    Where two repairs are equally near, none is returned; nor for a value that JSON cannot hold, such as NaN. Raises
+    nothing, changes neither argument, and returns the same for the same arguments.
 
     Example:
         >>> schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "additionalProperties": False}
@@ -45,7 +45,7 @@ def repair(schema: object, value: object) -> Repair | None:
         "Renamed '/Limit' to '/limit'."
     """
     ready = compiled(schema)
-    if ready.problem is not None or ready.is_valid(value):
+    if ready.problem is not None or ready.is_valid(value) or not is_json(value):
         return None
     try:
         found = find_repair(RepairContext(ready), "", value)

@@ -9,7 +9,7 @@ import msgspec
 from toolvet.discover.toml import read_toml
 from toolvet.schema.repairs.confidence import Confidence
 
-Meaning = Literal["null", "true", "false", "wrapping", "value", "envelope"]
+Meaning = Literal["null", "true", "false", "wrapping", "value", "envelope", "remark"]
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):

@@ -110,7 +110,9 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         "output_schema": flags.output_schema,
     }
     proxy = msgspec.structs.replace(settings.proxy, **{key: value for key, value in given.items() if value})
-    return Policies(proxy, check=settings.result_check())
+    # Without a wording of the user's own, the checks of arguments load while the server starts.
+    worded = settings.argument_check() if settings.checks.arguments.wording else None
+    return Policies(proxy, check=settings.result_check(), check_arguments=worded)
 
 
 def _read_environment(variables: Sequence[str]) -> Mapping[str, str] | None:

@@ -17,15 +17,22 @@ def command(
     json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
     field: Annotated[str | None, Parameter(help="The column of a table that has the arguments.")] = None,
     max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to so many characters.")] = None,
+    settings: Annotated[
+        Path | None,
+        Parameter(
+            help="Own texts, as [checks.arguments] wording = FILE. "
+            "[default: toolvet.toml, or tool.toolvet in pyproject.toml]"
+        ),
+    ] = None,
 ) -> int:
     """Check the arguments of calls against a tool's inputSchema, and say how to mend them.
 
     Each input object is the arguments of one call, or has them under `arguments` beside the tool's `name` (or `tool`)
     and perhaps an `id`, or is a tool call of OpenAI, Anthropic, Gemini, Bedrock, LangChain or MCP. Text that is no JSON
     is checked as what a model wrote: the report says what is malformed, and offers what was meant where that is clear.
-    Exits with 1 when a call is not valid, and with 2 when one could not be checked, because the tool has no schema or
-    one that cannot be used.
+    With --json the offer is `error.repair`, where secrets and long texts are masked. Exits with 1 when a call is not
+    valid, and with 2 when one could not be checked, because the tool has no schema or one that cannot be used.
     """
     from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
 
-    return check_calls(file, tool, name, as_json=json, max_chars=max_chars, field=field)
+    return check_calls(file, tool, name, settings=settings, as_json=json, max_chars=max_chars, field=field)

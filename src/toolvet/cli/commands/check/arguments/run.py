@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from toolvet.checks.arguments import check_arguments
 from toolvet.cli.commands.check.arguments.calls import read_call
 from toolvet.cli.commands.check.records import Record, read_input, read_records
 from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
 from toolvet.errors import ToolShapeError, UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.settings import load_settings
 from toolvet.tool import read_tool
 
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
@@ -27,29 +27,28 @@ class NamedTool(NamedTuple):
 
 
 def check_calls(
-    file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None, field: str | None = None
+    file: str,
+    tool_file: Path,
+    name: str | None,
+    *,
+    settings: Path | None,
+    as_json: bool,
+    max_chars: int | None,
+    field: str | None = None,
 ) -> int:
     """Check every call; return 2 when one could not be checked, 1 when one is not valid, else 0."""
+    check = load_settings(settings).argument_check()
     tools = _read_tools(tool_file)
     code = 0
     for record in _read(file, field):
         identity, called, arguments = read_call(record.value)
         tool = _choose(tools, called or name, tool_file, record.place)
-        report = check_arguments(tool.definition, arguments)
+        report = check(tool.definition, arguments)
         code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:
-            repair = report.repair
             verdict: dict[str, object] = {**identity, "valid": report.valid}
             if not report.valid:
                 verdict |= report.to_dict()
-            if repair is not None:
-                verdict["repair"] = {
-                    "arguments": repair.arguments,
-                    "patch": repair.patch,
-                    "confidence": repair.confidence,
-                    "certainty": repair.certainty,
-                    "steps": repair.steps,
-                }
             if report.unchecked is not None:
                 verdict["unchecked"] = report.unchecked
             sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
