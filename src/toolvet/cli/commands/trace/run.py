@@ -1,6 +1,7 @@
 """The work of `toolvet trace`: a record and a trace id → the story of one turn, or a list of the latest turns."""
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.commands.trace.story import story
+from toolvet.cli.commands.trace.story import GOOD_OUTCOMES, story
 from toolvet.cli.table import new_table
 from toolvet.report.visible import one_line
 from toolvet.store.turns import RecordedTurn, latest_turns, read_turn
@@ -41,18 +42,28 @@ def list_turns(record: Path, *, as_json: bool) -> int:
     if not turns:
         console.print(f"{record} has no turns yet.")
         return 0
-    table = new_table("began (UTC)", "turn", "calls", "answer")
+    table = new_table("began (UTC)", "turn", "calls", "went wrong", "answer")
+    for column in table.columns[:2]:
+        column.no_wrap = True
     for turn in turns:
         answers = ", ".join("escalate" if answer.escalate else "show" for answer in turn.answers)
         began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(began, Text(turn.trace[:_SHOWN_ID]), Text(_calls(turn)), answers)
+        table.add_row(began, Text(turn.trace[:_SHOWN_ID]), Text(_tools(turn)), Text(_faults(turn)), answers)
     console.print(table)
     console.print("\ntoolvet trace ID tells one of them.", style="dim")
     return 0
 
 
-def _calls(turn: RecordedTurn) -> str:
-    return ", ".join(f"{one_line(call.tool)} ({call.outcome})" for call in turn.calls)
+def _tools(turn: RecordedTurn) -> str:
+    return _counted(Counter(one_line(call.tool) for call in turn.calls))
+
+
+def _faults(turn: RecordedTurn) -> str:
+    return _counted(Counter(call.outcome for call in turn.calls if call.outcome not in GOOD_OUTCOMES))
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(word if number == 1 else f"{number} {word}" for word, number in counts.items())
 
 
 def _document(turn: RecordedTurn) -> Mapping[str, object]:

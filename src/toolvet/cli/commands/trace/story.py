@@ -37,7 +37,8 @@ _OUTCOMES: Final = {
     "unreadable": "answered with something that is not a legal message",
     "lost": "was not answered",
 }
-_GOOD: Final = frozenset({"success", "input_required", "task", "validated"})
+GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated"})
+"""Outcomes of calls in which nothing went wrong, as far as the protocol says."""
 _REASONS: Final = {
     "arguments": "the arguments are wrong",
     "limits": "too large",
@@ -109,12 +110,13 @@ def _happened(call: CallRecord, verdict: Mapping[str, object]) -> tuple[str, str
     if call.outcome == "refused":
         reason = _REASONS.get(call.blocked or "", call.blocked)
         return f"refused by toolvet, not sent: {reason}", "red"
-    happened = f"{_OUTCOMES.get(call.outcome, call.outcome)}{after}"
+    code = f" {call.detail['code']}" if "code" in call.detail else ""
+    happened = f"{_OUTCOMES.get(call.outcome, call.outcome)}{code}{after}"
     if call.blocked is not None:
         return f"{happened}; toolvet held the result back", "red"
     if verdict.get("error_without_flag"):
         return f"{happened}, with an error that is not flagged as one", "yellow"
-    return happened, "green" if call.outcome in _GOOD else "red"
+    return happened, "green" if call.outcome in GOOD_OUTCOMES else "red"
 
 
 def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Iterator[Text]:
@@ -127,9 +129,9 @@ def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Ite
     ]
     retry = f"; retry: {verdict['retry']}" if verdict.get("retry") else ""
     yield _line("verdict", ", ".join(words) + retry, style="bold")
-    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
     if words == ["fully_working"]:
         return
+    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
     for each in said[:_MOST_LINES]:
         yield _line("", f"- {each}")
 
