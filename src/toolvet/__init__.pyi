@@ -2,6 +2,11 @@
 # Type checkers and editors read this file as it is. Python reads it too, when a name is first asked for (__init__.py),
 # so it holds imports of the form `from toolvet.room import name as name` and nothing else.
 
+from toolvet.causes import (
+    ErrorKind as ErrorKind,
+    Retry as Retry,
+    State as State,
+)
 from toolvet.checks.answer import (
     Action as Action,
     AnswerQuality as AnswerQuality,
@@ -18,15 +23,12 @@ from toolvet.checks.arguments import (
 )
 from toolvet.checks.result import (
     Classification as Classification,
-    ErrorKind as ErrorKind,
     Factor as Factor,
     Leak as Leak,
     OutputSchemaValidation as OutputSchemaValidation,
     ResultCheck as ResultCheck,
     ResultMetadata as ResultMetadata,
     ResultVerdict as ResultVerdict,
-    Retry as Retry,
-    State as State,
     check_result as check_result,
     extract_metadata as extract_metadata,
     is_business_logic_error as is_business_logic_error,

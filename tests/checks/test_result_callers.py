@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from toolvet import ResultVerdict, check_result
-from toolvet.checks.result import State
+from toolvet.causes import ErrorKind, State
 from toolvet.checks.result.certainty import Ground, certainty_of, prior_counts
 from toolvet.checks.result.codes import error_code, state_of_name
 from toolvet.checks.result.phrases import CallerText
 from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.tool import caller_texts
-from toolvet.checks.result.verdict import ErrorKind
 from toolvet.tool import view_of
 
 ERRORS = Path(__file__).parents[2] / "conformance" / "errors" / "errors.jsonl"

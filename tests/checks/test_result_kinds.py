@@ -3,9 +3,11 @@
 
 import pytest
 
-from toolvet.checks.result import Retry, State, check_result
+from toolvet.causes import Retry, State
+from toolvet.checks.result import check_result
 
 BUSINESS = [
+    ("Feature 'bulk_export' is not enabled", State.FEATURE_DISABLED),
     ("Error executing tool get_issue: Issue PROJ-99 not found", State.NOT_FOUND),
     ("Not Found - https://docs.github.com/rest/repos/repos#get-a-repository", State.NOT_FOUND),
     ("MCP error -32602: Tool nope not found", State.NOT_FOUND),

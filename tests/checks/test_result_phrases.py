@@ -3,9 +3,9 @@
 
 import pytest
 
-from toolvet.checks.result.phrases import ResultPhrase, Strength, http_state, phrases, read_sources, tool_names
+from toolvet.causes import State, state_of_http
+from toolvet.checks.result.phrases import ResultPhrase, Strength, phrases, read_sources, tool_names
 from toolvet.checks.result.tool import tool_traits
-from toolvet.checks.result.verdict import State
 from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.dialect import translate
 from toolvet.matching.engine_re import ReEngine
@@ -72,7 +72,7 @@ def test_every_documented_phrase_of_business_logic_passes_alone() -> None:
     ],
 )
 def test_an_http_status_means_a_state(status: int, state: State | None) -> None:
-    assert http_state(status) is state
+    assert state_of_http(status) is state
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.checks.result import ErrorKind, State, check_result, is_foreign, is_framework_refusal
+from toolvet.causes import ErrorKind, State
+from toolvet.checks.result import check_result, is_foreign, is_framework_refusal
 
 PYDANTIC_EXTRA = """1 validation error for call[add]
 extra

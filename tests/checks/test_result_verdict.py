@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet import check_result, extract_metadata, is_business_logic_error, overall_confidence
-from toolvet.checks.result import Classification, LeakKind, ResultVerdict, State
+from toolvet.causes import State
+from toolvet.checks.result import Classification, LeakKind, ResultVerdict
 from toolvet.errors import UsageError
 from toolvet.matching import UnsafePattern
 

@@ -219,7 +219,14 @@ def test_an_answer_of_googles_apis_keeps_its_details() -> None:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [(1, "internal"), (4, "unavailable"), (6, "conflict"), (9, "conflict"), (16, "authentication"), (99, "internal")],
+    [
+        (1, "unavailable"),
+        (4, "unavailable"),
+        (6, "conflict"),
+        (9, "conflict"),
+        (16, "authentication"),
+        (99, "internal"),
+    ],
 )
 def test_a_bare_status_has_the_nearest_type(number: int, kind: str) -> None:
     built = from_rpc_status({"code": number, "message": "x"})

@@ -7,7 +7,6 @@ import pytest
 from toolvet.turn.check import check_answer
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.claims import said
-from toolvet.turn.grounding.failures import HonestProof, honest_table
 from toolvet.turn.grounding.outcome import Ability, ability, outcome_of, verb_of
 from toolvet.turn.grounding.vocabulary import TurnVocabulary, past_forms
 
@@ -152,15 +151,6 @@ def test_a_later_call_with_the_same_arguments_settles_a_failure() -> None:
     sent = {"path": "notes.txt", "text": "buy milk"}
     calls = [ToolCall("write_note", sent, LOCKED), ToolCall("put_document", sent, "ok")]
     assert ground("All good.", list(calls)) == []
-
-
-@pytest.mark.parametrize("proof", honest_table().proof, ids=lambda proof: f"{proof.error} {proof.verdict}")
-def test_the_table_of_honest_reports_keeps_its_proofs(proof: HonestProof) -> None:
-    result = {"isError": True, "content": [{"type": "text", "text": proof.error}]}
-    call = ToolCall("do_it", {"id": "ORD-404"}, result)
-    for answer in proof.answers:
-        found = {signal.type for signal in check_answer(answer, calls=[call], min_length=1).signals}
-        assert found == set(proof.verdict), answer
 
 
 def test_nothing_found_and_said_so_is_no_failure() -> None:

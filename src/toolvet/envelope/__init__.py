@@ -13,6 +13,7 @@ The contract is response-v2: `success`, `data`, `error`, `meta`, and nothing els
     json_copy.py   independent copies of values that JSON can hold, and their encoding
 """
 
+from toolvet.causes import ErrorCode, ErrorType, RetryAdvice
 from toolvet.envelope.archive.archive import Archive, Eviction
 from toolvet.envelope.archive.memory import ContentArchive
 from toolvet.envelope.archive.retrieval import retrieve_content
@@ -34,10 +35,7 @@ from toolvet.envelope.check.check import check_envelope
 from toolvet.envelope.contract.table import envelope_schema, output_schema
 from toolvet.envelope.contract.vocabulary import (
     ContentFidelity,
-    ErrorCode,
-    ErrorType,
     ResponseContract,
-    RetryAdvice,
     WarningCode,
     WarningSeverity,
 )

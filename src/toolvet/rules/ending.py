@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Final, cast
 
-from toolvet.checks.result import ResultVerdict, State, check_result
+from toolvet.causes import State
+from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.redact import word_segments
 from toolvet.rules.subject import ObservedCall, Outcome, ProtocolError
 from toolvet.schema.json_value import elements, members

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from toolvet.checks.result import ErrorKind, State, is_foreign
+from toolvet.causes import ErrorKind, State
+from toolvet.checks.result import is_foreign
 from toolvet.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import quote

@@ -12,7 +12,8 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.checks.result import Outage, OutageKind, State, outage_of
+from toolvet.causes import State
+from toolvet.checks.result import Outage, OutageKind, outage_of
 from toolvet.rules.ending import ERRORS_IN_WORDS, OUTAGES, ending, is_bad, verdict_of, words_of
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema.json_value import elements

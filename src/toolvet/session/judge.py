@@ -5,7 +5,8 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.checks.result import Classification, ResultCheck, ResultVerdict, Retry
+from toolvet.causes import Retry
+from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import KnownTool

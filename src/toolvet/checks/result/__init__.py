@@ -23,7 +23,7 @@ An error is a **business error** when the tool worked and refused the call. Firs
     the words of a crash or of broken infrastructure (`veto` phrases)          failure
     code -32601; an HTTP status of 5xx, 407, 408, 499                          failure
     a phrase of business logic, the caller's own pattern, or HTTP 4xx          business
-    the code or the name of the error (`codes.toml`)                           either
+    the code or the name of the error (`toolvet.causes`)                       either
     a vague phrase ("must be", "exceeded") with any second factor              business
     a plain sentence without a technical word, with any second factor          business
     nothing of these, in a tool that runs a program of its caller              business
@@ -48,22 +48,18 @@ from toolvet.checks.result.result_check import FactorEntry, RegexEntry, ResultCh
 from toolvet.checks.result.sentence import is_foreign
 from toolvet.checks.result.verdict import (
     Classification,
-    ErrorKind,
     Factor,
     Leak,
     LeakKind,
     OutputSchemaValidation,
     ResultMetadata,
     ResultVerdict,
-    Retry,
-    State,
     overall_confidence,
 )
 
 __all__ = [
     "BadRule",
     "Classification",
-    "ErrorKind",
     "Factor",
     "FactorEntry",
     "Leak",
@@ -76,8 +72,6 @@ __all__ = [
     "ResultMetadata",
     "ResultSettings",
     "ResultVerdict",
-    "Retry",
-    "State",
     "ToolResultSettings",
     "check_result",
     "extract_metadata",

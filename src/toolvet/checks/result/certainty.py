@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.checks.result.verdict import ErrorKind
+from toolvet.causes import ErrorKind
 from toolvet.discover.toml import read_toml
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from toolvet.causes import ErrorKind, State
 from toolvet.checks.result.body import unwrap
 from toolvet.checks.result.decision import Decision, decide
 from toolvet.checks.result.evidence import CallFacts, FirstHits
@@ -19,13 +20,11 @@ from toolvet.checks.result.silent import strings_of, unflagged_error
 from toolvet.checks.result.tool import tool_traits
 from toolvet.checks.result.verdict import (
     Classification,
-    ErrorKind,
     Leak,
     LeakKind,
     OutputSchemaValidation,
     ResultMetadata,
     ResultVerdict,
-    State,
 )
 from toolvet.tool import ToolView, view_of
 

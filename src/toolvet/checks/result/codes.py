@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-import msgspec
-
-from toolvet.checks.result.verdict import State
-from toolvet.discover.toml import read_toml
+from toolvet.causes import (
+    State,
+    state_of_errno,
+    state_of_google_rpc,
+    state_of_name as state_of_words,
+    state_of_sqlstate,
+)
 
 _LONGEST_READ: Final = 2_000
 _SEGMENT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -36,18 +39,6 @@ _FEWEST_WORDS: Final = 2
 _NO_NAME: Final = frozenset(("error", "fail", "failed", "failure", "exception", "status", "string", "object"))
 
 
-class _NamedState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    state: State
-    words: tuple[str, ...]
-
-
-class _CodeTables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    grpc: dict[str, State]
-    sqlstate: dict[str, State]
-    errno: dict[str, State]
-    names: tuple[_NamedState, ...]
-
-
 class NamedError(NamedTuple):
     """The code that an error shows, and what it means."""
 
@@ -66,17 +57,17 @@ def error_code(text: str) -> NamedError | None:
     True
     """
     read = text[:_LONGEST_READ].strip()
-    tables = _tables()
     for match in _SQLSTATE.finditer(read) if any(word in read for word in _SQLSTATE_WORDS) else ():
         code = next(group for group in match.groups() if group)
-        state = tables.sqlstate.get(code) or tables.sqlstate.get(code[:2])
+        state = state_of_sqlstate(code)
         if state is not None and any(letter.isdigit() for letter in code):
             return NamedError(code, state)
     for match in _ERRNO.finditer(read):
-        if match[1] in tables.errno:
-            return NamedError(match[1], tables.errno[match[1]])
+        state = state_of_errno(match[1])
+        if state is not None:
+            return NamedError(match[1], state)
     for name in _names_in(read):
-        state = tables.grpc.get(name) or state_of_name(name)
+        state = state_of_google_rpc(name) or state_of_name(name)
         if state is not None:
             return NamedError(name, state)
     return None
@@ -98,13 +89,4 @@ def state_of_name(name: str) -> State | None:
     segments = [segment.lower() for segment in _SEGMENT.findall(name[:100])]
     if len(segments) < _FEWEST_WORDS and name.lower() in _NO_NAME:
         return None
-    joined = f"+{'+'.join(segments)}+"
-    for row in _tables().names:
-        if any(f"+{word}+" in joined for word in row.words):
-            return row.state
-    return None
-
-
-@cache
-def _tables() -> _CodeTables:
-    return read_toml("toolvet.checks.result", "codes.toml", _CodeTables)
+    return state_of_words(tuple(segments))

@@ -2,22 +2,18 @@
 
 from typing import Final, NamedTuple
 
+from toolvet.causes import ErrorKind, State, state_of_http, state_of_json_rpc
 from toolvet.checks.result.certainty import Ground, certainty_of
 from toolvet.checks.result.codes import error_code
 from toolvet.checks.result.evidence import FirstHits
 from toolvet.checks.result.own_words import OwnWords, share_of
-from toolvet.checks.result.phrases import CallerText, ResultPhrases, Strength, http_state
+from toolvet.checks.result.phrases import CallerText, ResultPhrases, Strength
 from toolvet.checks.result.prior import prior_of
-from toolvet.checks.result.verdict import ErrorKind, Factor, State
+from toolvet.checks.result.verdict import Factor
 from toolvet.matching import Hit
 
-# JSON-RPC codes by which a server says that it checked the request and refused it.
-_REFUSALS: Final = frozenset(("-32600", "-32602", "-32700"))
-_METHOD_NOT_FOUND: Final = "-32601"
 _VAGUE, _HTTP = Strength.VAGUE, Strength.HTTP
 _CODE, _TEST_DATA = Strength.CODE, Strength.TEST_DATA
-# These 4xx do not refuse the call: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
-_FAILED_4XX: Final = frozenset((407, 408, 421, 424, 499))
 # A text of the caller that is wrong explains these; not a host that cannot be reached.
 _EXPLAINED: Final = frozenset((State.CRASH, State.INTERNAL, State.MISCONFIGURED))
 _WAITED: Final = frozenset((*_EXPLAINED, State.TIMEOUT))
@@ -49,6 +45,7 @@ class _Told(NamedTuple):
     """The parts of the evidence that the decision compares."""
 
     code: str
+    code_state: State | None
     http: State | None
     refused: bool
     words: str
@@ -56,6 +53,11 @@ class _Told(NamedTuple):
     sentence: str
     tested: str
     named: str
+
+    @property
+    def is_coded_refusal(self) -> bool:
+        """Whether the server says by a JSON-RPC code that it checked the request and refused it."""
+        return self.code_state is not None and self.code_state.is_business
 
 
 def decide(evidence: FirstHits, known: ResultPhrases, own: OwnWords | None = None) -> Decision:
@@ -73,10 +75,11 @@ def decide(evidence: FirstHits, known: ResultPhrases, own: OwnWords | None = Non
 def _refusal(evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tuple[Factor, ...]) -> Decision | None:
     """What says by itself that the call was refused."""
     decisive = _decisive(evidence)
-    if decisive is not None or told.code in _REFUSALS:
+    if decisive is not None or told.is_coded_refusal:
         # The caller's own patterns are no phrases of ours, and have no state.
         phrase = None if decisive is None else known.by_id.get(decisive.id)
         state = (phrase.state if phrase is not None else None) or (told.http if told.refused else None)
+        state = state or (told.code_state if decisive is None else None)
         ground = Ground.REFUSAL if decisive is evidence.refusal else Ground.PHRASE
         ground = Ground.CALLER_TEXT if decisive is not None and decisive is evidence.callers else ground
         reason = f"business logic: {told.words or told.code}"
@@ -143,8 +146,9 @@ def _told(evidence: FirstHits) -> _Told:
     first, call = evidence.first, evidence.call
     code = "" if _CODE not in first else evidence.text[first[_CODE].end - 6 : first[_CODE].end]
     status = evidence.status
-    http = http_state(status) if status else None
-    refused = http is not None and status < _SERVER_FAULT and status not in _FAILED_4XX
+    http = state_of_http(status) if status else None
+    # Some 4xx do not refuse the call: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
+    refused = http is not None and status < _SERVER_FAULT and http.is_business
     pattern = _decisive(evidence) or first.get(_VAGUE)
     words = "" if pattern is None else evidence.words(pattern)
     sentence = "" if pattern is not None or code or http is not None else evidence.sentence()
@@ -153,7 +157,8 @@ def _told(evidence: FirstHits) -> _Told:
     # The name alone proves nothing: it counts beside words that say something.
     named = call.name_word if words or code or refused else ""
     status_words = "" if http is None else evidence.words(first[_HTTP])
-    return _Told(code, http, refused, words, status_words, sentence, tested, named)
+    code_state = state_of_json_rpc(int(code)) if code else None
+    return _Told(code, code_state, http, refused, words, status_words, sentence, tested, named)
 
 
 def _factors(evidence: FirstHits, told: _Told) -> tuple[Factor, ...]:
@@ -183,7 +188,7 @@ def _failure(evidence: FirstHits, known: ResultPhrases, told: _Told) -> _Failure
         return _FailureSign(known.of(evidence.overriding).state or State.UNKNOWN, words, Ground.VETO)
     if evidence.own_failure is not None and evidence.own_strong is None:
         return _FailureSign(State.UNKNOWN, evidence.words(evidence.own_failure), Ground.VETO)
-    if evidence.refusal is not None or evidence.own_strong is not None or told.code in _REFUSALS:
+    if evidence.refusal is not None or evidence.own_strong is not None or told.is_coded_refusal:
         return None
     explained = evidence.callers is not None or (evidence.veto_state in _EXPLAINED and evidence.is_callers_crash)
     # A wait for an element that never came ends with a timeout.
@@ -191,11 +196,14 @@ def _failure(evidence: FirstHits, known: ResultPhrases, told: _Told) -> _Failure
     if evidence.veto is not None and not (explained and evidence.veto_state in explains):
         # An overloaded service that says when to come back is rate limiting, and works.
         state = evidence.veto_state
+        if state is State.INTERNAL and told.http is not None and not told.http.is_business:
+            # The status says more than "server error": 501 is not 500.
+            state = told.http
         if not (state is State.UNAVAILABLE and evidence.rate is not None):
             return _FailureSign(state, evidence.words(evidence.veto), Ground.VETO)
     if explained:
         return None
-    if told.code == _METHOD_NOT_FOUND:
+    if told.code_state is State.UNSUPPORTED:
         return _FailureSign(State.UNSUPPORTED, told.code, Ground.STATUS)
     if told.http is not None and not told.refused and evidence.rate is None:
         return _FailureSign(told.http, told.status_words, Ground.STATUS)

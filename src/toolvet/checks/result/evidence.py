@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from toolvet.causes import State
 from toolvet.checks.result.phrases import CallerText, ResultPhrases, Strength
 from toolvet.checks.result.plain import object_of, readable
 from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.tool import caller_texts
-from toolvet.checks.result.verdict import State
 from toolvet.matching import Hit
 from toolvet.tool import ToolView
 

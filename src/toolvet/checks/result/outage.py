@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.checks.result.verdict import State
+from toolvet.causes import State
 
 _LONGEST_READ: Final = 4_000
 _HOST: Final = r"(?P<subject>(?:\[[0-9a-f:]{2,39}\]|[a-z0-9_](?:[\w-]{0,62}\.){0,8}[\w-]{0,62})(?::\d{1,5})?)"

@@ -20,7 +20,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.checks.result.verdict import State
+from toolvet.causes import State
 from toolvet.discover import data_files
 from toolvet.discover.toml import read_toml
 from toolvet.matching import Hit, Pattern, PatternSet
@@ -112,10 +112,6 @@ class PatternFile(PhraseFile[ResultPhrase], frozen=True, kw_only=True):
     state: State | None = None
 
 
-class _StatusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    states: dict[str, State]
-
-
 class CallerTextNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a tool says that it runs one kind of text: `tool_names.toml` explains the fields."""
 
@@ -168,19 +164,6 @@ def read_sources() -> list[PhraseSource[PatternFile]]:
     # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
     files.sort(key=lambda file: file[0] == "patterns/invalid_input.toml")
     return read_phrases(_PACKAGE, files, PatternFile)
-
-
-@cache
-def http_state(status: int) -> State | None:
-    """What an HTTP error status means; None below 400 and from 600 on."""
-    if not 400 <= status < 600:
-        return None
-    return _http_states().get(str(status), State.INVALID_INPUT if status < 500 else State.INTERNAL)
-
-
-@cache
-def _http_states() -> dict[str, State]:
-    return read_toml(_PACKAGE, "http_status.toml", _StatusTable).states
 
 
 @cache

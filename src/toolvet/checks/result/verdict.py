@@ -6,6 +6,8 @@ from typing import Protocol
 
 import msgspec
 
+from toolvet.causes import ErrorKind, Retry, State
+
 
 class Classification(StrEnum):
     """How well the tool works, judged by one response."""
@@ -23,77 +25,6 @@ class Classification(StrEnum):
 
 
 _WEIGHTS = {"fully_working": 1.0, "partially_working": 0.7, "connectivity_only": 0.3, "error": 0.2, "broken": 0.0}
-
-
-class ErrorKind(StrEnum):
-    """Who is at fault: the call (the tool rejected it, and works), or the tool and what it depends on."""
-
-    BUSINESS = "business"
-    TOOL_FAILURE = "tool_failure"
-
-
-class Retry(StrEnum):
-    """What a caller should do before calling again."""
-
-    FIX_ARGUMENTS = "fix_arguments"
-    BACKOFF = "backoff"
-    REAUTHENTICATE = "reauthenticate"
-    NEVER = "never"
-
-
-class State(StrEnum):
-    """What went wrong. The first eight are business logic, the others are failures of the tool."""
-
-    NOT_FOUND = "not_found"
-    INVALID_INPUT = "invalid_input"
-    UNAUTHORIZED = "unauthorized"
-    FORBIDDEN = "forbidden"
-    CONFLICT = "conflict"
-    RULE = "rule"
-    QUOTA = "quota"
-    RATE_LIMITED = "rate_limited"
-
-    TIMEOUT = "timeout"
-    UNREACHABLE = "unreachable"
-    UNAVAILABLE = "unavailable"
-    INTERNAL = "internal"
-    CRASH = "crash"
-    MISCONFIGURED = "misconfigured"
-    UNSUPPORTED = "unsupported"
-    INVALID_OUTPUT = "invalid_output"
-    UNKNOWN = "unknown"
-
-    @property
-    def is_business(self) -> bool:
-        """Whether an error of this state is business logic: the tool worked, and refused the call."""
-        return self in _BUSINESS
-
-    @property
-    def retry(self) -> Retry | None:
-        """What helps against it; None where that is not known."""
-        return _RETRIES[self]
-
-
-_BUSINESS = frozenset(tuple(State)[:8])
-_RETRIES: dict[str, Retry | None] = {
-    "not_found": Retry.FIX_ARGUMENTS,
-    "invalid_input": Retry.FIX_ARGUMENTS,
-    "unauthorized": Retry.REAUTHENTICATE,
-    "forbidden": Retry.NEVER,
-    "conflict": Retry.FIX_ARGUMENTS,
-    "rule": Retry.FIX_ARGUMENTS,
-    "quota": Retry.NEVER,
-    "rate_limited": Retry.BACKOFF,
-    "timeout": Retry.BACKOFF,
-    "unreachable": Retry.BACKOFF,
-    "unavailable": Retry.BACKOFF,
-    "internal": Retry.BACKOFF,
-    "crash": Retry.NEVER,
-    "misconfigured": Retry.NEVER,
-    "unsupported": Retry.NEVER,
-    "invalid_output": Retry.NEVER,
-    "unknown": None,
-}
 
 
 class LeakKind(StrEnum):

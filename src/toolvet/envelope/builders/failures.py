@@ -6,9 +6,9 @@ sentence about what to do.
 
 from collections.abc import Iterable, Mapping
 
+from toolvet.causes import ErrorCode
 from toolvet.envelope.builders.arguments import FieldError, copy_text
 from toolvet.envelope.builders.responses import error_response
-from toolvet.envelope.contract.vocabulary import ErrorCode
 from toolvet.envelope.response import Envelope
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from toolvet.causes import ErrorType
 from toolvet.envelope.builders.arguments import (
     FieldError,
     WarningDetail,
@@ -19,7 +20,6 @@ from toolvet.envelope.builders.arguments import (
     start_meta,
 )
 from toolvet.envelope.contract.table import FAILURE, TYPE_OF_CODE, contradiction
-from toolvet.envelope.contract.vocabulary import ErrorType
 from toolvet.envelope.response import Envelope
 from toolvet.errors import EnvelopeError
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from toolvet.causes import ErrorCode, ErrorType
 from toolvet.envelope.check.misspelling import intended_name
 from toolvet.envelope.contract.shapes import ContractViolation, describe_value, is_sequence, string_members
 from toolvet.envelope.contract.table import META
-from toolvet.envelope.contract.vocabulary import FIDELITY_VERSION, ErrorCode, ErrorType, WarningCode
+from toolvet.envelope.contract.vocabulary import FIDELITY_VERSION, WarningCode
 from toolvet.findings import Severity
 from toolvet.schema.json_value import is_object, pointer
 

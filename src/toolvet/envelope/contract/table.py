@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from toolvet.causes import ErrorCode, ErrorType
 from toolvet.envelope.contract.shapes import (
     ANYTHING,
     Array,
@@ -24,7 +25,7 @@ from toolvet.envelope.contract.shapes import (
     Text,
     is_sequence,
 )
-from toolvet.envelope.contract.vocabulary import VERSION, ContentFidelity, ErrorCode, ErrorType, WarningSeverity
+from toolvet.envelope.contract.vocabulary import VERSION, ContentFidelity, WarningSeverity
 from toolvet.schema.json_value import is_object
 
 SCHEMA_FILE: Final = "response-v2.schema.json"

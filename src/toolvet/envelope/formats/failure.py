@@ -6,11 +6,11 @@ from typing import Any, Final, TypeGuard
 
 import msgspec
 
+from toolvet.causes import Cause, ErrorCode, ErrorType, State, cause_of, state_of_failure, state_of_http
 from toolvet.envelope.builders.arguments import copy_object
 from toolvet.envelope.builders.responses import error_response
 from toolvet.envelope.contract.shapes import is_sequence
 from toolvet.envelope.contract.table import TYPE_OF_CODE
-from toolvet.envelope.contract.vocabulary import ErrorCode, ErrorType
 from toolvet.envelope.response import Envelope
 from toolvet.errors import EnvelopeError
 from toolvet.schema.json_value import is_object
@@ -19,20 +19,6 @@ Document = dict[str, Any]
 _CODES: Final = {code.value: code for code in ErrorCode}
 _KINDS: Final = {kind.value: kind for kind in ErrorType}
 _OWN_PLACES: Final = frozenset({"error_code", "error_type", "remediation", "details", "retry_after_seconds"})
-_KIND_OF_STATUS: Final = {
-    401: ErrorType.AUTHENTICATION,
-    403: ErrorType.AUTHORIZATION,
-    404: ErrorType.NOT_FOUND,
-    407: ErrorType.AUTHENTICATION,
-    409: ErrorType.CONFLICT,
-    410: ErrorType.NOT_FOUND,
-    412: ErrorType.CONFLICT,
-    423: ErrorType.CONFLICT,
-    429: ErrorType.RATE_LIMIT,
-    502: ErrorType.UNAVAILABLE,
-    503: ErrorType.UNAVAILABLE,
-    504: ErrorType.UNAVAILABLE,
-}
 
 
 class Failure(msgspec.Struct, kw_only=True):
@@ -57,18 +43,30 @@ class Failure(msgspec.Struct, kw_only=True):
 
     @property
     def http_status(self) -> int:
-        """The HTTP status of the type; 500 for a server's own type."""
-        return _KINDS[self.kind].http_status if self.kind in _KINDS else 500
+        """The HTTP status of the cause; 500 for a server's own type."""
+        return self._cause.http_status
 
     @property
     def phrase(self) -> str:
         """The reason phrase of that status."""
-        return (_KINDS.get(self.kind) or ErrorType.INTERNAL).headline
+        return self._cause.http_reason
 
     @property
     def headline(self) -> str:
         """The failure in words that never change: those of the code, or else of its type."""
         return _CODES[self.code].headline if self.code in _CODES else self.phrase
+
+    @property
+    def grpc_status(self) -> str:
+        """The name of its code in google.rpc.Status; UNKNOWN for a server's own type."""
+        if self.kind not in _KINDS:
+            return "UNKNOWN"
+        known = _CODES.get(self.code)
+        return self._cause.google_rpc if known is None or known.error_type != self.kind else known.grpc_status
+
+    @property
+    def _cause(self) -> Cause:
+        return cause_of(state_of_failure(self.code, self.kind) if self.kind in _KINDS else State.INTERNAL)
 
     def extensions(self) -> Document:
         """The members that few formats have a place of their own for, without empty ones."""
@@ -179,9 +177,8 @@ def kind_of_status(status: object) -> ErrorType:
     number = int(status) if isinstance(status, str) and re.fullmatch("[0-9]{1,4}", status) else status
     if not isinstance(number, int):
         return ErrorType.INTERNAL
-    if number in _KIND_OF_STATUS:
-        return _KIND_OF_STATUS[number]
-    return ErrorType.VALIDATION if 400 <= number < 500 else ErrorType.INTERNAL
+    state = state_of_http(number)
+    return ErrorType.INTERNAL if state is None else cause_of(state).error_type
 
 
 def kind_of_code(code: str, kind: ErrorType) -> ErrorType:

@@ -8,9 +8,9 @@ Sources: google/rpc/status.proto, code.proto and error_details.proto of googleap
 from collections.abc import Mapping
 from typing import Final
 
+from toolvet.causes import ErrorCode, State, cause_of, state_of_google_rpc
 from toolvet.envelope.builders.arguments import copy_object
 from toolvet.envelope.contract.shapes import is_sequence
-from toolvet.envelope.contract.vocabulary import ErrorCode, ErrorType
 from toolvet.envelope.formats.failure import (
     Document,
     Failure,
@@ -27,27 +27,25 @@ from toolvet.schema.json_value import is_object, pointer_steps
 _PREFIX: Final = "type.googleapis.com/"
 _STRUCT: Final = f"{_PREFIX}google.protobuf.Struct"
 
-# In the order of their numbers, from 1: the name, and the type that is nearest.
-_CODES: Final[tuple[tuple[str, ErrorType], ...]] = (
-    ("CANCELLED", ErrorType.INTERNAL),
-    ("UNKNOWN", ErrorType.INTERNAL),
-    ("INVALID_ARGUMENT", ErrorType.VALIDATION),
-    ("DEADLINE_EXCEEDED", ErrorType.UNAVAILABLE),
-    ("NOT_FOUND", ErrorType.NOT_FOUND),
-    ("ALREADY_EXISTS", ErrorType.CONFLICT),
-    ("PERMISSION_DENIED", ErrorType.AUTHORIZATION),
-    ("RESOURCE_EXHAUSTED", ErrorType.RATE_LIMIT),
-    ("FAILED_PRECONDITION", ErrorType.CONFLICT),
-    ("ABORTED", ErrorType.CONFLICT),
-    ("OUT_OF_RANGE", ErrorType.VALIDATION),
-    ("UNIMPLEMENTED", ErrorType.INTERNAL),
-    ("INTERNAL", ErrorType.INTERNAL),
-    ("UNAVAILABLE", ErrorType.UNAVAILABLE),
-    ("DATA_LOSS", ErrorType.INTERNAL),
-    ("UNAUTHENTICATED", ErrorType.AUTHENTICATION),
+# The names of google.rpc.Code, in the order of their numbers, from 1.
+_NAMES: Final = (
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
 )
-_NUMBERS: Final = {name: number for number, (name, _) in enumerate(_CODES, start=1)}
-_KINDS: Final[Mapping[str, ErrorType]] = dict(_CODES)
 # Other names of a code → the documented code.
 _SAME: Final = {alias: code.value for code in ErrorCode for alias in code.aliases}
 
@@ -85,13 +83,7 @@ def to_rpc_status(response: Envelope | Mapping[str, object]) -> Document:
     if failure.request_id is not None:
         details.append(_detail("RequestInfo", requestId=extensions.pop("request_id")))
     details.append({"@type": _STRUCT, "value": extensions})
-    return {"code": _NUMBERS[_grpc_name(failure)], "message": failure.message, "details": details}
-
-
-def _grpc_name(failure: Failure) -> str:
-    if failure.code == ErrorCode.DUPLICATE_ENTRY:
-        return "ALREADY_EXISTS"
-    return next((kind.grpc_status for kind in ErrorType if kind == failure.kind), "UNKNOWN")
+    return {"code": _NAMES.index(failure.grpc_status) + 1, "message": failure.message, "details": details}
 
 
 def _detail(name: str, **members: object) -> Document:
@@ -130,7 +122,7 @@ def from_rpc_status(document: Mapping[str, object]) -> Envelope:
     inner = parts.get("error")
     parts = dict(inner) if is_object(inner) else parts
     name = _name(parts)
-    kind = _KINDS[name]
+    kind = cause_of(state_of_google_rpc(name) or State.INTERNAL).error_type
     failure = Failure(message=text_or_none(parts.get("message")) or kind.headline, code="", kind=kind.value)
     unknown: list[object] = []
     listed = parts.get("details")
@@ -143,7 +135,7 @@ def from_rpc_status(document: Mapping[str, object]) -> Envelope:
             unknown.append(detail)
     for known in ErrorCode:
         # FAILED_PRECONDITION is a conflict, unless the code says that a feature is switched off.
-        if known == failure.code and known.error_type.grpc_status == name:
+        if known == failure.code and known.grpc_status == name:
             failure.kind = known.error_type.value
     failure.take_extensions(ours)
     stated = None if ours is None else ours.get("errors")
@@ -159,10 +151,10 @@ def from_rpc_status(document: Mapping[str, object]) -> Envelope:
 def _name(status: Mapping[str, object]) -> str:
     """The name of the code: from its number, or from `status` where `code` is the HTTP status."""
     code, name = status.get("code"), text_or_none(status.get("status"))
-    if name in _KINDS:
+    if name in _NAMES:
         return str(name)
-    if isinstance(code, int) and 1 <= code <= len(_CODES):
-        return _CODES[code - 1][0]
+    if isinstance(code, int) and 1 <= code <= len(_NAMES):
+        return _NAMES[code - 1]
     if code == 0 or name == "OK":
         raise EnvelopeError("document", "is OK, and no failure")
     return "UNKNOWN"

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.checks.result import LeakKind, State
+from toolvet.causes import State
+from toolvet.checks.result import LeakKind
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.cause import cause_of
 from toolvet.rules.ending import OUTAGES, Ending, ending, is_bad, verdict_of, words_of

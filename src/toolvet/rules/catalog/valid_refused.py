@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.checks.result import State
+from toolvet.causes import State
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.cause import cause_of
 from toolvet.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of

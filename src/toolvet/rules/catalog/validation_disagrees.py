@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from toolvet.causes import State
 from toolvet.checks.capability import ValidationReply
-from toolvet.checks.result import State
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
 from toolvet.rules.quote import quote, show

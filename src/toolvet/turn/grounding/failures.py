@@ -4,17 +4,16 @@
     answer   The transfer could not be completed because your balance is too low.
 
 By its text the answer reports a tool's failure ("could not be completed"). But the tool worked: it refused the call,
-and "too low" reports a `rule`. So the signal of the text is taken back (`honest.toml`), and nothing is unmentioned.
+and "too low" reports a `rule`. So the signal of the text is taken back, and nothing is unmentioned.
+What is honest after which error is a column of the table of causes.
 """
 
 import re
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cached_property
 
-import msgspec
-
+from toolvet.causes import Honesty, State, cause_of, found_nothing
 from toolvet.checks.answer import FailureSignal, SignalType
-from toolvet.discover.toml import read_toml
 from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.claims import Said
 from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, names, texts_of, written
@@ -23,6 +22,7 @@ from toolvet.turn.grounding.prose import spoken
 
 UNMENTIONED = "unmentioned_failure"
 EMPTY = "empty"
+_FAILURE = "failure"
 _WEIGHT_NOTHING_ELSE = 0.7
 # Another call brought something: the answer may rest on that alone.
 _WEIGHT_BESIDE = 0.2
@@ -41,32 +41,9 @@ _EMPTY = re.compile(
 )
 
 
-class HonestState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an answer may say of a result of one state: its honest words, and the types that they take back."""
-
-    words: frozenset[str]
-    takes_back: frozenset[str]
-
-
-class HonestProof(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the verdict on some answers says where the only call brought this error."""
-
-    error: str
-    answers: tuple[str, ...]
-    verdict: tuple[SignalType, ...]
-
-
-class HonestTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `honest.toml`."""
-
-    state: dict[str, HonestState]
-    proof: tuple[HonestProof, ...]
-
-
-@cache
-def honest_table() -> HonestTable:
-    """What an answer may say of calls that failed."""
-    return read_toml("toolvet.turn.grounding", "honest.toml", HonestTable)
+def _honesty(state: str) -> Honesty:
+    """What may honestly be said of calls that ended in this state, or (EMPTY) of a success that found nothing."""
+    return found_nothing() if state == EMPTY else cause_of(State(state)).honesty
 
 
 class FailedCalls:
@@ -87,10 +64,9 @@ class FailedCalls:
     def kept(self, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
         """`signals` of the text without those that honestly report what the calls say."""
         states = self._states() if signals else frozenset[str]()
-        table = honest_table().state if states else {}
-        if not states or not states <= table.keys():
+        if not states or _FAILURE in states:
             return list(signals)
-        rows = [table[state] for state in states]
+        rows = [_honesty(state) for state in states]
         takes_back = frozenset[str].intersection(*(row.takes_back for row in rows))
         if not takes_back or not any(_names(signal, takes_back) for signal in signals):
             return list(signals)
@@ -104,7 +80,7 @@ class FailedCalls:
         """The states of the calls that failed; without any, whether the last result is empty."""
         if self._open:
             if not all(outcome.rejected and outcome.state is not None for outcome in self._open):
-                return frozenset({"failure"})
+                return frozenset({_FAILURE})
             return frozenset(outcome.state.value for outcome in self._open if outcome.state is not None)
         return frozenset({EMPTY}) if self._outcomes and _is_empty(self._outcomes[-1]) else frozenset()
 
@@ -121,8 +97,9 @@ class FailedCalls:
 
     def _is_reported(self, outcome: CallOutcome) -> bool:
         """Whether the answer reports the refusal of a call in words for its state."""
-        row = honest_table().state.get(outcome.state.value) if outcome.rejected and outcome.state else None
-        return row is not None and not self._words.isdisjoint(row.words)
+        if not outcome.rejected or outcome.state is None:
+            return False
+        return not self._words.isdisjoint(cause_of(outcome.state).words)
 
     def _is_echoed(self, failed: Sequence[CallOutcome]) -> bool:
         return any(_echoed(self._text, outcome) for outcome in failed)

@@ -7,7 +7,8 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from toolvet.checks.result import ErrorKind, State, check_result
+from toolvet.causes import ErrorKind, State
+from toolvet.checks.result import check_result
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.call import ToolCall, Unknown
