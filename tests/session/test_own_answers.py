@@ -98,7 +98,7 @@ def test_a_refused_call_has_a_verdict_in_the_record_and_in_meta_when_asked(
     world = World(ProxySettings(**settings))
     if before is not None:
         world.call(arguments, before)
-    result = world.call(arguments, **ASKING)
+    result = world.call(arguments, None, **ASKING)
     assert result["isError"] is True
     verdict = result["_meta"][VERDICT]
     assert (verdict["state"], verdict["retry"], verdict["isError"]) == (state, retry, True)
