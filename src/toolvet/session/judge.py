@@ -126,7 +126,7 @@ def end_call(
         call.tool,
         call.era,
         outcome,
-        verdict=found.verdict,
+        found.verdict,
         unjudged=found.unjudged,
         issues=call.issues,
         repaired=call.repaired,
