@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from toolvet.causes import ErrorKind, State
-from toolvet.checks.result import check_result, failure_sentence
+from toolvet.checks.result import ResultMetadata, check_result, failure_sentence
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.call import ToolCall, Unknown
@@ -41,6 +41,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+    metadata: ResultMetadata | None = None
+    """What its result consists of, where `check_result` judged it."""
 
     @property
     def failed(self) -> bool:
@@ -68,8 +70,8 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
         words = _words(failure_sentence(response) or call.result)
-        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state)
-    return CallOutcome(call, CallStatus.DONE, "")
+        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state, verdict.metadata)
+    return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata)
 
 
 def as_response(result: object) -> object:
