@@ -1,5 +1,7 @@
 """The trace id goes through the checks as it is given, and verdicts without one do not mention it."""
 
+from typing import Any
+
 from toolvet import AnswerStream, check_answer, check_arguments, check_result
 from toolvet.turn.verdict import add_signals
 
@@ -12,7 +14,7 @@ def test_every_verdict_of_a_turn_has_its_id() -> None:
     stream = AnswerStream()
     stream.feed("I cannot help with that.")
     streamed = stream.finish(trace="turn-7")
-    verdicts = [
+    verdicts: list[Any] = [
         *answers,
         streamed,
         add_signals(answers[0], streamed.signals),
@@ -25,6 +27,7 @@ def test_every_verdict_of_a_turn_has_its_id() -> None:
 
 
 def test_without_an_id_there_is_no_member() -> None:
-    for verdict in (check_answer("I cannot help."), check_result(TOOL, {}, ERROR), check_arguments(TOOL, {})):
+    bare: list[Any] = [check_answer("I cannot help."), check_result(TOOL, {}, ERROR), check_arguments(TOOL, {})]
+    for verdict in bare:
         assert verdict.trace_id is None
         assert "trace_id" not in verdict.to_dict()
