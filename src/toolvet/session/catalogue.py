@@ -5,7 +5,7 @@ showing a list to another caller (MCP 2026-07-28, caching), so never share it be
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from toolvet.checks.capability import Announcement, announcement, misannounced
 from toolvet.meta import SERVER_INFO_KEY
@@ -14,6 +14,7 @@ from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
 
 _MOST_TOOLS: Final = 100_000
+_LOOKS: Final = 10
 # The official SDK sends 0 by default, and reading the list before each call would double the calls.
 _LEAST_LIFETIME_MS: Final = 30_000
 _MOST_ABSENT: Final = 1024
@@ -26,7 +27,17 @@ class KnownTool:
     schema that cannot be used is on record.
     """
 
-    __slots__ = ("_promises", "_schema", "definition", "is_reported", "name", "read_only", "without_output_schema")
+    __slots__ = (
+        "_promises",
+        "_schema",
+        "definition",
+        "envelopes",
+        "is_reported",
+        "name",
+        "read_only",
+        "unread_form",
+        "without_output_schema",
+    )
 
     def __init__(self, name: str, definition: Mapping[str, object]) -> None:
         self.name = name
@@ -36,6 +47,10 @@ class KnownTool:
         self._schema: Schema | None = None
         self._promises: bool | None = None
         self.is_reported = False
+        # How its results carry envelopes; None where none did so far.
+        self.envelopes: Literal["json", "prose"] | None = None
+        # So many more results are looked at for that: a tool that began without envelopes mostly goes on without.
+        self.unread_form = _LOOKS
 
     @property
     def schema(self) -> Schema:
@@ -59,6 +74,11 @@ class KnownTool:
         problem = self.schema.problem
         return None if problem is None else f"The inputSchema of '{self.name}' cannot be used: {problem.message}"
 
+    def note_form(self, form: Literal["json", "prose"] | None) -> None:
+        """Note how a result carried an envelope, None where it had none."""
+        self.envelopes = form
+        self.unread_form = 0 if form is not None else self.unread_form - 1
+
     def is_mirrored(self, argument: str) -> bool:
         """Whether HTTP clients repeat this argument in a header (`x-mcp-header`), which a repair cannot change."""
         properties = members(members(self.definition.get("inputSchema")).get("properties"))
@@ -71,6 +91,7 @@ class Catalogue:
     `tools` may hold only some of the tools: see `lacks`. `stamp` is the server's identity, which it puts into every
     result in the modern era. `generation` counts how often the list was forgotten; `is_complete` is set when every page
     was read since. `is_ours_announced` is set when this proxy's `validate` was announced in place of the server's.
+    `client_capabilities` are those of the client's `initialize`.
     """
 
     def __init__(self) -> None:
@@ -78,6 +99,7 @@ class Catalogue:
         self.announcement: Announcement | None = None
         self.is_ours_announced = False
         self.stamp: Mapping[str, object] = {}
+        self.client_capabilities: object = None
         self.lifetime_ms: int | None = None
         self.breaker = Breaker()
         self.generation = 0

@@ -9,11 +9,14 @@ from toolvet.causes import Retry
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
-from toolvet.session.catalogue import KnownTool
+from toolvet.session.catalogue import Catalogue, KnownTool
+from toolvet.session.enveloped import envelope_form, in_shape_of_others
+from toolvet.session.own_answer import judge_own_answer, stopped_verdict
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.session.step import CallEnded, Change, Outcome, Reason
-from toolvet.wire import ErrorReply, Result
+from toolvet.session.trace import TRACE_KEY
+from toolvet.wire import ErrorReply, Result, encode_error
 
 _COMPLETE: Final = (None, "complete")
 
@@ -38,19 +41,20 @@ class _JudgedResult(msgspec.Struct, frozen=True):
 
 
 _NOTHING: Final = _JudgedResult("success")
+_UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
 _ANY: Final = msgspec.json.Decoder()
 
 
 def judge_result(
-    call: PendingCall, tool: KnownTool | None, message: Result, breaker: Breaker, check: ResultCheck
+    call: PendingCall, tool: KnownTool | None, message: Result, catalogue: Catalogue, check: ResultCheck
 ) -> JudgedReply:
     """Judge a result as the policy of its call says. `tool` is None where the tool is not known."""
     found = _inspect(call, tool, message, check)
-    _count(call, tool, found, breaker)
+    _count(call, tool, found, catalogue.breaker)
     data = message.raw
     changed: tuple[Change, ...] = ()
-    if found.blocked or call.repaired is not None or call.wants_verdict:
-        data, changed = _change(call, message, found)
+    if found.blocked or call.repaired is not None or call.wants_notes:
+        data, changed = _change(call, message, found, catalogue)
     outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
     return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))
 
@@ -66,12 +70,44 @@ def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check:
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
 
 
+def judge_unanswered(call: PendingCall, message: ErrorReply, check: ResultCheck) -> JudgedReply:
+    """Judge an error of the proxy's own, in place of a server that does not answer. Its `data` gets the trace id."""
+    error = {"code": message.code, "message": message.message}
+    verdict = judge_own_answer("unanswered", message.message, tool=call.tool, result=error, check=check)
+    notes = own_notes(call, verdict)
+    data = encode_error(call.id, message.code, message.message, {**members(message.data), **notes})
+    found = _JudgedResult("protocol_error", verdict=verdict, why=message.message)
+    return JudgedReply(data, end_call(call, "protocol_error", found, code=message.code, size=len(data)))
+
+
+def own_notes(call: PendingCall, verdict: ResultVerdict) -> dict[str, object]:
+    """Return the members of `_meta` in an answer of our own: the trace id, and the verdict if it is asked for."""
+    trace_id = call.trace_id
+    notes: dict[str, object] = {TRACE_KEY: trace_id}
+    if call.wants_verdict:
+        notes[VERDICT_KEY] = {**verdict.to_dict(), "trace_id": trace_id}
+    return notes
+
+
+def end_own(
+    call: PendingCall,
+    outcome: Outcome,
+    verdict: ResultVerdict,
+    *,
+    blocked: Reason | None = None,
+    why: str = "",
+    size: int = 0,
+) -> CallEnded:
+    """Return the note for a call that was answered by us."""
+    found = _JudgedResult(outcome, verdict=verdict, blocked=blocked, why=why)
+    return end_call(call, outcome, found, size=size)
+
+
 def end_call(
     call: PendingCall,
     outcome: Outcome,
     found: _JudgedResult | None = None,
     *,
-    blocked: Reason | None = None,
     why: str = "",
     changed: tuple[Change, ...] = (),
     code: int | None = None,
@@ -87,12 +123,12 @@ def end_call(
         call.id,
         call.tool,
         call.era,
-        outcome=outcome,
-        verdict=found.verdict,
+        outcome,
+        found.verdict,
         unjudged=found.unjudged,
         issues=call.issues,
         repaired=call.repaired,
-        blocked=blocked or found.blocked,
+        blocked=found.blocked,
         would_block=call.would_block,
         why=why or found.why or call.why,
         changed=changed if call.repaired is None else ("repair", *changed),
@@ -100,6 +136,7 @@ def end_call(
         size=size,
         hidden=policy.redact,
         meta=call.meta,
+        traces=call.traces,
     )
     if policy.record == "calls":
         return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
@@ -115,12 +152,15 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
         return _skim(message)
     if policy.results == "enforce" and size > policy.max_result_bytes:
         why = f"the result has {size} bytes, and the limit is {policy.max_result_bytes}"
-        return _JudgedResult("success", unjudged=why, blocked="limits", why=why)
+        verdict = stopped_verdict("large_result", why, _UNREAD)
+        return _JudgedResult("success", verdict=verdict, unjudged=why, blocked="limits", why=why)
     if size > policy.max_judged_bytes:
         return _JudgedResult("success", unjudged=f"{size} bytes are more than are judged")
     result = _decode(message)
     if not is_object(result):
         return _JudgedResult("unreadable", result, unjudged="the result is no object")
+    if tool is not None and tool.unread_form:
+        tool.note_form(envelope_form(result))
     kind = result.get("resultType")
     if kind == "input_required":
         return _JudgedResult("input_required", result)
@@ -154,10 +194,14 @@ def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> 
     breach = promise.error if promise is not None and not promise.is_valid else None
     blocked: Reason | None = None
     why = breach or ""
-    if policy.results == "enforce" and (verdict.error_without_flag or verdict.classification is Classification.BROKEN):
+    if policy.results == "enforce" and verdict.error_without_flag:
         blocked, why = "result", verdict.issues[0]
+    elif policy.results == "enforce" and verdict.classification is Classification.BROKEN:
+        blocked, why = "result", verdict.issues[0]
+        verdict = stopped_verdict("result", why, verdict)
     elif breach is not None and policy.output_schema == "enforce":
         blocked = "output_schema"
+        verdict = stopped_verdict("output_schema", why, verdict)
     return _JudgedResult(outcome, result, verdict, breach=breach, blocked=blocked, why=why)
 
 
@@ -185,10 +229,12 @@ def _count(call: PendingCall, tool: KnownTool | None, found: _JudgedResult, brea
         if found.outcome == "success":
             breaker.note_success(call.tool, call.arguments, changes_things=tool is None or not tool.read_only)
     elif verdict is None or verdict.retry is not Retry.BACKOFF:
-        breaker.count_failure(call.tool, call.arguments)
+        breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
 
 
-def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[bytes, tuple[Change, ...]]:
+def _change(
+    call: PendingCall, message: Result, found: _JudgedResult, catalogue: Catalogue
+) -> tuple[bytes, tuple[Change, ...]]:
     """Add and replace what the policy says. Returns the message, the very same bytes if unchanged, and the changes."""
     notes: dict[str, object] = {}
     if call.repaired is not None:
@@ -196,21 +242,30 @@ def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[b
     changed: list[Change] = []
     if call.wants_verdict and (found.verdict is not None or found.unjudged is not None):
         changed.append("verdict")
-        notes[VERDICT_KEY] = {"unjudged": found.unjudged} if found.verdict is None else found.verdict.to_dict()
+        notes[VERDICT_KEY] = _verdict_note(found, call.trace_id)
+    if call.wants_trace:
+        changed.append("trace")
     # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
-    if (found.blocked is None and not notes) or not bytes(message.body).startswith(b"{"):
+    if (found.blocked is None and not notes and not changed) or not bytes(message.body).startswith(b"{"):
         return message.raw, ()
+    notes[TRACE_KEY] = call.trace_id
     reply = split_members(message.raw)
     result = member(reply, "result")
     if found.blocked is not None:
-        changed += _block(call, result, found)
-    if notes:
-        result["_meta"] = raw({**member(result, "_meta"), **notes})
+        changed += _block(call, result, found, catalogue)
+    result["_meta"] = raw({**member(result, "_meta"), **notes})
     reply["result"] = raw(result)
     return encode_members(reply), tuple(changed)
 
 
-def _block(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change]:
+def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:
+    """Return the verdict as the client gets it, or why there is none."""
+    if found.verdict is None:
+        return {"unjudged": found.unjudged, "trace_id": trace_id}
+    return {**found.verdict.to_dict(), "trace_id": trace_id}
+
+
+def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:
     """Replace in `result` what must not pass; the text of a result that only breaks its schema stays.
 
     Returns the members that were changed.
@@ -221,14 +276,20 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change
         return ["is_error"]
     if found.blocked == "output_schema":
         lead = (
-            f"The result of '{call.tool}' breaks the tool's own outputSchema, so its structured content was held back. "
-            f"{found.why}"
+            f"Output validation error: the structured content of '{call.tool}' breaks the tool's own outputSchema, "
+            f"so it was held back. {found.why}"
         )
     elif found.blocked == "limits":
-        lead = f"The result of '{call.tool}' was held back: {found.why}. Ask for less."
+        lead = f"The result of '{call.tool}' is too large, so it was held back: {found.why}. Ask for less."
     else:
-        lead = f"'{call.tool}' sent no usable result: {found.why}."
+        lead = f"Output validation error: '{call.tool}' sent no usable result: {found.why}."
     kept = elements(members(found.result).get("content")) if found.blocked == "output_schema" else ()
-    result["content"] = raw([{"type": "text", "text": lead}, *kept])
+    plain = {"content": [{"type": "text", "text": lead}, *kept]}
+    state = None if verdict is None else verdict.state
+    # The text that stays is beside the envelope, and not replaced by it.
+    made = in_shape_of_others(call, plain, catalogue, text=lead, state=state, form="prose" if kept else None)
     had = result.pop("structuredContent", None) is not None
-    return ["is_error", "content", "structured_content"] if had else ["is_error", "content"]
+    for name, value in made.items():
+        result[name] = raw({**member(result, name), **members(value)} if name == "_meta" else value)
+    has = had or "structuredContent" in made
+    return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]

@@ -3,15 +3,13 @@
 Pure: no clock, no I/O. The driver decides how long a session waits for an answer (see `Asked`).
 """
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolvet.checks.capability import ValidationCall, ValidationRequest, parse_reply
-from toolvet.meta import MCP_META_PREFIX
 from toolvet.schema.json_value import is_array, members
 from toolvet.session.batch import decide_batch
 from toolvet.session.catalogue import Catalogue
-from toolvet.session.judge import end_call, judge_error, judge_result
+from toolvet.session.judge import end_call, judge_error, judge_result, judge_unanswered
 from toolvet.session.own_validator import add_capability, add_tool, answer_validation, validated_tools
 from toolvet.session.pending import (
     AmbiguousAnswers,
@@ -20,10 +18,11 @@ from toolvet.session.pending import (
     PendingCall,
     PendingOpening,
     PendingPage,
+    client_meta,
     read_call,
 )
 from toolvet.session.policy import Policies
-from toolvet.session.refusal import encode_refusal, refused_by_server
+from toolvet.session.refusal import CallRefusal, answer_refusal, refused_by_server
 from toolvet.session.step import (
     Asked,
     CallStarted,
@@ -34,7 +33,8 @@ from toolvet.session.step import (
     ToClient,
     ToServer,
 )
-from toolvet.session.vet import CallRefusal, check_limits, vet_call
+from toolvet.session.trace import TraceSource
+from toolvet.session.vet import check_limits, vet_call
 from toolvet.wire import (
     ErrorReply,
     Id,
@@ -47,6 +47,9 @@ from toolvet.wire import (
     parse,
     shallow,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CANCELLED: Final = "notifications/cancelled"
 _LIST_CHANGED: Final = "notifications/tools/list_changed"
@@ -70,12 +73,21 @@ class Session:
         catalogue: What is known of the server. Over HTTP, pass the same one to all exchanges of a caller.
         prefix: Begins the ids of the session's own questions; the driver makes it unguessable, so that a client's id
             cannot be mistaken for one.
+        traces: Where trace ids come from. None: the prefix distinguishes the connection.
     """
 
-    def __init__(self, policies: Policies, catalogue: Catalogue | None = None, *, prefix: str = "toolvet:") -> None:
+    def __init__(
+        self,
+        policies: Policies,
+        catalogue: Catalogue | None = None,
+        *,
+        prefix: str = "toolvet:",
+        traces: TraceSource | None = None,
+    ) -> None:
         self._policies = policies
         self._catalogue = catalogue if catalogue is not None else Catalogue()
         self._prefix = prefix
+        self._traces = traces if traces is not None else TraceSource(prefix)
         self._pending: dict[Id, PendingAnswer] = {}
         self._held: list[PendingCall] = []
         self._reading: ListRequest | None = None
@@ -131,6 +143,17 @@ class Session:
                 return self._take_answer(message.reply_to, message, data)
         return [ToClient(data)]
 
+    def fail(self, data: bytes) -> list[Step]:
+        """Feed an error that the driver answers an open request with, because the server does not answer any more."""
+        message = parse(data)
+        id_ = message.id if isinstance(message, ErrorReply) else None
+        call = self._pending.get(id_) if id_ is not None else None
+        if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
+            return self.from_server(data)
+        del self._pending[call.id]
+        answered = judge_unanswered(call, message, self._policies.check)
+        return [ToClient(answered.data, call.id), answered.note]
+
     @property
     def only_watches(self) -> bool:
         """Whether every open answer will pass unchanged.
@@ -160,7 +183,7 @@ class Session:
 
     def _take_call(self, request: Request) -> list[Step]:
         self._calls += 1
-        call = read_call(request, self._calls, self._policies)
+        call = read_call(request, self._calls, self._policies, self._traces)
         if call is None:
             passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
             params = request.params
@@ -181,7 +204,7 @@ class Session:
         faults: list[Step] = []
         if message.method == "tools/call":
             self._calls += 1
-            call = read_call(message, self._calls, self._policies)
+            call = read_call(message, self._calls, self._policies, self._traces)
             if call is not None:
                 call.size = len(data)
                 refused = check_limits(call) if call.policy.arguments != "off" else None
@@ -195,8 +218,8 @@ class Session:
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            answer = answer_validation(call, catalogue)
-            return [ToClient(answer, call.id), end_call(call, "validated", size=len(answer))]
+            validated = answer_validation(call, catalogue, self._policies.check)
+            return [ToClient(validated.data, call.id), validated.note]
         faults: list[Step] = []
         if tool is not None and not tool.is_reported and call.policy.arguments != "off":
             tool.is_reported = True
@@ -222,11 +245,8 @@ class Session:
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
     def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
-        answer = encode_refusal(call, refused.result, self._catalogue.stamp)
-        return [
-            ToClient(answer, call.id),
-            end_call(call, "refused", blocked=refused.reason, why=refused.why, size=len(answer)),
-        ]
+        answered = answer_refusal(call, refused, self._catalogue, self._policies.check)
+        return [ToClient(answered.data, call.id), answered.note]
 
     def _take_list_request(self, request: Request) -> list[Step]:
         expected = PendingPage(members(request.params).get("cursor"), self._catalogue.generation)
@@ -234,6 +254,8 @@ class Session:
 
     def _take_opening(self, request: Request) -> list[Step]:
         expected = PendingOpening("modern" if request.method == "server/discover" else "legacy")
+        if expected.era == "legacy":
+            self._catalogue.client_capabilities = members(request.params).get("capabilities")
         return [ToServer(request.raw), *self._expect(request.id, expected)]
 
     def _take_cancellation(self, message: Notification) -> list[Step]:
@@ -304,9 +326,7 @@ class Session:
     def _judge(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         catalogue = self._catalogue
         if isinstance(message, Result):
-            judged = judge_result(
-                call, catalogue.tools.get(call.tool), message, catalogue.breaker, self._policies.check
-            )
+            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._policies.check)
         elif isinstance(message, ErrorReply):
             judged = judge_error(call, message, catalogue.breaker, self._policies.check)
         else:
@@ -366,7 +386,7 @@ class Session:
         call.is_started = True
         steps: list[Step] = [_call_started(call)]
         if self._reading is None:
-            self._reading = ListRequest("", _client_meta(call), self._catalogue.generation)
+            self._reading = ListRequest("", client_meta(call), self._catalogue.generation)
             steps += self._ask_page()
         return steps
 
@@ -396,7 +416,7 @@ class Session:
         id_ = self._new_question_id()
         asked = ValidationRequest(calls=(ValidationCall(call.tool, call.arguments),))
         params: dict[str, object] = {"name": method, "arguments": asked.to_dict()}
-        if meta := _client_meta(call):
+        if meta := client_meta(call):
             params["_meta"] = meta
         self._validating[id_] = call
         steps: list[Step] = [ToServer(encode_request(id_, "tools/call", params), id_), Asked(id_, "tools/call")]
@@ -456,13 +476,6 @@ class Session:
 
 def _call_started(call: PendingCall) -> CallStarted:
     return CallStarted(call=call.number, id=call.id, tool=call.tool, era=call.era, size=call.size)
-
-
-def _client_meta(call: PendingCall) -> Mapping[str, object]:
-    """Return what a modern request must say of its client, taken from the call; never its progress token."""
-    if call.era == "legacy":
-        return {}
-    return {key: value for key, value in call.meta.items() if key.startswith(MCP_META_PREFIX)}
 
 
 def _describe_failure(message: Result | ErrorReply | Noise | None) -> str:

@@ -93,7 +93,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     in a sentence why the answer should or need not be looked at, and `feedback` what to change (None where nothing).
     `assessment_confidence` (0 to 1) is how likely the most certain of the signals is right, or 0.9 without signals.
     `likely_good` is the score read as a probability. `action` is what to do next: `use` for an answer that is not
-    escalated, else the action of its gravest signal.
+    escalated, else the action of its gravest signal. `trace_id` is the id of the answer's turn, where it was given.
     """
 
     score: float
@@ -103,6 +103,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     assessment_confidence: float
     feedback: str | None = None
     action: Action = Action.USE
+    trace_id: str | None = None
 
     @property
     def likely_good(self) -> float:
@@ -110,7 +111,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
         return good_share(self.score)
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form, with the keys in camelCase."""
+        """The JSON form, with the keys in camelCase, but `trace_id`; absent members are left out."""
         document: dict[str, object] = {
             "score": self.score,
             "likelyGood": self.likely_good,
@@ -120,7 +121,11 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
             "assessmentConfidence": self.assessment_confidence,
             "action": self.action.value,
         }
-        return document if self.feedback is None else {**document, "feedback": self.feedback}
+        if self.feedback is not None:
+            document["feedback"] = self.feedback
+        if self.trace_id is not None:
+            document["trace_id"] = self.trace_id
+        return document
 
 
 class QualitySummary(msgspec.Struct, frozen=True, kw_only=True):

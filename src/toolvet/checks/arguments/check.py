@@ -19,7 +19,12 @@ Unchecked = Literal["refuse", "pass"]
 
 
 def check_arguments(
-    tool: object, arguments: object, *, unchecked: Unchecked = "refuse", wording: Wording | None = None
+    tool: object,
+    arguments: object,
+    *,
+    unchecked: Unchecked = "refuse",
+    wording: Wording | None = None,
+    trace: str | None = None,
 ) -> ArgumentReport:
     """Check the arguments of a call before it goes out.
 
@@ -32,6 +37,7 @@ def check_arguments(
         unchecked: what to do with a tool without a schema: "refuse" reports an issue of the kind `unchecked`; "pass"
             lets the call pass and never raises, which is for tools of a peer.
         wording: the texts of the report, from `read_wording`; None for those of toolvet.
+        trace: the id of the turn, which becomes the report's `trace_id`.
 
     Returns:
         The report. A tool whose schema cannot be used lets every call pass; `unchecked` says why.
@@ -46,9 +52,17 @@ def check_arguments(
         >>> check_arguments(tool, {}).issues[0].fix
         "Add 'port': provide any value."
     """
-    if wording is not None:
+    if wording is None:
+        report = _report(tool, arguments, unchecked)
+    else:
         with worded(wording):
-            return _worded_by(wording, check_arguments(tool, arguments, unchecked=unchecked))
+            report = _worded_by(wording, _report(tool, arguments, unchecked))
+    if trace is not None:
+        report.trace_id = trace
+    return report
+
+
+def _report(tool: object, arguments: object, unchecked: Unchecked) -> ArgumentReport:
     schema = input_schema_of(tool) if unchecked == "refuse" else view_of(tool).input_schema
     if schema is None:
         if unchecked == "pass":

@@ -59,6 +59,7 @@ def check_result(
     shape: Literal["any", "mcp"] = "any",
     thresholds: Mapping[str, float] | None = None,
     expects_validation: bool | None = None,
+    trace: str | None = None,
 ) -> ResultVerdict:
     """Judge one response of a tool. Never raises for anything that a response or a tool holds.
 
@@ -83,6 +84,7 @@ def check_result(
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
+        trace: The id of the turn, which becomes the verdict's `trace_id`.
 
     Returns:
         The verdict: how well the tool works, whose fault an error is, and the evidence for both.
@@ -124,8 +126,10 @@ def check_result(
     response = read_response(result, shape)
     seen = _Seen(view, arguments, response, envelope_in(response))
     if response.flagged:
-        return _flagged(seen, category, own, any_response=any_response)
-    return _unflagged(seen, category, own)
+        verdict = _flagged(seen, category, own, any_response=any_response)
+    else:
+        verdict = _unflagged(seen, category, own)
+    return verdict if trace is None else msgspec.structs.replace(verdict, trace_id=trace)
 
 
 class _Seen(NamedTuple):

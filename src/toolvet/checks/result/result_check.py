@@ -109,11 +109,13 @@ class ResultCheck:
         category: str | None = None,
         *,
         shape: Literal["any", "mcp"] = "any",
+        trace: str | None = None,
     ) -> ResultVerdict:
         """Judge one response of a tool; see `check_result`."""
         if self._is_default:
-            return check_result(tool, arguments, result, category, shape=shape)
-        return check_result(tool, arguments, result, category, shape=shape, **self._of(view_of(tool).name))
+            return check_result(tool, arguments, result, category, shape=shape, trace=trace)
+        own = self._of(view_of(tool).name)
+        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
 
     def _of(self, tool: str) -> "_ResultOptions":
         found = self._known.get(tool)

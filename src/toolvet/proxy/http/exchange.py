@@ -9,6 +9,7 @@ resumes it, the answer comes on another stream: until then the session is kept w
 
 import asyncio
 from collections import deque
+from secrets import token_hex
 from typing import Final
 
 import msgspec
@@ -20,6 +21,7 @@ from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.session.trace import TraceSource
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
 from toolvet.wire.http_head import RequestHead, ResponseHead
@@ -42,7 +44,9 @@ class Exchange:
         self._origin = origin
         self._caller: Caller = server.callers.of(head)
         self._caller.refresh()
-        self._session = Session(server.policies, self._caller.catalogue, prefix=server.prefix)
+        self._session = Session(
+            server.policies, self._caller.catalogue, prefix=server.prefix, traces=_trace_source(head)
+        )
         self._reply_to: Id | None = None
         self._is_request = False
         self._left = False
@@ -72,7 +76,7 @@ class Exchange:
                 response.close()
         except UpstreamError as error:
             why = f"the server did not answer: {error}"
-            self._responder.send(*unreachable(error, self._reply_to))
+            self._send_failure(error)
         except BrokenBodyError as error:
             why = str(error)
             self._report_broken(why)
@@ -196,12 +200,13 @@ class Exchange:
             self._responder.start(head, data)
             await self._pass_rest(response)
             return
-        if self._reply_to is not None and self._session.only_watches:
+        if self._reply_to is not None and self._session.only_watches and not response.is_ours:
             # The answer passes whatever is found in it, so the client does not wait for the check.
             self._responder.send(head, data)
             await self._do(self._from_server(data))
             return
-        _, answers = await self._do(self._from_server(data))
+        feed = self._session.fail if response.is_ours else self._from_server
+        _, answers = await self._do(feed(data))
         changed = len(answers) != 1 or answers[0] is not data
         self._responder.send(_without_digests(head) if changed else head, _join(answers) if changed else data)
 
@@ -270,7 +275,18 @@ class Exchange:
         if self._responder.begun:
             self._responder.abort()
         else:
-            self._responder.send(*unreachable(UpstreamError(why, sent=True), self._reply_to))
+            self._send_failure(UpstreamError(why, sent=True))
+
+    def _send_failure(self, error: UpstreamError) -> None:
+        """Answer the request in place of the server; the session ends its call with that answer."""
+        head, answer = unreachable(error, self._reply_to)
+        if self._reply_to is not None:
+            for step in self._session.fail(answer):
+                if isinstance(step, ToClient):
+                    answer = step.data
+                else:
+                    self._record(step)
+        self._responder.send(head, answer)
 
     # The session.
 
@@ -313,6 +329,16 @@ class Exchange:
         self._server.recorder.take(self._origin, note)
 
 
+def _trace_source(head: RequestHead) -> TraceSource:
+    """Return the source of the trace ids of a request: its `traceparent`, else its MCP session with the ids in that.
+
+    Without a session all clients count their requests from 1, so that each request is a connection of its own.
+    """
+    session_id, parent = head.get(SESSION_ID), head.get(b"traceparent")
+    seed = token_hex(16) if session_id is None else f"session {session_id.decode('latin-1')}"
+    return TraceSource(seed, None if parent is None else parent.decode("latin-1"))
+
+
 class _CallTooLargeError(Exception):
     """A message that is too large to be checked turned out to be a call."""
 
@@ -343,7 +369,7 @@ def is_event_stream(head: ResponseHead) -> bool:
 
 def unreachable(error: UpstreamError, reply_to: Id | None) -> tuple[ResponseHead, bytes]:
     """Return the answer to a request that the server did not answer."""
-    return error_answer(reply_to, f"The MCP server did not answer: {error}.")
+    return error_answer(reply_to, f"The MCP server is unavailable and did not answer: {error}.")
 
 
 def error_answer(reply_to: Id | None, words: str, status: int = 502) -> tuple[ResponseHead, bytes]:

@@ -12,7 +12,18 @@ from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _TEXT_KEYS: Final = ("answer", "text", "response", "content")
-_TURN_KEYS: Final = ("id", "question", "calls", "tool_calls", "finish_reason", "stop_reason", "trace", "trace_id")
+_TURN_KEYS: Final = (
+    "id",
+    "question",
+    "calls",
+    "tool_calls",
+    "finish_reason",
+    "trace",
+    "trace_id",
+    "stop_reason",
+    "trace",
+    "trace_id",
+)
 _MOST_SHOWN: Final = 20
 
 
@@ -26,6 +37,7 @@ class AnswerRecord:
     question: str | None = None
     calls: Sequence[object] | None = None
     finish_reason: str | None = None
+    trace: str | None = None
 
     @property
     def name(self) -> str:
@@ -129,6 +141,7 @@ def _read_object(record: Mapping[str, object], place: str, field: str | None) ->
     calls = record.get("calls", record.get("tool_calls"))
     question = record.get("question")
     reason = record.get("finish_reason", record.get("stop_reason"))
+    trace = record.get("trace", record.get("trace_id"))
     return AnswerRecord(
         place,
         _read_text(record[key], f"{place}, {key}"),
@@ -136,6 +149,7 @@ def _read_object(record: Mapping[str, object], place: str, field: str | None) ->
         question if isinstance(question, str) else None,
         elements(calls) if is_array(calls) else None,
         reason if isinstance(reason, str) else None,
+        trace if isinstance(trace, str) and trace else None,
     )
 
 

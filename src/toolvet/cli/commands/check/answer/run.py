@@ -19,6 +19,7 @@ from toolvet.cli.commands.check.verdicts import (
     show_progress,
     signal_lines,
 )
+from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings
 from toolvet.turn import AnswerCheck, regeneration_advice
@@ -28,13 +29,16 @@ from toolvet.turn import AnswerCheck, regeneration_advice
 class Output:
     """The flags for the output (`json`, `advice`) and the input.
 
-    With `lines` each line of a text is an answer; `field` is the column or key that has it.
+    With `lines` each line of a text is an answer; `field` is the column or key that has it. `record` is the file to
+    which answers with a trace id are added; `trace` is the id of those that name none.
     """
 
     json: bool = False
     advice: bool = False
     lines: bool = False
     field: str | None = None
+    record: Path | None = None
+    trace: str | None = None
 
 
 def check_files(
@@ -54,8 +58,14 @@ def check_files(
     with show_progress() as progress:
         for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
-                record.text, calls=record.calls, question=record.question, finish_reason=record.finish_reason
+                record.text,
+                calls=record.calls,
+                question=record.question,
+                finish_reason=record.finish_reason,
+                trace=record.trace or output.trace,
             )
+            if output.record is not None:
+                _keep(output.record, record, quality)
             totals.add(quality)
             failed |= _fails(quality, fail_on)
             _print_verdict(console, record, quality, output)
@@ -64,6 +74,15 @@ def check_files(
     if not output.json:
         console.print(totals.line())
     return int(failed)
+
+
+def _keep(file: Path, record: AnswerRecord, quality: AnswerQuality) -> None:
+    """Add an answer to the record. Raises UsageError where it does not say which turn it belongs to."""
+    if quality.trace_id is None:
+        raise UsageError(f"{record.place}: no trace id, so --record cannot keep it; give `trace` in it, or --trace ID")
+    from toolvet.store.turns import record_answer  # noqa: PLC0415 - SQLite is loaded for it
+
+    record_answer(file, quality, record.text or "")
 
 
 def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:
