@@ -10,6 +10,7 @@ from toolvet.causes import (
 from toolvet.checks.answer import (
     Action as Action,
     AnswerQuality as AnswerQuality,
+    CallFailure as CallFailure,
     FailureSignal as FailureSignal,
     QualitySummary as QualitySummary,
     SignalType as SignalType,

@@ -11,6 +11,7 @@ import msgspec
 from toolvet.checks.answer import (
     AnswerQuality,
     BadOption,
+    CallFailure,
     FailureSignal,
     QualitySummary,
     custom_patterns as read_custom_patterns,
@@ -115,12 +116,14 @@ class AnswerCheck:
             packs=self.packs,
             finish_reason=finish_reason,
         )
+        failed: tuple[CallFailure, ...] = ()
         if calls is not None:
             # Loaded only when calls are given: claims and values take milliseconds to load.
             from toolvet.turn.grounding import with_calls  # noqa: PLC0415
 
-            signals = with_calls(text, calls, question, signals)
-        return self.verdict_on(text, signals) if signals else CLEAN
+            signals, failed = with_calls(text, calls, question, signals)
+        quality = self.verdict_on(text, signals) if signals else CLEAN
+        return msgspec.structs.replace(quality, failed_calls=failed) if failed else quality
 
     def verdict_on(self, text: str, signals: Sequence[FailureSignal]) -> AnswerQuality:
         """Return the verdict that `signals` of `text` give under these options."""

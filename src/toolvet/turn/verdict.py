@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
+import msgspec
+
 from toolvet.checks.answer import (
     Action,
     AnswerQuality,
@@ -82,4 +84,5 @@ def add_signals(
     more = [signal for signal in signals if signal is not None]
     if not more:
         return quality
-    return verdict([*quality.signals, *more], threshold=checked_threshold(None, strict=mode == "strict"))
+    weighed = verdict([*quality.signals, *more], threshold=checked_threshold(None, strict=mode == "strict"))
+    return msgspec.structs.replace(weighed, failed_calls=quality.failed_calls)

@@ -19,6 +19,7 @@ from toolvet.checks.answer.own_rules import OwnRules, own_rules
 from toolvet.checks.answer.quality import (
     Action,
     AnswerQuality,
+    CallFailure,
     FailureSignal,
     QualitySummary,
     SignalType,
@@ -31,6 +32,7 @@ __all__ = [
     "Action",
     "AnswerQuality",
     "BadOption",
+    "CallFailure",
     "CustomPatterns",
     "FailureSignal",
     "OwnRules",

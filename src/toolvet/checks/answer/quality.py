@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from toolvet.causes import Retry, State
+
 
 class SignalType(StrEnum):
     """What is wrong with an answer, coarsely."""
@@ -78,14 +80,32 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in found.items() if value is not None}
 
 
+class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call of the turn that did not do what was asked, and that no later call made good.
+
+    `state` and `retry` are those of `check_result`: what went wrong, and what helps. Both are None where that is not
+    known, as for a call that never returned. `tool` is the tool's name.
+    """
+
+    tool: str
+    state: State | None = None
+    retry: Retry | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form; what is unknown is left out."""
+        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value is not None}
+
+
 class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     """How good an answer is.
 
     `score` is 1 minus what the signals cost, not below 0. `signals` are sorted by weight, then position. `reason` says
     in a sentence why the answer should or need not be looked at, and `feedback` what to change (None where nothing).
-    `assessment_confidence` (0 to 1) is how likely there is a fault, or without signals that there is none
-    (`toolvet.checks.answer.certainty`). `action` is what to do next: `use` for an answer that is not escalated, else
-    the action of its gravest signal.
+    `failed_calls` are the calls of the turn that failed, whether the answer says so or not; without any the JSON form
+    leaves the member out. `assessment_confidence` (0 to 1) is how likely there is a fault, or without signals that
+    there is none (`toolvet.checks.answer.certainty`). `action` is what to do next: `use` for an answer that is not
+    escalated, else the action of its gravest signal.
     """
 
     score: float
@@ -93,6 +113,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     should_escalate: bool
     reason: str
     assessment_confidence: float
+    failed_calls: tuple[CallFailure, ...] = ()
     feedback: str | None = None
     action: Action = Action.USE
 
@@ -103,6 +124,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
             "signals": [signal.to_dict() for signal in self.signals],
             "shouldEscalate": self.should_escalate,
             "reason": self.reason,
+            **({"failedCalls": [call.to_dict() for call in self.failed_calls]} if self.failed_calls else {}),
             "assessmentConfidence": self.assessment_confidence,
             "action": self.action.value,
         }

@@ -9,7 +9,8 @@ from typing import Final
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from toolvet.envelope import Envelope, ErrorCode, ErrorType, ResponseError, error_response
+from toolvet.causes import State, cause_of
+from toolvet.envelope import Envelope, ErrorCode, ResponseError, error_response
 from toolvet.redact import redact_text
 
 Answer = str | Callable[[Exception], Envelope] | None
@@ -19,6 +20,10 @@ error."""
 
 _LOG: Final = logging.getLogger("toolvet.enveloped")
 _LONGEST_MESSAGE: Final = 1000
+_OUTAGES: Final[tuple[tuple[type[Exception], State, str], ...]] = (
+    (TimeoutError, State.TIMEOUT, "The service, or one that it needs, did not answer in time"),
+    (ConnectionError, State.UNREACHABLE, "The service, or one that it needs, did not answer"),
+)
 _RETRY: Final = "Please try again. If the problem persists, contact support and give the reference."
 
 
@@ -57,11 +62,15 @@ def internal_failure(error: Exception, tool: str) -> Envelope:
     reference = uuid.uuid4().hex[:12]
     trace = redact_text("".join(traceback.format_exception(error)).rstrip())
     _LOG.error("%s failed, reference %s\n%s", tool, reference, trace)
-    is_unavailable = isinstance(error, TimeoutError | ConnectionError)
-    problem = "The service, or one that it needs, did not answer" if is_unavailable else "An internal error occurred"
+    state, problem = next(
+        ((state, problem) for kind, state, problem in _OUTAGES if isinstance(error, kind)),
+        (State.INTERNAL, "An internal error occurred"),
+    )
+    cause = cause_of(state)
     return error_response(
         f"{problem} (reference {reference})",
-        error_type=ErrorType.UNAVAILABLE if is_unavailable else ErrorType.INTERNAL,
+        error_code=cause.error_code,
+        error_type=cause.error_type,
         remediation=_RETRY,
         details={"reference": reference},
     )

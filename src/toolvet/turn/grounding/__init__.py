@@ -21,8 +21,9 @@ say instead (`against`).
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from toolvet.checks.answer import FailureSignal
+from toolvet.checks.answer import CallFailure, FailureSignal
 from toolvet.turn.grounding.call import ToolCall, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
@@ -51,24 +52,32 @@ def ground(
             conversation with their system prompt and earlier turns; what the assistant said in them counts for nothing.
         signals: The signals of the text alone. An answer that reports a failure does not keep silent about one.
     """
-    return _compared(text, calls, question, signals)[1]
+    return _compared(text, calls, question, signals).found
 
 
 def with_calls(
     text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
-) -> list[FailureSignal]:
-    """Return the signals of an answer beside the calls of its turn: those of its text and those of `ground`.
+) -> tuple[list[FailureSignal], tuple[CallFailure, ...]]:
+    """Return the signals of an answer beside the calls of its turn, and the calls that failed.
 
-    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say.
+    The signals are those of its text (`signals`) and those of `ground`; the ones are missing that honestly report what
+    the calls say.
     """
-    kept, found = _compared(text, calls, question, signals)
-    return [*kept, *found]
+    compared = _compared(text, calls, question, signals)
+    return [*compared.kept, *compared.found], compared.failed
+
+
+class _Compared(NamedTuple):
+    """The signals of the text that stay, those that the calls give, and the calls that failed."""
+
+    kept: list[FailureSignal]
+    found: list[FailureSignal]
+    failed: tuple[CallFailure, ...]
 
 
 def _compared(
     text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
-) -> tuple[list[FailureSignal], list[FailureSignal]]:
-    """The signals of the text that stay, and those that the calls give."""
+) -> _Compared:
     outcomes = [outcome_of(call) for call in read_calls(calls)]
     words = said(text, words=TurnVocabulary(outcomes))
     admits = reports_failure(words, signals)
@@ -78,4 +87,5 @@ def _compared(
         found += failures.unmentioned(words, signals)
     if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
         found += unsupported(text, Evidence(outcomes, question))
-    return failures.kept(signals), sorted(found, key=lambda signal: signal.position or 0)
+    ordered = sorted(found, key=lambda signal: signal.position or 0)
+    return _Compared(failures.kept(signals), ordered, failures.open_calls)
