@@ -1,0 +1,264 @@
+"""Run the incidents of docs/story.md: server → proxy → client → record → answers, and what each station says of it."""
+
+import asyncio
+import json
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import mcp
+import msgspec
+from mcp import StdioServerParameters
+
+from toolvet import AnswerQuality, State, check_answer, check_result
+from toolvet.causes import cause_of, state_of_failure
+from toolvet.meta import META_PREFIX
+from toolvet.store.verdicts import CallRecord, VerdictStore
+
+HERE: Final = Path(__file__).parent
+SERVER: Final = HERE / "shop_server.py"
+TRACE_KEY: Final = f"{META_PREFIX}trace"
+VERDICT_KEY: Final = f"{META_PREFIX}verdict"
+ENVELOPE_KEY: Final = f"{META_PREFIX}envelope"
+NOTHING: Final = "-"
+
+Sends = Literal["traceparent", "trace", "nothing"]
+
+
+class Incident(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One incident of incidents.toml, which explains the members."""
+
+    id: str
+    title: str
+    story: str
+    state: str
+    tool: str
+    arguments: Mapping[str, Any]
+    sends: Sends
+    question: str
+    honest: str
+    dishonest: str
+    plain: str
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """What a station says, or (`by_table`) what the table of causes says of the word that the station says."""
+
+    text: str
+    by_table: bool = False
+
+
+class Station(msgspec.Struct, frozen=True):
+    """One row of an incident: what a station calls it."""
+
+    name: str
+    word: Cell
+    code: Cell
+    retry: Cell
+    id: Cell
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """One incident as it ran: the call, what the client received, what each station says, and the two answers."""
+
+    incident: Incident
+    meta: Mapping[str, Any]
+    result: Mapping[str, Any]
+    record: CallRecord
+    plain: Mapping[str, Any]
+    stations: tuple[Station, ...]
+    dishonest: str
+    answers: tuple[AnswerQuality, AnswerQuality]
+
+    @property
+    def text(self) -> str:
+        """The first text of the result."""
+        return str(self.result["content"][0]["text"])
+
+    @property
+    def envelope(self) -> Mapping[str, Any]:
+        """The envelope of the result; {} for a result without one."""
+        return envelope_of(self.result)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One call: the tool, its arguments and the `_meta` that the client sends."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    meta: Any
+
+
+class Calls(msgspec.Struct, frozen=True):
+    """All calls of one run: each result beside its row of the record."""
+
+    results: Sequence[Mapping[str, Any]]
+    records: Sequence[CallRecord]
+    tools: Mapping[str, Mapping[str, Any]]
+
+
+def incidents() -> list[Incident]:
+    """The incidents of incidents.toml, in its order."""
+    read = tomllib.loads((HERE / "incidents.toml").read_text(encoding="utf-8"))
+    return msgspec.convert(read["incident"], list[Incident])
+
+
+def run_story() -> list[Told]:
+    """Bring all incidents, and collect what every station says of each."""
+    every = incidents()
+    asked = [Asked(each.tool, each.arguments, meta_of(number, each)) for number, each in enumerate(every, 1)]
+    asked += [Asked(f"plain_{each.tool}", each.arguments, {VERDICT_KEY: True}) for each in every]
+    calls = asyncio.run(call_through_proxy(asked))
+    return [
+        tell(incident, asked[place].meta, calls, place, calls.results[place + len(every)])
+        for place, incident in enumerate(every)
+    ]
+
+
+def meta_of(number: int, incident: Incident) -> dict[str, Any]:
+    """The `_meta` of a call: it asks for verdict and id, and says the id of the turn as the incident wants it."""
+    asked: dict[str, Any] = {VERDICT_KEY: True, TRACE_KEY: True}
+    if incident.sends == "traceparent":
+        asked["traceparent"] = f"00-{0x0AF7651916CD43DD8448EB2100000000 + number:032x}-b7ad6b7169203331-01"
+    elif incident.sends == "trace":
+        asked[TRACE_KEY] = f"turn-{incident.id}"
+    return asked
+
+
+async def call_through_proxy(asked: Sequence[Asked]) -> Calls:
+    """Start `toolvet proxy` before the shop, and make the calls one after the other with the SDK's client."""
+    with tempfile.TemporaryDirectory() as folder:
+        book = Path(folder) / "calls.db"
+        settings = Path(folder) / "toolvet.toml"
+        settings.write_text("[proxy]\n", encoding="utf-8")
+        proxy = ["-m", "toolvet", "proxy", "--name", "shop", "--settings", str(settings), "--record", str(book)]
+        program = StdioServerParameters(
+            command=sys.executable, args=[*proxy, "--", sys.executable, str(SERVER)], cwd=folder
+        )
+        async with mcp.Client(program, cache=None) as client:
+            listed = (await client.list_tools()).tools
+            results = [
+                as_json(await client.call_tool(each.tool, dict(each.arguments), meta=each.meta)) for each in asked
+            ]
+        store = VerdictStore(book)
+        records = list(store.calls())
+        store.close()
+    tools = {tool.name: as_json(tool) for tool in listed}
+    return Calls(results, records, tools)
+
+
+def as_json(message: Any) -> dict[str, Any]:
+    """A message of the SDK in the JSON form that was sent."""
+    found: dict[str, Any] = message.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return found
+
+
+def tell(incident: Incident, meta: Mapping[str, Any], calls: Calls, place: int, plain: Mapping[str, Any]) -> Told:
+    """What every station says of one call and of the two answers that follow it."""
+    result, record, tool = calls.results[place], calls.records[place], calls.tools[incident.tool]
+    noted: Mapping[str, Any] = result.get("_meta", {})
+    trace = noted.get(TRACE_KEY)
+    kept = len(envelope_of(result).get("data", {}).get("orders", ()))
+    dishonest = incident.dishonest.replace("{kept}", str(kept))
+    call = {"name": incident.tool, "arguments": dict(incident.arguments), "result": dict(result)}
+    answers = tuple(
+        check_answer(text, calls=[call], question=incident.question, trace=trace)
+        for text in (incident.honest, dishonest)
+    )
+    verdict = check_result(tool, dict(incident.arguments), result, trace=trace).to_dict()
+    stations = [
+        of_envelope(envelope_of(result)),
+        of_verdict("proxy's verdict", noted.get(VERDICT_KEY, {})),
+        of_verdict("client's verdict", verdict),
+        of_record(record),
+        of_answer("honest answer", answers[0]),
+        of_answer("dishonest answer", answers[1]),
+    ]
+    return Told(
+        incident=incident,
+        meta=meta,
+        result=result,
+        record=record,
+        plain=plain,
+        stations=tuple(stations),
+        dishonest=dishonest,
+        answers=(answers[0], answers[1]),
+    )
+
+
+def envelope_of(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The envelope of a result: structured content, else in `_meta`, else the text; {} without one."""
+    for found in _candidates(result):
+        if isinstance(found, dict) and "success" in found:
+            return found
+    return {}
+
+
+def _candidates(result: Mapping[str, Any]) -> Iterator[object]:
+    yield result.get("structuredContent")
+    yield result.get("_meta", {}).get(ENVELOPE_KEY)
+    try:
+        yield json.loads(result["content"][0]["text"])
+    except (ValueError, LookupError):
+        return
+
+
+def of_envelope(envelope: Mapping[str, Any]) -> Station:
+    """A failure says type and code, and the table which word that is; a success says how much of its data is there."""
+    data, meta = envelope.get("data", {}), envelope.get("meta", {})
+    trace = said(meta.get("request_id"))
+    if envelope.get("success", False):
+        codes = [warning.get("code") for warning in meta.get("warning_details", ())]
+        return Station("envelope", said(meta.get("content_fidelity")), said(*codes), said(), trace)
+    code, kind = data.get("error_code", ""), data.get("error_type", "")
+    state = state_of_failure(code, kind) if code or kind else None
+    return Station("envelope", by_table(state), said(code), retry_of(state), trace)
+
+
+def of_verdict(name: str, verdict: Mapping[str, Any]) -> Station:
+    """A verdict says word, retry and id; the code belongs to its word by the table."""
+    state = verdict.get("state")
+    return Station(name, said(state), code_of(state), said(verdict.get("retry")), said(verdict.get("trace_id")))
+
+
+def of_record(record: CallRecord) -> Station:
+    """The row of the record."""
+    verdict: Any = record.detail.get("verdict") or {}
+    return Station("record", said(record.state), code_of(record.state), said(verdict.get("retry")), said(record.trace))
+
+
+def of_answer(name: str, quality: AnswerQuality) -> Station:
+    """The verdict on an answer, which lists the calls that failed."""
+    document: Any = quality.to_dict()
+    failed = document.get("failedCalls", ())
+    states = [call.get("state") for call in failed]
+    return Station(
+        name,
+        said(*states),
+        code_of(*states),
+        said(*(call.get("retry") for call in failed)),
+        said(document.get("trace_id")),
+    )
+
+
+def code_of(*states: str | None) -> Cell:
+    """A cell with the code that the table of causes has for a word."""
+    return Cell(said(*(cause_of(State(state)).error_code for state in states if state)).text, by_table=True)
+
+
+def retry_of(state: State | None) -> Cell:
+    """A cell with the advice that the table of causes has for a word."""
+    return by_table(None if state is None else cause_of(state).retry)
+
+
+def said(*values: object) -> Cell:
+    """A cell with the station's own words."""
+    return Cell(", ".join(str(value) for value in values if value) or NOTHING)
+
+
+def by_table(value: object) -> Cell:
+    """A cell with the word of the table of causes."""
+    return Cell(str(value), by_table=True) if value else Cell(NOTHING)
