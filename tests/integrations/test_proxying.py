@@ -13,6 +13,7 @@ import pytest
 from mcp.server import MCPServer
 from pydantic import Field
 
+from toolvet.integrations.enveloped import enveloped
 from toolvet.integrations.proxy.fastmcp import ProxyMiddleware as ForFastMCP
 from toolvet.integrations.proxy.sdk import ProxyMiddleware as ForSDK
 from toolvet.session import CallEnded, Note, Policies, ProxySettings, ToolSettings
@@ -25,6 +26,12 @@ Make = Callable[[ProxySettings | None, list[Note]], Any]
 def book_flight(city: str, seats: Seats = 1) -> str:
     """Book seats."""
     return "Database error: no such table: flights" if city == "Silent" else f"{seats} to {city}"
+
+
+@enveloped(output="none")
+def find_flight(city: str) -> dict[str, str]:
+    """Find a flight."""
+    return {"to": city}
 
 
 def failing_with(error: type[Exception]) -> Callable[[str], str]:
@@ -40,6 +47,7 @@ def failing_with(error: type[Exception]) -> Callable[[str], str]:
 def with_fastmcp(settings: ProxySettings | None, notes: list[Note]) -> Any:
     server: fastmcp.FastMCP[Any] = fastmcp.FastMCP("flights")
     server.tool(book_flight)
+    server.tool(find_flight)
     server.tool(failing_with(fastmcp.exceptions.ToolError))
     server.add_middleware(ForFastMCP(Policies(settings), notes.append))
     return server
@@ -48,6 +56,7 @@ def with_fastmcp(settings: ProxySettings | None, notes: list[Note]) -> Any:
 def with_sdk(settings: ProxySettings | None, notes: list[Note]) -> Any:
     server: MCPServer[Any] = MCPServer("flights")
     server.tool()(book_flight)
+    server.tool()(find_flight)
     server.tool()(failing_with(mcp.server.mcpserver.exceptions.ToolError))
     server.middleware.append(ForSDK(Policies(settings), notes.append))
     return server
@@ -104,6 +113,20 @@ def test_a_repair_is_applied_and_reported_where_the_policy_says_so(make: Make, m
     (result,) = calls(server, mode, ("book_flight", {"city": "Oslo", "seats": "2"}))
     assert words(result) == "2 to Oslo"
     assert "dev.toolvet/repair" in (result.meta or {})
+
+
+def test_a_turn_has_one_id_in_notes_results_and_envelopes(make: Make, mode: Any) -> None:
+    notes: list[Note] = []
+    server = make(None, notes)
+    asked = {"traceparent": TRACE, "dev.toolvet/trace": True}
+    answered, refused = calls(
+        server, mode, ("find_flight", {"city": "Oslo"}), ("book_flight", {"city": "Oslo", "seats": "two"}), meta=asked
+    )
+    assert words(answered).count(TRACE[3:35]) == 1
+    assert [(result.meta or {})["dev.toolvet/trace"] for result in (answered, refused)] == [TRACE[3:35]] * 2
+    assert [note.trace_id for note in ends(notes)] == [TRACE[3:35]] * 2
+    (made,) = calls(server, mode, ("find_flight", {"city": "Oslo"}))
+    assert ends(notes)[-1].trace_id in words(made)
 
 
 def test_a_policy_holds_for_the_tools_it_names(make: Make, mode: Any) -> None:

@@ -49,6 +49,24 @@ def test_a_bad_call_is_answered_and_never_reaches_the_server() -> None:
     run(test)
 
 
+def test_the_trace_id_is_that_of_the_request_else_that_of_the_session_and_the_id_in_it() -> None:
+    parent = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    other = {"traceparent": "00-11111111111111111111111111111111-2222222222222222-00"}
+
+    async def test(proxy: Proxy) -> None:
+        await proxy.post(call(1, {"title": "Dune"}), parent)
+        await proxy.post(call(1, {"title": "Dune"}, **other), parent)
+        for session in ("Mcp-Session-Id: a", "Mcp-Session-Id: a", "Mcp-Session-Id: b", "X-None: 1", "X-None: 1"):
+            await proxy.post(call(1, {"title": "Dune"}), session)
+        ids = [note["trace_id"] for note in proxy.notes("call_ended")]
+        assert ids[:2] == ["0af7651916cd43dd8448eb211c80319c", "1" * 32]
+        assert ids[2] == ids[3]
+        # Clients without a session count their requests from 1, too.
+        assert len(set(ids[3:])) == 4
+
+    run(test)
+
+
 def test_the_list_is_read_once_for_one_caller_and_again_for_another() -> None:
     async def test(proxy: Proxy) -> None:
         for _ in range(3):

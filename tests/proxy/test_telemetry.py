@@ -13,6 +13,7 @@ from tests.proxy.notes import ORIGIN, Conversation, text
 
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.telemetry import Telemetry
+from toolvet.proxy.record.telemetry_setup import TraceIds
 from toolvet.session import ProxySettings
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -75,6 +76,7 @@ def test_a_call_is_a_span_under_the_callers_and_its_checks_are_events_of_it() ->
         "mcp.protocol.version": "2026-07-28",
         "toolvet.server": "books",
         "toolvet.outcome": "success",
+        "toolvet.trace_id": TRACE[3:35],
     }
     assert span.start_time is not None
     assert span.end_time is not None
@@ -96,6 +98,22 @@ def test_a_refused_call_is_a_tool_error_and_a_failed_evaluation_that_says_why() 
 @pytest.mark.parametrize("parent", [None, 7, "", "00-xyz", "00-" + "0" * 32 + "-" + "0" * 16 + "-01"])
 def test_what_is_no_trace_context_begins_a_trace_of_its_own(parent: object) -> None:
     assert Collector(Conversation().call({"title": "Emma"}, meta={"traceparent": parent})).span.parent is None
+
+
+def test_a_call_without_a_parent_gets_a_span_under_its_own_trace_id() -> None:
+    ids, spans = TraceIds(), InMemorySpanExporter()
+    tracers = TracerProvider(id_generator=ids)
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    conversation = Conversation().call({"title": "Emma"})
+    conversation.call({"title": "Emma"}, id=2, meta={"dev.toolvet/trace": "turn-7"})
+    with Recorder([Telemetry("books", tracers=tracers, set_next_trace=ids.set_next)]) as recorder:
+        for note in conversation.notes:
+            recorder.take(ORIGIN, note)
+    first, second = spans.get_finished_spans()
+    assert first.context is not None
+    assert f"{first.context.trace_id:032x}" == (first.attributes or {})["toolvet.trace_id"]
+    # An id that OpenTelemetry cannot hold is an attribute all the same.
+    assert (second.attributes or {})["toolvet.trace_id"] == "turn-7"
 
 
 def test_an_error_of_the_tool_is_a_tool_error() -> None:

@@ -13,6 +13,7 @@ from toolvet.session.catalogue import KnownTool
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.session.step import CallEnded, Change, Outcome, Reason
+from toolvet.session.trace import TRACE_KEY
 from toolvet.wire import ErrorReply, Result
 
 _COMPLETE: Final = (None, "complete")
@@ -49,7 +50,7 @@ def judge_result(
     _count(call, tool, found, breaker)
     data = message.raw
     changed: tuple[Change, ...] = ()
-    if found.blocked or call.repaired is not None or call.wants_verdict:
+    if found.blocked or call.repaired is not None or call.wants_notes:
         data, changed = _change(call, message, found)
     outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
     return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))
@@ -87,7 +88,7 @@ def end_call(
         call.id,
         call.tool,
         call.era,
-        outcome=outcome,
+        outcome,
         verdict=found.verdict,
         unjudged=found.unjudged,
         issues=call.issues,
@@ -100,6 +101,7 @@ def end_call(
         size=size,
         hidden=policy.redact,
         meta=call.meta,
+        traces=call.traces,
     )
     if policy.record == "calls":
         return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
@@ -196,18 +198,27 @@ def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[b
     changed: list[Change] = []
     if call.wants_verdict and (found.verdict is not None or found.unjudged is not None):
         changed.append("verdict")
-        notes[VERDICT_KEY] = {"unjudged": found.unjudged} if found.verdict is None else found.verdict.to_dict()
+        notes[VERDICT_KEY] = _verdict_note(found, call.trace_id)
+    if call.wants_trace:
+        changed.append("trace")
     # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
-    if (found.blocked is None and not notes) or not bytes(message.body).startswith(b"{"):
+    if (found.blocked is None and not notes and not changed) or not bytes(message.body).startswith(b"{"):
         return message.raw, ()
+    notes[TRACE_KEY] = call.trace_id
     reply = split_members(message.raw)
     result = member(reply, "result")
     if found.blocked is not None:
         changed += _block(call, result, found)
-    if notes:
-        result["_meta"] = raw({**member(result, "_meta"), **notes})
+    result["_meta"] = raw({**member(result, "_meta"), **notes})
     reply["result"] = raw(result)
     return encode_members(reply), tuple(changed)
+
+
+def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:
+    """Return the verdict as the client gets it, or why there is none."""
+    if found.verdict is None:
+        return {"unjudged": found.unjudged, "trace_id": trace_id}
+    return {**found.verdict.to_dict(), "trace_id": trace_id}
 
 
 def _block(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change]:

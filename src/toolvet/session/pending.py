@@ -10,6 +10,7 @@ from toolvet.meta import META_PREFIX, PROTOCOL_VERSION_KEY
 from toolvet.schema.json_value import EMPTY, is_object
 from toolvet.session.policy import Policies, Policy
 from toolvet.session.step import Era, Reason
+from toolvet.session.trace import TRACE_KEY, TraceSource
 from toolvet.wire import Id, Request
 
 VERDICT_KEY: Final = f"{META_PREFIX}verdict"
@@ -38,6 +39,7 @@ class PendingCall(msgspec.Struct):
     data: bytes
     size: int
     policy: Policy
+    traces: TraceSource
     is_unread: bool = False
     is_started: bool = False
     issues: tuple[Issue, ...] = ()
@@ -50,12 +52,27 @@ class PendingCall(msgspec.Struct):
         """Whether a result will pass unchanged, whatever is found in it."""
         policy = self.policy
         enforced = policy.results == "enforce" or policy.output_schema == "enforce"
-        return not (enforced or self.repaired is not None or self.wants_verdict)
+        return not (enforced or self.repaired is not None or self.wants_notes)
+
+    @property
+    def wants_notes(self) -> bool:
+        """Whether the result gets members of ours in its `_meta`, whatever is found in it."""
+        return self.wants_verdict or self.wants_trace
 
     @property
     def wants_verdict(self) -> bool:
         """Whether the client asked for the verdict, or the policy always gives it."""
         return self.policy.verdict == "always" or self.meta.get(VERDICT_KEY, False) is not False
+
+    @property
+    def wants_trace(self) -> bool:
+        """Whether the client asked for the trace id."""
+        return self.meta.get(TRACE_KEY, False) is not False
+
+    @property
+    def trace_id(self) -> str:
+        """The trace id of the call: see `toolvet.session.trace`. Computed anew each time, because few calls need it."""
+        return self.traces.id_of(self.meta, self.id)
 
 
 class PendingPage(msgspec.Struct, frozen=True):
@@ -96,7 +113,7 @@ class ListRequest(msgspec.Struct):
     restarts: int = 0
 
 
-def read_call(request: Request, number: int, policies: Policies) -> PendingCall | None:
+def read_call(request: Request, number: int, policies: Policies, traces: TraceSource) -> PendingCall | None:
     """Return the call that a tools/call holds; None for a malformed one, which the server is to answer."""
     body = request.body
     if body is None:
@@ -120,6 +137,7 @@ def read_call(request: Request, number: int, policies: Policies) -> PendingCall 
         data=request.raw,
         size=size,
         policy=policies.of(params.name),
+        traces=traces,
         is_unread=size >= _LARGE and params.arguments is _NO_ARGUMENTS,
     )
 

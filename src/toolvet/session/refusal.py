@@ -7,23 +7,24 @@ from toolvet.checks.arguments import ArgumentReport
 from toolvet.checks.capability import EXTENSION_ID, ValidationReply
 from toolvet.schema.json_value import elements, members
 from toolvet.session.pending import PendingCall
+from toolvet.session.trace import TRACE_KEY
 from toolvet.wire import encode_error, encode_result
 
 _INVALID_PARAMS: Final = -32602
 
 
 def encode_refusal(call: PendingCall, result: Mapping[str, object], stamp: Mapping[str, object]) -> bytes:
-    """Encode `result`, a tool result of the legacy era, as the answer to this call.
+    """Encode `result`, a tool result of the legacy era, as the answer to this call, with its trace id in `_meta`.
 
     In the modern era `resultType` and the server's identity (`stamp`) are added. A client that asked for a task expects
     a task and could not read a tool result: its answer is a JSON-RPC error with the same text.
     """
+    meta = {**members(result.get("_meta")), TRACE_KEY: call.trace_id}
     if call.is_task:
-        return encode_error(call.id, _INVALID_PARAMS, _text_of(result), members(result.get("_meta")) or None)
+        return encode_error(call.id, _INVALID_PARAMS, _text_of(result), meta)
     if call.era == "legacy":
-        return encode_result(call.id, result)
-    meta = {**members(result.get("_meta")), **stamp}
-    return encode_result(call.id, {"resultType": "complete", **result, **({"_meta": meta} if meta else {})})
+        return encode_result(call.id, {**result, "_meta": meta})
+    return encode_result(call.id, {"resultType": "complete", **result, "_meta": {**meta, **stamp}})
 
 
 def error_result(text: str, meta: Mapping[str, object] | None = None) -> dict[str, object]:

@@ -34,6 +34,7 @@ from toolvet.session.step import (
     ToClient,
     ToServer,
 )
+from toolvet.session.trace import TraceSource
 from toolvet.session.vet import CallRefusal, check_limits, vet_call
 from toolvet.wire import (
     ErrorReply,
@@ -70,12 +71,21 @@ class Session:
         catalogue: What is known of the server. Over HTTP, pass the same one to all exchanges of a caller.
         prefix: Begins the ids of the session's own questions; the driver makes it unguessable, so that a client's id
             cannot be mistaken for one.
+        traces: Where trace ids come from. None: the prefix distinguishes the connection.
     """
 
-    def __init__(self, policies: Policies, catalogue: Catalogue | None = None, *, prefix: str = "toolvet:") -> None:
+    def __init__(
+        self,
+        policies: Policies,
+        catalogue: Catalogue | None = None,
+        *,
+        prefix: str = "toolvet:",
+        traces: TraceSource | None = None,
+    ) -> None:
         self._policies = policies
         self._catalogue = catalogue if catalogue is not None else Catalogue()
         self._prefix = prefix
+        self._traces = traces if traces is not None else TraceSource(prefix)
         self._pending: dict[Id, PendingAnswer] = {}
         self._held: list[PendingCall] = []
         self._reading: ListRequest | None = None
@@ -160,7 +170,7 @@ class Session:
 
     def _take_call(self, request: Request) -> list[Step]:
         self._calls += 1
-        call = read_call(request, self._calls, self._policies)
+        call = read_call(request, self._calls, self._policies, self._traces)
         if call is None:
             passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
             params = request.params
@@ -181,7 +191,7 @@ class Session:
         faults: list[Step] = []
         if message.method == "tools/call":
             self._calls += 1
-            call = read_call(message, self._calls, self._policies)
+            call = read_call(message, self._calls, self._policies, self._traces)
             if call is not None:
                 call.size = len(data)
                 refused = check_limits(call) if call.policy.arguments != "off" else None

@@ -5,7 +5,7 @@ stored, logged or shown: it is redacted.
 """
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -13,9 +13,11 @@ from toolvet.checks.arguments import Issue
 from toolvet.checks.result import ResultVerdict
 from toolvet.redact import REDACTED, redact
 from toolvet.schema.json_value import EMPTY, is_array, is_object, members
+from toolvet.session.trace import TraceSource
 from toolvet.wire import Id
 
 Era: TypeAlias = Literal["legacy", "modern"]
+_NO_TRACES: Final = TraceSource()
 
 Outcome: TypeAlias = Literal[
     "success",  # a result without a known error in it
@@ -33,8 +35,8 @@ Outcome: TypeAlias = Literal[
 Reason: TypeAlias = Literal["arguments", "limits", "repeated", "server_validation", "result", "output_schema"]
 """Which policy stepped in."""
 
-Change: TypeAlias = Literal["repair", "verdict", "is_error", "content", "structured_content"]
-"""What the session changed: the arguments (`repair`), or this part of the result."""
+Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]
+"""What the session changed: the arguments (`repair`), or this part of the result (`trace`: on request)."""
 
 FaultKind: TypeAlias = Literal[
     "schema_unusable",  # the tool's inputSchema does not compile: its calls pass unchecked
@@ -104,7 +106,7 @@ class CallEnded(Note, frozen=True):
     `issues` are the faults of the arguments; `repaired` is the repair that was applied. `blocked` is the policy that
     stepped in, `would_block` one that would have, were it not on audit. `code` is that of a protocol error; `size` is
     the answer's, in bytes. `arguments` and `result` are set when the policy wants them recorded; `hidden` names fields
-    that `to_dict` hides.
+    that `to_dict` hides. `trace_id` is computed from `meta`, the `_meta` of the call, and `traces`.
     """
 
     call: int
@@ -126,17 +128,25 @@ class CallEnded(Note, frozen=True):
     result: object = None
     hidden: tuple[str, ...] = ()
     meta: Mapping[str, object] = EMPTY
+    traces: TraceSource = _NO_TRACES
+
+    @property
+    def trace_id(self) -> str:
+        """The id of the turn that the call belongs to. Computed anew each time, so that it costs no call anything."""
+        return self.traces.id_of(self.meta, self.id)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form: absent members left out, secrets and the fields that the policy hides replaced."""
+        trace_id = self.trace_id
         form: dict[str, object] = {
             "event": "call_ended",
             "call": self.call,
             "id": self.id,
+            "trace_id": trace_id,
             "tool": self.tool,
             "era": self.era,
             "outcome": self.outcome,
-            "verdict": None if self.verdict is None else self.verdict.to_dict(),
+            "verdict": None if self.verdict is None else {**self.verdict.to_dict(), "trace_id": trace_id},
             "unjudged": self.unjudged,
             "issues": [issue.to_dict() for issue in self.issues] or None,
             "repaired": self.repaired,

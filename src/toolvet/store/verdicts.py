@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -22,11 +22,17 @@ CREATE TABLE IF NOT EXISTS calls (
 );
 CREATE INDEX IF NOT EXISTS calls_by_time ON calls (at);
 CREATE INDEX IF NOT EXISTS calls_by_tool ON calls (server, tool, at);
+CREATE INDEX IF NOT EXISTS calls_by_trace ON calls (trace);
 CREATE TABLE IF NOT EXISTS events (
     at REAL NOT NULL, server TEXT NOT NULL, connection TEXT NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL,
     tool TEXT
 );
 CREATE INDEX IF NOT EXISTS events_by_time ON events (at);
+CREATE TABLE IF NOT EXISTS answers (
+    at REAL NOT NULL, trace TEXT NOT NULL, score REAL NOT NULL, escalate INTEGER NOT NULL, text TEXT,
+    detail TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS answers_by_trace ON answers (trace);
 """
 # Other proxies write into the same file; each of their transactions takes milliseconds.
 _BUSY_SECONDS: Final = 10.0
@@ -35,9 +41,9 @@ _BUSY_SECONDS: Final = 10.0
 class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One call. `at` is when it began, in seconds since the epoch; `duration` is in seconds, None where unknown.
 
-    `server` and `connection` name what was asked, `id` is that of the JSON-RPC request, `trace` the trace id that the
-    client sent. `outcome`, `state`, `classification` and `blocked` are those of the session's verdict; `detail` holds
-    the rest of the verdict, without secrets.
+    `server` and `connection` name what was asked, `id` is that of the JSON-RPC request, `trace` the id of the turn
+    (`toolvet.session.trace`). `outcome`, `state`, `classification` and `blocked` are those of the session's verdict;
+    `detail` holds the rest of the verdict, without secrets.
     """
 
     at: float
@@ -67,10 +73,29 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
     tool: str | None = None
 
 
+class AnswerEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer with its verdict, under the trace id of its turn.
+
+    `at` is when it was recorded, in seconds since the epoch. `text` is None where only the verdict was to be kept;
+    `detail` is the rest of the verdict. Both are without secrets.
+    """
+
+    at: float
+    trace: str
+    score: float
+    escalate: bool
+    text: str | None = None
+    detail: Mapping[str, object] = msgspec.field(default_factory=dict[str, object])
+
+
+VerdictRecord: TypeAlias = CallRecord | EventRecord | AnswerEntry
+"""What a record consists of."""
+
+
 class VerdictBook(Protocol):
     """A place for records: `VerdictStore` or `VerdictLog`."""
 
-    def add(self, records: Sequence[CallRecord | EventRecord]) -> None:
+    def add(self, records: Sequence[VerdictRecord]) -> None:
         """Keep all of these records, or none where it raises OSError or sqlite3.Error."""
         ...
 
@@ -81,6 +106,8 @@ class VerdictBook(Protocol):
 
 _CALL: Final = CallRecord.__struct_fields__
 _EVENT: Final = EventRecord.__struct_fields__
+_ANSWER: Final = AnswerEntry.__struct_fields__
+_KINDS: Final = {CallRecord: "call", EventRecord: "event", AnswerEntry: "answer"}
 
 
 class VerdictStore:
@@ -98,14 +125,16 @@ class VerdictStore:
             self._connection.close()
             raise
 
-    def add(self, records: Sequence[CallRecord | EventRecord]) -> None:
+    def add(self, records: Sequence[VerdictRecord]) -> None:
         """Keep the records in one transaction."""
         calls = [_row(record, _CALL) for record in records if isinstance(record, CallRecord)]
         events = [_row(record, _EVENT) for record in records if isinstance(record, EventRecord)]
+        answers = [_row(record, _ANSWER) for record in records if isinstance(record, AnswerEntry)]
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             self._connection.executemany(_insert("calls", _CALL), calls)
             self._connection.executemany(_insert("events", _EVENT), events)
+            self._connection.executemany(_insert("answers", _ANSWER), answers)
             self._connection.execute("COMMIT")
         except sqlite3.Error:
             if self._connection.in_transaction:
@@ -133,14 +162,17 @@ class VerdictStore:
 
 
 class VerdictLog:
-    """Records as lines of JSON at the end of a file: `{"call": {…}}` and `{"event": {…}}`. Raises OSError."""
+    """Records as lines of JSON at the end of a file: `{"call": {…}}`, `{"event": {…}}`, `{"answer": {…}}`.
+
+    Raises OSError.
+    """
 
     def __init__(self, path: Path) -> None:
         # Unbuffered and appending: several processes may write to one file, each batch in one piece.
         _make_private(path)
         self._file = path.open("ab", buffering=0)
 
-    def add(self, records: Sequence[CallRecord | EventRecord]) -> None:
+    def add(self, records: Sequence[VerdictRecord]) -> None:
         """Write the records at once. Raises OSError where the disk took only a part; the rest is lost."""
         lines = b"".join(_line(record) + b"\n" for record in records)
         written = self._file.write(lines)
@@ -168,7 +200,7 @@ def _insert(table: str, names: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608 - our own words
 
 
-def _row(record: CallRecord | EventRecord, names: Sequence[str]) -> tuple[object, ...]:
+def _row(record: VerdictRecord, names: Sequence[str]) -> tuple[object, ...]:
     return tuple(_column(getattr(record, name)) for name in names)
 
 
@@ -179,7 +211,7 @@ def _column(value: object) -> object:
     return json.dumps(value, default=str) if isinstance(value, Mapping) else value
 
 
-def _line(record: CallRecord | EventRecord) -> bytes:
-    kind = "call" if isinstance(record, CallRecord) else "event"
+def _line(record: VerdictRecord) -> bytes:
+    kind = _KINDS[type(record)]
     fields: object = msgspec.structs.asdict(record)
     return json.dumps({kind: fields}, default=str).encode()

@@ -103,6 +103,7 @@ class AnswerCheck:
         calls: Sequence[object] | None = None,
         question: str | Sequence[object] | None = None,
         finish_reason: str | None = None,
+        trace: str | None = None,
     ) -> AnswerQuality:
         """Say how good an answer is; see `check_answer`."""
         text = checked_text(text)
@@ -123,7 +124,9 @@ class AnswerCheck:
 
             signals, failed = with_calls(text, calls, question, signals)
         quality = self.verdict_on(text, signals) if signals else CLEAN
-        return msgspec.structs.replace(quality, failed_calls=failed) if failed else quality
+        if not failed and trace is None:
+            return quality
+        return msgspec.structs.replace(quality, failed_calls=failed, trace_id=trace)
 
     def verdict_on(self, text: str, signals: Sequence[FailureSignal]) -> AnswerQuality:
         """Return the verdict that `signals` of `text` give under these options."""
@@ -136,6 +139,7 @@ def check_answer(
     calls: Sequence[object] | None = None,
     question: str | Sequence[object] | None = None,
     finish_reason: str | None = None,
+    trace: str | None = None,
     **options: Unpack[AnswerOptions],
 ) -> AnswerQuality:
     """Say how good an answer is, by its words, its shape and the tool calls that it rests on.
@@ -149,6 +153,7 @@ def check_answer(
         question: What was asked, or the messages of the conversation up to this answer, with their system prompt.
             Values that they mention need no call; what the assistant said in them counts for nothing.
         finish_reason: Why the model stopped, in the words of any vendor (`stop`, `max_tokens`, `SAFETY` …).
+        trace: The id of the turn, as the proxy gives it in `_meta["dev.toolvet/trace"]`: the verdict's `trace_id`.
         options: See `AnswerCheck`.
 
     Returns:
@@ -164,7 +169,7 @@ def check_answer(
         (True, 'refusal')
     """
     check = AnswerCheck(**options) if options else _default()
-    return check(text, calls=calls, question=question, finish_reason=finish_reason)
+    return check(text, calls=calls, question=question, finish_reason=finish_reason, trace=trace)
 
 
 @cache

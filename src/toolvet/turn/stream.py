@@ -77,9 +77,10 @@ class AnswerStream:
         calls: Sequence[object] | None = None,
         question: str | None = None,
         finish_reason: str | None = None,
+        trace: str | None = None,
     ) -> AnswerQuality:
         """`check_answer` of the whole text, with what is known of its turn only now."""
-        return self._check(self.text, calls=calls, question=question, finish_reason=finish_reason)
+        return self._check(self.text, calls=calls, question=question, finish_reason=finish_reason, trace=trace)
 
     def _scan(self, chunk: str) -> None:
         """Look for phrases in the new text and in what may have been half of one."""
@@ -133,9 +134,11 @@ class VettedStream(Generic[Chunk]):
         """The verdict on the whole answer once the source has ended, before that on what came so far."""
         return self._stream.so_far if self._final is None else self._final
 
-    def finish(self, *, calls: Sequence[object] | None = None, question: str | None = None) -> AnswerQuality:
+    def finish(
+        self, *, calls: Sequence[object] | None = None, question: str | None = None, trace: str | None = None
+    ) -> AnswerQuality:
         """The verdict with what is known of the turn, and `quality` from now on."""
-        self._final = self._stream.finish(calls=calls, question=question, finish_reason=self._reason)
+        self._final = self._stream.finish(calls=calls, question=question, finish_reason=self._reason, trace=trace)
         return self._final
 
     async def __aiter__(self) -> AsyncIterator[Chunk]:

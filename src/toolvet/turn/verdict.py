@@ -85,4 +85,4 @@ def add_signals(
     if not more:
         return quality
     weighed = verdict([*quality.signals, *more], threshold=checked_threshold(None, strict=mode == "strict"))
-    return msgspec.structs.replace(weighed, failed_calls=quality.failed_calls)
+    return msgspec.structs.replace(weighed, failed_calls=quality.failed_calls, trace_id=quality.trace_id)

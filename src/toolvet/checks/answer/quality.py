@@ -105,7 +105,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     `failed_calls` are the calls of the turn that failed, whether the answer says so or not; without any the JSON form
     leaves the member out. `assessment_confidence` (0 to 1) is how likely there is a fault, or without signals that
     there is none (`toolvet.checks.answer.certainty`). `action` is what to do next: `use` for an answer that is not
-    escalated, else the action of its gravest signal.
+    escalated, else the action of its gravest signal. `trace_id` is the id of the answer's turn, where it was given.
     """
 
     score: float
@@ -116,9 +116,10 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     failed_calls: tuple[CallFailure, ...] = ()
     feedback: str | None = None
     action: Action = Action.USE
+    trace_id: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form, with the keys in camelCase."""
+        """The JSON form, with the keys in camelCase, but `trace_id`; absent members are left out."""
         document: dict[str, object] = {
             "score": self.score,
             "signals": [signal.to_dict() for signal in self.signals],
@@ -128,7 +129,11 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
             "assessmentConfidence": self.assessment_confidence,
             "action": self.action.value,
         }
-        return document if self.feedback is None else {**document, "feedback": self.feedback}
+        if self.feedback is not None:
+            document["feedback"] = self.feedback
+        if self.trace_id is not None:
+            document["trace_id"] = self.trace_id
+        return document
 
 
 class QualitySummary(msgspec.Struct, frozen=True, kw_only=True):

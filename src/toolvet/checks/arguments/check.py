@@ -14,7 +14,7 @@ from toolvet.schema.json_value import is_object
 from toolvet.tool import input_schema_of
 
 
-def check_arguments(tool: object, arguments: object) -> ArgumentReport:
+def check_arguments(tool: object, arguments: object, *, trace: str | None = None) -> ArgumentReport:
     """Check the arguments of a call before it goes out.
 
     Nothing is fetched, changed or raised.
@@ -22,6 +22,7 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
     Args:
         tool: a tool definition with an `inputSchema`: a mapping, or an object of the official SDK or FastMCP.
         arguments: any value. A JSON text of an object counts as that object.
+        trace: the id of the turn, which becomes the report's `trace_id`.
 
     Returns:
         The report. A tool without a usable schema lets every call pass; `unchecked` says why.
@@ -33,6 +34,13 @@ def check_arguments(tool: object, arguments: object) -> ArgumentReport:
         >>> check_arguments(tool, {}).issues[0].fix
         "Add 'port': provide any value."
     """
+    report = _report(tool, arguments)
+    if trace is not None:
+        report.trace_id = trace
+    return report
+
+
+def _report(tool: object, arguments: object) -> ArgumentReport:
     schema = input_schema_of(tool)
     if schema is None:
         return ArgumentReport(tool, None, arguments)

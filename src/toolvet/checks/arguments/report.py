@@ -26,7 +26,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
     """What is wrong with a call, and what would be valid. `check_arguments` makes it; everything is read-only.
 
     All but `valid` and `issues` is computed when it is first read, so a valid call costs very little. `repair` reads
-    the arguments at that time, so they must not be changed before.
+    the arguments at that time, so they must not be changed before. `trace_id` is the id of the turn, if given.
 
     Example:
         >>> from toolvet import check_arguments
@@ -43,6 +43,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
     _issues: tuple[Issue, ...] = ()
     _correct: Callable[[Schema, object], Repair | None] | None = None
     _repair: Repair | None = None
+    trace_id: str | None = None
 
     @property
     def valid(self) -> bool:
@@ -108,10 +109,11 @@ class ArgumentReport(msgspec.Struct, eq=False):
         """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`, without secrets.
 
         The error has `type`, `summary`, `issues`, `schema`, `suggestions`, and where there are any `validExample` and
-        `repair`.
+        `repair`. `trace_id` is there where it was given.
         """
+        trace = {} if self.trace_id is None else {"trace_id": self.trace_id}
         if self.valid:
-            return {"valid": True, **({"unchecked": self.unchecked} if self.unchecked else {})}
+            return {"valid": True, **({"unchecked": self.unchecked} if self.unchecked else {}), **trace}
         error: dict[str, object] = {
             "type": "validation",
             "summary": self.summary,
@@ -123,7 +125,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
             error["validExample"] = self._example[0]
         if self.repair is not None:
             error["repair"] = render_repair(self.repair)
-        return {"valid": False, "error": error}
+        return {"valid": False, "error": error, **trace}
 
     def to_text(self, max_chars: int | None = None) -> str:
         """The report for a model, as Markdown: summary, issues, corrected call, schema, suggestions, example.

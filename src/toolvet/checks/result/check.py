@@ -53,6 +53,7 @@ def check_result(
     factors: Mapping[str, tuple[str | re.Pattern[str], int]] | None = None,
     weights: Mapping[str, int] | None = None,
     threshold: float | None = None,
+    trace: str | None = None,
 ) -> ResultVerdict:
     """Judge one response of a tool. Never raises for anything that a response or a tool holds.
 
@@ -71,6 +72,7 @@ def check_result(
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
+        trace: The id of the turn, which becomes the verdict's `trace_id`.
 
     Returns:
         The verdict: how well the tool works, whose fault an error is, and the evidence for both.
@@ -107,8 +109,10 @@ def check_result(
     view = view_of(tool)
     response = read_response(result)
     if response.flagged:
-        return _flagged(view, arguments, response, category, own, any_response=any_response)
-    return _unflagged(view, arguments, response, category, own)
+        verdict = _flagged(view, arguments, response, category, own, any_response=any_response)
+    else:
+        verdict = _unflagged(view, arguments, response, category, own)
+    return verdict if trace is None else msgspec.structs.replace(verdict, trace_id=trace)
 
 
 def is_business_logic_error(

@@ -93,11 +93,19 @@ class ResultCheck:
             # What cannot be looked for is refused now, and not with the first result.
             check_result({}, {}, None, **_options((section,)))
 
-    def __call__(self, tool: object, arguments: object, result: object, category: str | None = None) -> ResultVerdict:
+    def __call__(
+        self,
+        tool: object,
+        arguments: object,
+        result: object,
+        category: str | None = None,
+        *,
+        trace: str | None = None,
+    ) -> ResultVerdict:
         """Judge one response of a tool; see `check_result`."""
         if self._is_default:
-            return check_result(tool, arguments, result, category)
-        return check_result(tool, arguments, result, category, **self._of(view_of(tool).name))
+            return check_result(tool, arguments, result, category, trace=trace)
+        return check_result(tool, arguments, result, category, trace=trace, **self._of(view_of(tool).name))
 
     def _of(self, tool: str) -> "_ResultOptions":
         found = self._known.get(tool)

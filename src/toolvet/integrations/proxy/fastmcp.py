@@ -46,13 +46,16 @@ class ProxyMiddleware(Middleware):
         """Refuse a call, or pass it on, perhaps repaired; then judge its result."""
         tool = await _definition_of_called_tool(context)
         params = context.message.model_dump(by_alias=True, mode="json", exclude_none=True)
-        vetted = self._vetting.call(_caller(context), tool, {**params, "_meta": _meta(context)})
+        vetted = self._vetting.call(
+            _caller(context), tool, {**params, "_meta": _meta(context)}, parent=_trace_parent(context)
+        )
         if isinstance(vetted, BlockedCall):
             return _tool_result(vetted.result)
         if vetted.arguments != params.get("arguments", {}):
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(vetted.arguments)}))
         try:
-            result = await call_next(context)
+            with vetted.responding():
+                result = await call_next(context)
         except NotFoundError as error:
             vetted.fail(-32602, str(error))
             raise
@@ -111,6 +114,12 @@ def _meta(context: MiddlewareContext[types.CallToolRequestParams]) -> Mapping[st
     """The `_meta` of the call, which FastMCP keeps apart from the call."""
     request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
     return members(request.meta) if request is not None else {}
+
+
+def _trace_parent(context: MiddlewareContext[types.CallToolRequestParams]) -> object:
+    """The header `traceparent` of the HTTP request; None where there is none."""
+    request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
+    return None if request is None or request.request is None else request.request.headers.get("traceparent")
 
 
 def _dump(result: ToolResult) -> Mapping[str, object]:

@@ -53,13 +53,19 @@ class ProxyMiddleware:
             **members(params.get("_meta")),
             **({PROTOCOL_VERSION_KEY: ctx.protocol_version} if era == "modern" else {}),
         }
-        vetted = self._vetting.call(_caller(ctx), tools.get(str(params["name"])), {**params, "_meta": meta})
+        vetted = self._vetting.call(
+            _caller(ctx),
+            tools.get(str(params["name"])),
+            {**params, "_meta": meta},
+            parent=None if ctx.request is None else ctx.request.headers.get("traceparent"),
+        )
         if isinstance(vetted, BlockedCall):
             return complete_result(vetted.result, era, stamp)
         if vetted.arguments != params.get("arguments", {}):
             ctx = replace(ctx, params={**params, "arguments": dict(vetted.arguments)})
         try:
-            result = await call_next(ctx)
+            with vetted.responding():
+                result = await call_next(ctx)
         except MCPError as error:
             vetted.fail(error.error.code, error.error.message)
             raise

@@ -1,14 +1,18 @@
 """`Vetting`: the policies of `toolvet proxy` for the calls of one server, without a framework."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
 from typing import Final, TypeAlias
 
 import msgspec
 
+from toolvet.envelope import current_request_id, request_id
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Catalogue, Note, Policies, Session, Step, ToClient, ToServer
 from toolvet.session.catalogue import KnownTool
+from toolvet.session.trace import TRACE_KEY, TRACE_PARENT, TraceSource
 from toolvet.wire import encode_error, encode_notification, encode_request, encode_result
 
 # For each client its failing calls are counted. After this many other clients, its count starts anew.
@@ -22,16 +26,28 @@ class BlockedCall(msgspec.Struct, frozen=True):
 
 
 class AllowedCall:
-    """A call that may be made, with `arguments`.
+    """A call that may be made, with `arguments`. `trace_id` is the id of its turn.
 
     Afterwards call exactly one of `judge`, `fail` and `cancel`.
     """
 
-    def __init__(self, vetting: "Vetting", session: Session, number: int, arguments: Mapping[str, object]) -> None:
+    def __init__(
+        self, vetting: "Vetting", session: Session, number: int, arguments: Mapping[str, object], trace_id: str
+    ) -> None:
         self.arguments = arguments
+        self.trace_id = trace_id
         self._vetting = vetting
         self._session = session
         self._number = number
+
+    @contextmanager
+    def responding(self) -> Generator[None]:
+        """Put the trace id into the envelopes made in this block, as `meta.request_id`, unless another id is set."""
+        if current_request_id() is not None:
+            yield
+            return
+        with request_id(self.trace_id):
+            yield
 
     def judge(self, result: Mapping[str, object]) -> Mapping[str, object]:
         """Judge the tool result. Returns the result for the client: the very same object where nothing changes."""
@@ -68,20 +84,34 @@ class Vetting:
         self._on_note = on_note
         self._callers: OrderedDict[str, tuple[Session, Catalogue]] = OrderedDict()
         self._number = 0
+        # Numbers are counted for all callers, so that each call has a trace id of its own.
+        self._traces = TraceSource(token_hex(16))
 
-    def call(self, caller: str | None, tool: Mapping[str, object] | None, params: Mapping[str, object]) -> VettedCall:
+    def call(
+        self,
+        caller: str | None,
+        tool: Mapping[str, object] | None,
+        params: Mapping[str, object],
+        *,
+        parent: object = None,
+    ) -> VettedCall:
         """Decide about a call before it is made.
 
         Args:
             caller: an id of the client, whose failing calls are counted apart from those of others; None counts none.
             tool: the definition of the tool, as this caller sees it; None for a tool that the server does not have.
             params: those of the `tools/call`.
+            parent: the header `traceparent` of its HTTP request, if any.
         """
         session, catalogue = self._session_of(caller)
         name = params.get("name")
         if isinstance(name, str):
             _update_tool(catalogue, name, tool)
         self._number += 1
+        meta = members(params.get("_meta"))
+        if isinstance(parent, str) and TRACE_PARENT not in meta and not isinstance(meta.get(TRACE_KEY), str):
+            meta = {**meta, TRACE_PARENT: parent}
+            params = {**params, "_meta": meta}
         message = encode_request(self._number, "tools/call", dict(params))
         arguments = params.get("arguments")
         for step in self.record(session.from_client(message)):
@@ -89,7 +119,8 @@ class Vetting:
                 return BlockedCall(members(members(msgspec.json.decode(step.data)).get("result")))
             if isinstance(step, ToServer) and step.data is not message:
                 arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
-        return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {})
+        trace_id = self._traces.id_of(meta, self._number)
+        return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {}, trace_id)
 
     def record(self, steps: Sequence[Step]) -> Sequence[Step]:
         """Pass notes among the steps on to `on_note`, and return the steps."""
@@ -102,11 +133,14 @@ class Vetting:
     def _session_of(self, caller: str | None) -> tuple[Session, Catalogue]:
         if caller is None:
             catalogue = Catalogue()
-            return Session(self._policies, catalogue), catalogue
+            return Session(self._policies, catalogue, traces=self._traces), catalogue
         found = self._callers.get(caller)
         if found is None:
             catalogue = Catalogue()
-            found = self._callers[caller] = (Session(self._policies, catalogue), catalogue)
+            found = self._callers[caller] = (
+                Session(self._policies, catalogue, traces=self._traces),
+                catalogue,
+            )
             if len(self._callers) > _MOST_CALLERS:
                 self._callers.popitem(last=False)
         else:

@@ -9,6 +9,7 @@ resumes it, the answer comes on another stream: until then the session is kept w
 
 import asyncio
 from collections import deque
+from secrets import token_hex
 from typing import Final
 
 import msgspec
@@ -20,6 +21,7 @@ from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.session.trace import TraceSource
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
 from toolvet.wire.http_head import RequestHead, ResponseHead
@@ -42,7 +44,9 @@ class Exchange:
         self._origin = origin
         self._caller: Caller = server.callers.of(head)
         self._caller.refresh()
-        self._session = Session(server.policies, self._caller.catalogue, prefix=server.prefix)
+        self._session = Session(
+            server.policies, self._caller.catalogue, prefix=server.prefix, traces=_trace_source(head)
+        )
         self._reply_to: Id | None = None
         self._is_request = False
         self._left = False
@@ -311,6 +315,16 @@ class Exchange:
         if isinstance(note, SchemaLearned):
             self._caller.note_list(note)
         self._server.recorder.take(self._origin, note)
+
+
+def _trace_source(head: RequestHead) -> TraceSource:
+    """Return the source of the trace ids of a request: its `traceparent`, else its MCP session with the ids in that.
+
+    Without a session all clients count their requests from 1, so that each request is a connection of its own.
+    """
+    session_id, parent = head.get(SESSION_ID), head.get(b"traceparent")
+    seed = token_hex(16) if session_id is None else f"session {session_id.decode('latin-1')}"
+    return TraceSource(seed, None if parent is None else parent.decode("latin-1"))
 
 
 class _CallTooLargeError(Exception):

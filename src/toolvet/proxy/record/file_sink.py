@@ -1,6 +1,5 @@
 """The record on disk: finished calls and faults → rows or lines of a file, without secrets."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -12,8 +11,7 @@ from toolvet.session import PolicyFault
 from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook
 
 # These have columns of their own in the record.
-_COLUMNS: Final = frozenset({"event", "era", "outcome", "blocked", "size"})
-_TRACE_PARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_COLUMNS: Final = frozenset({"event", "era", "outcome", "blocked", "size", "trace_id"})
 
 
 class FileSink:
@@ -65,7 +63,7 @@ class FileSink:
             state=None if verdict is None or verdict.state is None else verdict.state.value,
             blocked=call.ended.blocked,
             size=call.ended.size,
-            trace=_trace_id(call.ended.meta.get("traceparent")),
+            trace=call.ended.trace_id,
             detail={key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS},
         )
 
@@ -78,12 +76,6 @@ class FileSink:
             message=str(fault.to_dict()["message"]),
             tool=fault.tool,
         )
-
-
-def _trace_id(parent: object) -> str | None:
-    """Return the trace id of a `traceparent` (W3C Trace Context); None for any other value."""
-    found = _TRACE_PARENT.match(parent) if isinstance(parent, str) else None
-    return None if found is None else found[1]
 
 
 def _shorten(value: object) -> object:

@@ -5,7 +5,7 @@ a span `tools/call TOOL`, its parent the `traceparent` in the call's `_meta`; fo
 `gen_ai.evaluation.result` of that span; and the histogram `mcp.server.operation.duration`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -71,6 +71,7 @@ class Telemetry:
     """A sink that emits spans and events.
 
     The default providers are those that are set globally when it is built; `telemetry_setup` sets up toolvet's own.
+    `set_next_trace` is called with the trace id of a call before its span is started.
     """
 
     def __init__(
@@ -80,8 +81,10 @@ class Telemetry:
         tracers: trace.TracerProvider | None = None,
         loggers: LoggerProvider | None = None,
         meters: metrics.MeterProvider | None = None,
+        set_next_trace: Callable[[str], None] | None = None,
     ) -> None:
         self._name = name
+        self._set_next_trace = set_next_trace
         self._calls = OpenCalls()
         self._tracer = (tracers or trace.get_tracer_provider()).get_tracer(_SCOPE, __version__)
         self._logger = (loggers or get_logger_provider()).get_logger(_SCOPE, __version__)
@@ -103,9 +106,11 @@ class Telemetry:
 
     def _emit_span(self, call: FinishedCall) -> None:
         attributes = _attributes(call, self._name)
+        if self._set_next_trace is not None:
+            self._set_next_trace(call.ended.trace_id)
         span = self._tracer.start_span(
             f"tools/call {call.ended.tool}",
-            context=_parent_context(call.ended.meta),
+            context=_parent_context(call.ended),
             kind=SpanKind.SERVER,
             start_time=call.began,
             attributes=attributes,
@@ -149,6 +154,7 @@ def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
         "network.transport": call.origin.transport,
         "toolvet.server": name or call.origin.server,
         "toolvet.outcome": note.outcome,
+        "toolvet.trace_id": note.trace_id,
     }
     version = note.meta.get(PROTOCOL_VERSION_KEY)
     if isinstance(version, str):
@@ -169,9 +175,12 @@ def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
     return found
 
 
-def _parent_context(meta: Mapping[str, object]) -> Context | None:
-    """Return the caller's span, as MCP carries it; an empty context where there is no legal one."""
-    carrier = {key: value for key in ("traceparent", "tracestate") if isinstance(value := meta.get(key), str)}
+def _parent_context(note: CallEnded) -> Context | None:
+    """Return the caller's span, as MCP or HTTP carries it; an empty context where there is no legal one."""
+    parent, state = note.traces.parent_of(note.meta), note.meta.get("tracestate")
+    carrier = {} if parent is None else {"traceparent": parent}
+    if isinstance(state, str):
+        carrier["tracestate"] = state
     # An empty context, not the current one: what this thread did before does not belong to the call.
     return _PROPAGATOR.extract(carrier, Context())
 

@@ -34,12 +34,17 @@ def command(
     ] = None,
     advice: Annotated[bool, Parameter(negative="", help="Say what to tell the model before its next attempt.")] = False,
     lines: Annotated[bool, Parameter(negative="", help="Every line of a text is an answer of its own.")] = False,
+    trace: Annotated[str | None, Parameter(help="The trace id of answers that do not name theirs.")] = None,
+    record: Annotated[
+        Path | None,
+        Parameter(help="Add the answers to this record, under their trace ids; `toolvet trace` tells their turns."),
+    ] = None,
 ) -> int:
     """Say whether answers are refusals, shrugs, cut off, tool errors in disguise or claims without support.
 
     A file of text is one answer. An object has it under `answer` (or `text`, `response`, `content`), and may have
-    `question`, `calls` (the tool calls of the turn, with their results), `finish_reason` and `id`. Exits with 1 when an
-    answer should be escalated.
+    `question`, `calls` (the tool calls of the turn, with their results), `finish_reason`, `trace` (the trace id of
+    the turn) and `id`. Exits with 1 when an answer should be escalated.
     """
     from toolvet.cli.commands.check.answer.run import Output, check_files  # noqa: PLC0415 - the heavy half, for this command
 
@@ -51,7 +56,11 @@ def command(
         "languages": _split(languages),
     }
     return check_files(
-        files or ("-",), fail_on, settings=settings, given=given, output=Output(json=json, advice=advice, lines=lines)
+        files or ("-",),
+        fail_on,
+        settings=settings,
+        given=given,
+        output=Output(json=json, advice=advice, lines=lines, record=record, trace=trace),
     )
 
 

@@ -23,6 +23,7 @@ class AnswerRecord:
     question: str | None = None
     calls: Sequence[object] | None = None
     finish_reason: str | None = None
+    trace: str | None = None
 
     @property
     def name(self) -> str:
@@ -107,6 +108,7 @@ def _read_object(record: Mapping[str, object], place: str) -> AnswerRecord:
     calls = record.get("calls", record.get("tool_calls"))
     question = record.get("question")
     reason = record.get("finish_reason", record.get("stop_reason"))
+    trace = record.get("trace", record.get("trace_id"))
     return AnswerRecord(
         place,
         _read_text(record[key], f"{place}, {key}"),
@@ -114,6 +116,7 @@ def _read_object(record: Mapping[str, object], place: str) -> AnswerRecord:
         question if isinstance(question, str) else None,
         elements(calls) if is_array(calls) else None,
         reason if isinstance(reason, str) else None,
+        trace if isinstance(trace, str) and trace else None,
     )
 
 

@@ -18,6 +18,7 @@ from rich.text import Text
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.phrases import are_phrases_kept
 from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
+from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings
 from toolvet.turn import AnswerCheck, regeneration_advice
@@ -29,11 +30,16 @@ _PROGRESS_INTERVAL: Final = 500  # Answers between two updates of the progress l
 
 @dataclass(frozen=True)
 class Output:
-    """The flags for the output (`json`, `advice`), and `lines`: each line of a text is an answer."""
+    """The flags for the output (`json`, `advice`), and `lines`: each line of a text is an answer.
+
+    `record` is the file to which answers with a trace id are added; `trace` is the id of those that name none.
+    """
 
     json: bool = False
     advice: bool = False
     lines: bool = False
+    record: Path | None = None
+    trace: str | None = None
 
 
 def check_files(
@@ -53,8 +59,14 @@ def check_files(
     with _show_progress() as progress:
         for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
-                record.text, calls=record.calls, question=record.question, finish_reason=record.finish_reason
+                record.text,
+                calls=record.calls,
+                question=record.question,
+                finish_reason=record.finish_reason,
+                trace=record.trace or output.trace,
             )
+            if output.record is not None:
+                _keep(output.record, record, quality)
             totals.add(quality)
             failed |= _fails(quality, fail_on)
             _print_verdict(console, record, quality, output)
@@ -63,6 +75,15 @@ def check_files(
     if not output.json:
         console.print(totals.line())
     return int(failed)
+
+
+def _keep(file: Path, record: AnswerRecord, quality: AnswerQuality) -> None:
+    """Add an answer to the record. Raises UsageError where it does not say which turn it belongs to."""
+    if quality.trace_id is None:
+        raise UsageError(f"{record.place}: no trace id, so --record cannot keep it; give `trace` in it, or --trace ID")
+    from toolvet.store.turns import record_answer  # noqa: PLC0415 - SQLite is loaded for it
+
+    record_answer(file, quality, record.text or "")
 
 
 def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:

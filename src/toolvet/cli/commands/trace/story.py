@@ -1,0 +1,170 @@
+"""One recorded turn → the lines that tell it: what was called, what came of it, and what the user was told.
+
+turn 0af7651916cd43dd8448eb211c80319c
+2026-11-22 14:35:40 UTC, 1 call, 1 answer, 1.9 s
+
+14:35:40.120  find_book  failed after 12 ms  (books)
+    arguments  {"title": "Emma"}
+    verdict    business, not_found; retry: fix_arguments
+14:35:42.020  answer  escalate, score 0.1
+    "Emma is in stock."
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from rich.text import Text
+
+from toolvet.report.visible import one_line, shorten
+from toolvet.schema.json_value import elements, members
+from toolvet.store.turns import RecordedTurn
+from toolvet.store.verdicts import AnswerEntry, CallRecord
+
+_INDENT: Final = 4
+_LABEL: Final = 11
+_MOST_TEXT: Final = 400
+_MOST_LINES: Final = 5  # Of issues, evidence and signals; --json has them all.
+_OUTCOMES: Final = {
+    "success": "answered",
+    "tool_error": "failed",
+    "protocol_error": "failed with a protocol error",
+    "input_required": "asked back",
+    "task": "goes on as a task",
+    "validated": "validated by toolvet",
+    "cancelled": "cancelled by the client",
+    "unreadable": "answered with something that is not a legal message",
+    "lost": "was not answered",
+}
+GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated"})
+"""Outcomes of calls in which nothing went wrong, as far as the protocol says."""
+_REASONS: Final = {
+    "arguments": "the arguments are wrong",
+    "limits": "too large",
+    "repeated": "it failed too often in a row",
+    "server_validation": "the server's own validator refused it",
+}
+
+
+def story(turn: RecordedTurn) -> Iterator[Text]:
+    """Yield the lines of a turn: a heading, then every call and answer in the order in which they happened."""
+    yield Text.assemble("turn ", (turn.trace, "bold"))
+    yield Text(_heading(turn), style="dim")
+    for entry in turn.entries:
+        yield Text()
+        yield from _call(entry) if isinstance(entry, CallRecord) else _answer(entry)
+    if turn.calls and all("arguments" not in call.detail for call in turn.calls):
+        yield Text()
+        yield Text('Arguments and results were not recorded; record = "calls" in [proxy] keeps them.', style="dim")
+    if not turn.answers:
+        yield Text()
+        yield Text("The answer was not handed in: toolvet check answer --record FILE does that.", style="dim")
+
+
+def _heading(turn: RecordedTurn) -> str:
+    began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    ended = max(entry.at + (entry.duration or 0 if isinstance(entry, CallRecord) else 0) for entry in turn.entries)
+    parts = [began, _count(len(turn.calls), "call")]
+    if turn.answers:
+        parts.append(_count(len(turn.answers), "answer"))
+    return ", ".join([*parts, _seconds(ended - turn.began)])
+
+
+def _call(call: CallRecord) -> Iterator[Text]:
+    detail, verdict = call.detail, members(call.detail.get("verdict"))
+    happened, style = _happened(call, verdict)
+    yield Text.assemble(
+        (_clock(call.at), "dim"),
+        "  ",
+        (one_line(call.tool), "bold"),
+        "  ",
+        (happened, style),
+        (f"  ({call.server})", "dim"),
+    )
+    if "arguments" in detail:
+        yield _line("arguments", json.dumps(detail["arguments"], ensure_ascii=False))
+    for step in elements(members(detail.get("repaired")).get("steps")):
+        yield _line("repaired", f"{step}", style="yellow")
+    if detail.get("why"):
+        yield _line("why", f"{detail['why']}")
+    if detail.get("would_block"):
+        reason = f"{detail['would_block']}"
+        yield _line("audit", f"would have been refused: {_REASONS.get(reason, reason)}")
+    for issue in elements(detail.get("issues"))[:_MOST_LINES]:
+        found = members(issue)
+        yield _line(
+            "", f"- {found.get('field')}: {found.get('problem', found.get('message'))}. {found.get('fix') or ''}"
+        )
+    text = "\n".join(
+        f"{members(block).get('text', '')}" for block in elements(members(detail.get("result")).get("content"))
+    )
+    if text.strip():
+        yield _line("result", text)
+    yield from _verdict(detail, verdict)
+
+
+def _happened(call: CallRecord, verdict: Mapping[str, object]) -> tuple[str, str]:
+    """Return in words what came of a call, and the style for it."""
+    after = "" if call.duration is None else f" after {_seconds(call.duration)}"
+    if call.outcome == "refused":
+        reason = _REASONS.get(call.blocked or "", call.blocked)
+        return f"refused by toolvet, not sent: {reason}", "red"
+    code = f" {call.detail['code']}" if "code" in call.detail else ""
+    happened = f"{_OUTCOMES.get(call.outcome, call.outcome)}{code}{after}"
+    if call.blocked is not None:
+        return f"{happened}; toolvet held the result back", "red"
+    if verdict.get("error_without_flag"):
+        return f"{happened}, with an error that is not flagged as one", "yellow"
+    return happened, "green" if call.outcome in GOOD_OUTCOMES else "red"
+
+
+def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Iterator[Text]:
+    if detail.get("unjudged"):
+        yield _line("verdict", f"not judged: {detail['unjudged']}")
+    if not verdict:
+        return
+    words = [f"{verdict[key]}" for key in ("error_kind", "state") if verdict.get(key)] or [
+        f"{verdict['classification']}"
+    ]
+    retry = f"; retry: {verdict['retry']}" if verdict.get("retry") else ""
+    yield _line("verdict", ", ".join(words) + retry, style="bold")
+    if words == ["fully_working"]:
+        return
+    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
+    for each in said[:_MOST_LINES]:
+        yield _line("", f"- {each}")
+
+
+def _answer(answer: AnswerEntry) -> Iterator[Text]:
+    verdict, style = ("escalate", "red") if answer.escalate else ("show", "green")
+    yield Text.assemble(
+        (_clock(answer.at), "dim"), ("  answer  ", "bold"), (f"{verdict}, score {answer.score:g}", style)
+    )
+    if answer.text is not None:
+        yield _line("text", answer.text)
+    for signal in elements(answer.detail.get("signals"))[:_MOST_LINES]:
+        found = members(signal)
+        label = f" ({found['label']})" if found.get("label") not in (None, found.get("type")) else ""
+        yield _line(
+            "signal", f"{found.get('type')}{label}, {found.get('weight'):g}: {found.get('evidence')}", style="yellow"
+        )
+        if found.get("against"):
+            yield _line("", f"against: {found['against']}")
+
+
+def _line(label: str, text: str, style: str = "") -> Text:
+    shown = shorten(one_line(text), _MOST_TEXT)
+    return Text.assemble(" " * _INDENT, (f"{label:{_LABEL}}", "dim"), (shown, style))
+
+
+def _clock(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S.%f")[:-3]
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
