@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from mcp.server import MCPServer
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 
@@ -26,9 +25,9 @@ from toolvet import (
     success_response,
     unauthorized_error,
 )
-from toolvet.envelope import ResponseError, request_id
+from toolvet.envelope import ResponseError
 from toolvet.integrations.enveloped import enveloped
-from toolvet.meta import META_PREFIX
+from toolvet.integrations.enveloped.request_ids import enable_request_ids
 
 ORDERS = [{"id": f"A-{number}", "total": 20 + number % 7, "city": "Oslo"} for number in range(1, 201)]
 
@@ -166,25 +165,13 @@ PLAIN = (
 )  # fmt: skip
 
 
-async def with_trace_id(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Put the id of the turn, where the call brings one, into every envelope as `meta.request_id`."""
-    params = ctx.params or {}
-    meta = params.get("_meta") or {}
-    parent, own = meta.get("traceparent"), meta.get(f"{META_PREFIX}trace")
-    given = parent.split("-")[1] if isinstance(parent, str) else own
-    if not isinstance(given, str):
-        return await call_next(ctx)
-    with request_id(given):
-        return await call_next(ctx)
-
-
 def shop() -> MCPServer[Any]:
     """The server with all tools."""
     server: MCPServer[Any] = MCPServer("shop")
     tools: tuple[Any, ...] = (*ENVELOPED, *PLAIN)
     for tool in tools:
         server.tool()(tool)
-    server.middleware.append(with_trace_id)
+    enable_request_ids(server)
     return server
 
 
