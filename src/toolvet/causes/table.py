@@ -295,11 +295,11 @@ def state_of_name(words: tuple[str, ...]) -> State | None:
     return None
 
 
-def state_of_failure(code: str, kind: str) -> State:
+def state_of_failure(code: str, kind: str) -> State | None:
     """What the `error_code` and `error_type` of a failure's envelope say went wrong; "" stands for a missing one.
 
     The type decides, and the code says more where it belongs to that type: `error_code: "TIMEOUT"` with `error_type:
-    "unavailable"` is a timeout. Without a documented type the code decides, without either the failure is internal.
+    "unavailable"` is a timeout. Without a documented type the code decides. None where neither says anything.
 
     >>> state_of_failure("TASK_NOT_FOUND", ""), state_of_failure("SHIP_LOST", "conflict")
     (<State.NOT_FOUND: 'not_found'>, <State.CONFLICT: 'conflict'>)
@@ -308,11 +308,11 @@ def state_of_failure(code: str, kind: str) -> State:
 
 
 @lru_cache(maxsize=1024)
-def _state_of_failure(code: str, kind: str) -> State:
+def _state_of_failure(code: str, kind: str) -> State | None:
     type_ = _TYPES.get(kind)
     named = _state_of_code(code)
     if type_ is None:
-        return named or State.INTERNAL
+        return named
     return named if named is not None and cause_of(named).error_type is type_ else type_.state
 
 

@@ -14,6 +14,9 @@ A response of any shape is read once into plain parts and then judged. The first
     a malformed block, structured content without its text  partially_working, 70
     everything else                                         fully_working, 100
 
+The envelope of a failure (`envelopes.py`) decides before all words: its `error_type` and `error_code` say what went
+wrong, and its `error` is the evidence. Only the caller's own strong patterns outweigh it.
+
 An error is a **business error** when the tool worked and refused the call. First match wins:
 
     the server broke its own outputSchema, or could not start what it runs     failure
@@ -41,6 +44,7 @@ All phrases are data in `patterns/`, one file per state; adding one touches that
 """
 
 from toolvet.checks.result.check import check_result, extract_metadata, is_business_logic_error
+from toolvet.checks.result.envelopes import failure_sentence
 from toolvet.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.checks.result.own_words import BadRule
 from toolvet.checks.result.refusal import is_framework_refusal
@@ -75,6 +79,7 @@ __all__ = [
     "ToolResultSettings",
     "check_result",
     "extract_metadata",
+    "failure_sentence",
     "is_business_logic_error",
     "is_foreign",
     "is_framework_refusal",

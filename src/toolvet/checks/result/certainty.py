@@ -20,6 +20,8 @@ class Ground(StrEnum):
     """A validation library's own words, a JSON-RPC code."""
     CALLER_TEXT = "caller_text"
     """An error of a text that the caller wrote."""
+    ENVELOPE = "envelope"
+    """The type or code of an envelope: the server says it itself."""
     PHRASE = "phrase"
     """A phrase of business logic."""
     VETO = "veto"

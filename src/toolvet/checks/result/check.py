@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from toolvet.causes import ErrorKind, State
 from toolvet.checks.result.body import unwrap
-from toolvet.checks.result.decision import Decision, decide
+from toolvet.checks.result.decision import Decision, decide, decide_by_envelope
+from toolvet.checks.result.envelopes import SeenEnvelope, envelope_in
 from toolvet.checks.result.evidence import CallFacts, FirstHits
 from toolvet.checks.result.leaks import leaks_in
 from toolvet.checks.result.output_schema import output_schema_validation
@@ -33,6 +35,7 @@ _MOST_SENT = 100
 _LONG_NUMBER = 10**30
 _SHORTEST_ECHO = 2
 _MOST_OF_A_FAILURE = 50.0
+_NO_ENVELOPE = SeenEnvelope(success=True)
 NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
@@ -108,11 +111,21 @@ def check_result(
         )
     view = view_of(tool)
     response = read_response(result)
+    seen = _Seen(view, arguments, response, envelope_in(response))
     if response.flagged:
-        verdict = _flagged(view, arguments, response, category, own, any_response=any_response)
+        verdict = _flagged(seen, category, own, any_response=any_response)
     else:
-        verdict = _unflagged(view, arguments, response, category, own)
+        verdict = _unflagged(seen, category, own)
     return verdict if trace is None else msgspec.structs.replace(verdict, trace_id=trace)
+
+
+class _Seen(NamedTuple):
+    """One call and its answer."""
+
+    view: ToolView
+    arguments: object
+    response: ToolResponse
+    envelope: SeenEnvelope | None
 
 
 def is_business_logic_error(
@@ -147,33 +160,26 @@ def extract_metadata(tool: object, result: object) -> ResultMetadata:
     """
     response = read_response(result)
     schema = None if response.flagged else view_of(tool).output_schema
-    return _metadata(response, output_schema_validation(schema, response))
+    return _metadata(response, envelope_in(response), output_schema_validation(schema, response))
 
 
-def _flagged(
-    view: ToolView,
-    arguments: object,
-    response: ToolResponse,
-    category: str | None,
-    own: OwnWords | None,
-    *,
-    any_response: bool,
-) -> ResultVerdict:
-    metadata = _metadata(response, None)
+def _flagged(seen: _Seen, category: str | None, own: OwnWords | None, *, any_response: bool) -> ResultVerdict:
+    response, envelope = seen.response, seen.envelope
+    metadata = _metadata(response, envelope)
     if any_response:
         evidence = ("Tool responded with an error: it received the request and ran",)
         return ResultVerdict(
             is_valid=True, is_error=True, classification=Classification.FULLY_WORKING, confidence=100,
             issues=response.malformed, evidence=evidence, metadata=metadata,
         )  # fmt: skip
-    if response.is_blank:
+    if response.is_blank and (envelope is None or not envelope.error):
         return ResultVerdict(
             is_valid=False, is_error=True, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
             issues=("The error says nothing", *response.malformed), metadata=metadata,
             error_kind=ErrorKind.TOOL_FAILURE,
         )  # fmt: skip
     text = "\n".join(response.texts) if response.texts else strings_of(response.structured)
-    decision, leaks = _judge(view, arguments, response, text, own)
+    decision, leaks = _judge(seen, text, own)
     return _error_verdict(response, category, metadata, decision, leaks)
 
 
@@ -204,16 +210,15 @@ def _error_verdict(
     )  # fmt: skip
 
 
-def _unflagged(
-    view: ToolView, arguments: object, response: ToolResponse, category: str | None, own: OwnWords | None
-) -> ResultVerdict:
+def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> ResultVerdict:
+    view, _, response, envelope = seen
     if response.unreadable:
         return _broken(response, response.unreadable)
     if response.structured is None:
         if response.awaits:
             return ResultVerdict(
                 is_valid=True, is_error=False, classification=Classification.FULLY_WORKING, confidence=100,
-                evidence=(f"Tool responded, and waits ({response.awaits})",), metadata=_metadata(response, None),
+                evidence=(f"Tool responded, and waits ({response.awaits})",), metadata=_metadata(response),
             )  # fmt: skip
         if response.content is Content.ABSENT:
             return _broken(response, NO_CONTENT)
@@ -222,14 +227,13 @@ def _unflagged(
     if response.is_blank and not (response.structured is not None and _declares_nothing(view.output_schema)):
         return ResultVerdict(
             is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
-            issues=("Response content is blank",), metadata=_metadata(response, None),
+            issues=("Response content is blank",), metadata=_metadata(response),
         )  # fmt: skip
-    known = phrases()
-    text = unflagged_error(response, known, runs_programs=tool_traits(view.name, view.description).runs_programs)
+    text = _unflagged_text(seen)
     if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
-        return _success(response, output_schema_validation(view.output_schema, response))
-    decision, leaks = _judge(view, arguments, response, text, own)
-    verdict = _error_verdict(response, category, _metadata(response, None), decision, leaks)
+        return _success(response, envelope, output_schema_validation(view.output_schema, response))
+    decision, leaks = _judge(seen, text, own)
+    verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     worse = verdict.classification is Classification.ERROR
     return msgspec.structs.replace(
         verdict,
@@ -240,14 +244,27 @@ def _unflagged(
     )
 
 
+def _unflagged_text(seen: _Seen) -> str | None:
+    """The text of an error that is not flagged; None for a success. An envelope says which of them it is."""
+    view, _, response, envelope = seen
+    if envelope is None:
+        runs = tool_traits(view.name, view.description).runs_programs
+        return unflagged_error(response, phrases(), runs_programs=runs)
+    if envelope.success:
+        return None
+    return "\n".join(response.texts) or envelope.error
+
+
 def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
     return ResultVerdict(
         is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0,
-        issues=(issue, *response.malformed), metadata=_metadata(response, None),
+        issues=(issue, *response.malformed), metadata=_metadata(response),
     )  # fmt: skip
 
 
-def _success(response: ToolResponse, validation: OutputSchemaValidation | None) -> ResultVerdict:
+def _success(
+    response: ToolResponse, envelope: SeenEnvelope | None, validation: OutputSchemaValidation | None
+) -> ResultVerdict:
     issues = response.malformed
     evidence = _contents(response)
     whole = not issues
@@ -263,7 +280,8 @@ def _success(response: ToolResponse, validation: OutputSchemaValidation | None) 
     return ResultVerdict(
         is_valid=True, is_error=False,
         classification=Classification.FULLY_WORKING if whole else Classification.PARTIALLY_WORKING,
-        confidence=100 if whole else 70, issues=issues, evidence=evidence, metadata=_metadata(response, validation),
+        confidence=100 if whole else 70, issues=issues, evidence=evidence,
+        metadata=_metadata(response, envelope, validation),
     )  # fmt: skip
 
 
@@ -294,22 +312,29 @@ def _contents(response: ToolResponse) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _metadata(response: ToolResponse, validation: OutputSchemaValidation | None) -> ResultMetadata:
+def _metadata(
+    response: ToolResponse, envelope: SeenEnvelope | None = None, validation: OutputSchemaValidation | None = None
+) -> ResultMetadata:
+    if envelope is None:
+        envelope = _NO_ENVELOPE
     return ResultMetadata(
         content_types=response.content_types,
         text_block_count=response.text_block_count,
         image_count=response.image_count,
         resource_count=response.resource_count,
         has_structured_content=response.structured is not None,
-        has_meta=response.has_meta,
+        has_meta=response.meta is not None,
         output_schema_validation=validation,
+        warnings=envelope.warnings,
+        pagination=envelope.pagination,
+        content_fidelity=envelope.content_fidelity,
+        dropped_content_ids=envelope.dropped_content_ids,
     )
 
 
-def _judge(
-    view: ToolView, arguments: object, response: ToolResponse, text: str, own: OwnWords | None
-) -> tuple[Decision, tuple[Leak, ...]]:
+def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
     """Whose fault the error is, and what it leaks."""
+    view, arguments, response, envelope = seen
     known = phrases()
     read = readable(text[:_LONGEST_READ])
     hits = known.scan(read)
@@ -326,6 +351,9 @@ def _judge(
     if own is not None:
         own.look(read, evidence)
     decision = decide(evidence, known, own)
+    state = None if envelope is None else envelope.state
+    if envelope is not None and state is not None and evidence.own_strong is None and evidence.own_failure is None:
+        decision = decide_by_envelope(envelope, state, decision)
     leaks = leaks_in(read, hits, known, sent)
     if evidence.refusal is not None:
         # "Unexpected keyword argument" are the words of a crash elsewhere.

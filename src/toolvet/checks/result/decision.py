@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from toolvet.causes import ErrorKind, State, state_of_http, state_of_json_rpc
 from toolvet.checks.result.certainty import Ground, certainty_of
 from toolvet.checks.result.codes import error_code
+from toolvet.checks.result.envelopes import SeenEnvelope
 from toolvet.checks.result.evidence import FirstHits
 from toolvet.checks.result.own_words import OwnWords, share_of
 from toolvet.checks.result.phrases import CallerText, ResultPhrases, Strength
@@ -25,6 +26,8 @@ _NO_TEST_DATA: Final = Factor("test_data", 1, present=False)
 _NO_NAME: Final = Factor("validation_expected_tool", 2, present=False)
 _SERVER_FAULT: Final = 500
 _EVEN: Final = 0.5
+_LONGEST_NAME: Final = 60
+_LONGEST_SHOWN: Final = 300
 
 
 class Decision(NamedTuple):
@@ -70,6 +73,22 @@ def decide(evidence: FirstHits, known: ResultPhrases, own: OwnWords | None = Non
     if failure is not None:
         return _decision(failure.state, f"The words of a failure: {failure.words}", factors, failure.ground)
     return _refusal(evidence, known, told, factors) or _unclear(evidence, known, told, factors, own)
+
+
+def decide_by_envelope(envelope: SeenEnvelope, state: State, decision: Decision) -> Decision:
+    """Take the state that the envelope of a failure says; `decision` is what the words alone would say."""
+    error = shown(envelope.error)
+    said = Factor("envelope", 0, present=True, evidence=envelope.named[:_LONGEST_NAME])
+    reason = f"business logic: {error}" if state.is_business else error
+    return _decision(state, reason, (*decision.factors, said), Ground.ENVELOPE)
+
+
+def shown(sentence: str) -> str:
+    """An error's sentence for a reader: one line, and cut between words where it is long."""
+    line = " ".join(sentence[: 2 * _LONGEST_SHOWN].split())
+    if len(line) <= _LONGEST_SHOWN:
+        return line
+    return f"{line[: line.rfind(' ', _LONGEST_SHOWN // 2, _LONGEST_SHOWN)]} \u2026"
 
 
 def _refusal(evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tuple[Factor, ...]) -> Decision | None:

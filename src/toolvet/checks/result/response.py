@@ -24,14 +24,14 @@ class Content(Enum):
 class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a tool's answer. `structured` is None where it is absent.
 
-    `texts` holds the text of every well-formed text block, and of a `content` that is a bare string. `malformed` says,
-    in sentences, which blocks are not what they claim to be.
+    `meta` is the `_meta` of the answer. `texts` holds the text of every well-formed text block, and of a `content` that
+    is a bare string. `malformed` says, in sentences, which blocks are not what they claim to be.
     """
 
     flagged: bool = False
     content: Content = Content.ABSENT
     structured: object = None
-    has_meta: bool = False
+    meta: object = None
     awaits: str = ""
     texts: tuple[str, ...] = _NOTHING
     content_types: tuple[str, ...] = _NOTHING
@@ -128,7 +128,7 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
         return ToolResponse(
             flagged=flagged,
             content=Content.BLOCKS,
-            has_meta="_meta" in parts and get("_meta") is not None,
+            meta=get("_meta"),
             texts=(text,),
             content_types=_ONLY_TEXT,
             text_block_count=1,
@@ -145,7 +145,7 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
         flagged=flagged,
         content=where,
         structured=structured,
-        has_meta=get("_meta") is not None,
+        meta=get("_meta"),
         texts=tuple(reading.texts),
         content_types=tuple(reading.types),
         image_count=reading.images,

@@ -1,6 +1,6 @@
 """What `check_result` answers with: the nouns, and their JSON form."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
@@ -82,7 +82,9 @@ class OutputSchemaValidation(msgspec.Struct, frozen=True):
 class ResultMetadata(msgspec.Struct, frozen=True):
     """What a response consists of. `content_types` are unique, in the order in which they were first seen.
 
-    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error.
+    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error. `warnings`,
+    `pagination`, `content_fidelity` and `dropped_content_ids` are what the `meta` of an envelope says (response-v2);
+    their JSON members are absent where it says nothing.
     """
 
     content_types: tuple[str, ...] = ()
@@ -92,6 +94,10 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     has_structured_content: bool = False
     has_meta: bool = False
     output_schema_validation: OutputSchemaValidation | None = None
+    warnings: tuple[str, ...] = ()
+    pagination: Mapping[str, object] | None = None
+    content_fidelity: str | None = None
+    dropped_content_ids: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -105,6 +111,14 @@ class ResultMetadata(msgspec.Struct, frozen=True):
         }
         if self.output_schema_validation is not None:
             found["outputSchemaValidation"] = self.output_schema_validation.to_dict()
+        if self.warnings:
+            found["warnings"] = list(self.warnings)
+        if self.pagination is not None:
+            found["pagination"] = dict(self.pagination)
+        if self.content_fidelity is not None:
+            found["contentFidelity"] = self.content_fidelity
+        if self.dropped_content_ids:
+            found["droppedContentIds"] = list(self.dropped_content_ids)
         return found
 
 

@@ -66,7 +66,8 @@ class Failure(msgspec.Struct, kw_only=True):
 
     @property
     def _cause(self) -> Cause:
-        return cause_of(state_of_failure(self.code, self.kind) if self.kind in _KINDS else State.INTERNAL)
+        state = state_of_failure(self.code, self.kind) if self.kind in _KINDS else None
+        return cause_of(state or State.INTERNAL)
 
     def extensions(self) -> Document:
         """The members that few formats have a place of their own for, without empty ones."""

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from toolvet.causes import ErrorKind, State
-from toolvet.checks.result import check_result
+from toolvet.checks.result import check_result, failure_sentence
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.call import ToolCall, Unknown
@@ -67,7 +67,8 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     verdict = check_result({"name": call.name}, call.arguments, response)
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
-        return CallOutcome(call, CallStatus.FAILED, _words(call.result), rejected, verdict.state)
+        words = _words(failure_sentence(response) or call.result)
+        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state)
     return CallOutcome(call, CallStatus.DONE, "")
 
 
