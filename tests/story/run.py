@@ -25,6 +25,7 @@ VERDICT_KEY: Final = f"{META_PREFIX}verdict"
 ENVELOPE_KEY: Final = f"{META_PREFIX}envelope"
 NOTHING: Final = "-"
 
+_OF_A_CALL: Final = ("state", "error_code", "retry")
 Sends = Literal["traceparent", "trace", "nothing"]
 
 
@@ -219,34 +220,28 @@ def of_envelope(envelope: Mapping[str, Any]) -> Station:
 
 
 def of_verdict(name: str, verdict: Mapping[str, Any]) -> Station:
-    """A verdict says word, retry and id; the code belongs to its word by the table."""
-    state = verdict.get("state")
-    return Station(name, said(state), code_of(state), said(verdict.get("retry")), said(verdict.get("trace_id")))
+    """A verdict."""
+    return Station(
+        name,
+        said(verdict.get("state")),
+        said(verdict.get("error_code")),
+        said(verdict.get("retry")),
+        said(verdict.get("trace_id")),
+    )
 
 
 def of_record(record: CallRecord) -> Station:
     """The row of the record."""
     verdict: Any = record.detail.get("verdict") or {}
-    return Station("record", said(record.state), code_of(record.state), said(verdict.get("retry")), said(record.trace))
+    code, retry = verdict.get("error_code"), verdict.get("retry")
+    return Station("record", said(record.state), said(code), said(retry), said(record.trace))
 
 
 def of_answer(name: str, quality: AnswerQuality) -> Station:
     """The verdict on an answer, which lists the calls that failed."""
     document: Any = quality.to_dict()
-    failed = document.get("failedCalls", ())
-    states = [call.get("state") for call in failed]
-    return Station(
-        name,
-        said(*states),
-        code_of(*states),
-        said(*(call.get("retry") for call in failed)),
-        said(document.get("trace_id")),
-    )
-
-
-def code_of(*states: str | None) -> Cell:
-    """A cell with the code that the table of causes has for a word."""
-    return Cell(said(*(cause_of(State(state)).error_code for state in states if state)).text, by_table=True)
+    columns = (said(*(call.get(key) for call in document.get("failedCalls", ()))) for key in _OF_A_CALL)
+    return Station(name, *columns, said(document.get("trace_id")))
 
 
 def retry_of(state: State | None) -> Cell:
