@@ -16,6 +16,7 @@ from mcp import StdioServerParameters
 from toolvet import AnswerQuality, State, check_answer, check_result
 from toolvet.causes import cause_of, state_of_failure
 from toolvet.meta import META_PREFIX
+from toolvet.schema.json_value import members
 from toolvet.store.verdicts import CallRecord, VerdictStore
 
 HERE: Final = Path(__file__).parent
@@ -170,11 +171,12 @@ def tell(incident: Incident, meta: Mapping[str, Any], calls: Calls, place: int, 
         for text in (incident.honest, dishonest)
     )
     verdict = check_result(tool, dict(incident.arguments), result, trace=trace).to_dict()
+    proxys = noted.get(VERDICT_KEY, {})
     stations = [
         of_envelope(envelope_of(result)),
-        of_verdict("proxy's verdict", noted.get(VERDICT_KEY, {})),
-        of_verdict("client's verdict", verdict),
-        of_record(record),
+        of_verdict("proxy's verdict", proxys, proxys.get("trace_id")),
+        of_verdict("client's verdict", verdict, verdict.get("trace_id")),
+        of_verdict("record", members(record.detail.get("verdict")), record.trace),
         of_answer("honest answer", answers[0]),
         of_answer("dishonest answer", answers[1]),
     ]
@@ -219,29 +221,21 @@ def of_envelope(envelope: Mapping[str, Any]) -> Station:
     return Station("envelope", by_table(state), said(code), retry_of(state), trace)
 
 
-def of_verdict(name: str, verdict: Mapping[str, Any]) -> Station:
-    """A verdict."""
-    return Station(
-        name,
-        said(verdict.get("state")),
-        said(verdict.get("error_code")),
-        said(verdict.get("retry")),
-        said(verdict.get("trace_id")),
-    )
-
-
-def of_record(record: CallRecord) -> Station:
-    """The row of the record."""
-    verdict: Any = record.detail.get("verdict") or {}
-    code, retry = verdict.get("error_code"), verdict.get("retry")
-    return Station("record", said(record.state), said(code), said(retry), said(record.trace))
+def of_verdict(name: str, verdict: Mapping[str, Any], trace: object) -> Station:
+    """A verdict: of a success it says how much of the data is there, and quotes the warnings with their codes."""
+    about = verdict.get("responseMetadata", {})
+    word, code = verdict.get("state"), verdict.get("error_code")
+    if word is None and "contentFidelity" in about:
+        word = about["contentFidelity"]
+        code = ", ".join(warning.partition(": ")[0] for warning in about.get("warnings", ()))
+    return Station(name, said(word), said(code), said(verdict.get("retry")), said(trace))
 
 
 def of_answer(name: str, quality: AnswerQuality) -> Station:
     """The verdict on an answer, which lists the calls that failed."""
     document: Any = quality.to_dict()
-    columns = (said(*(call.get(key) for call in document.get("failedCalls", ()))) for key in _OF_A_CALL)
-    return Station(name, *columns, said(document.get("trace_id")))
+    word, code, retry = (said(*(call.get(key) for call in document.get("failedCalls", ()))) for key in _OF_A_CALL)
+    return Station(name, word, code, retry, said(document.get("trace_id")))
 
 
 def retry_of(state: State | None) -> Cell:
