@@ -46,7 +46,7 @@ def test_a_killed_server_leaves_no_request_without_an_answer(start: Start, life:
     assert [answer["id"] for answer in answers] == [1, 3]
     for answer in answers:
         assert answer["error"]["code"] == -32603
-        assert "the server ended (SIGKILL)" in answer["error"]["message"]
+        assert "unavailable: it ended (SIGKILL)" in answer["error"]["message"]
     assert client.stdout.read() == b""
     assert client.process.wait() == 128 + signal.SIGKILL
     life.wait()

@@ -25,6 +25,7 @@ from toolvet.causes.table import (
     state_of_json_rpc,
     state_of_name,
     state_of_sqlstate,
+    state_of_stop,
 )
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "state_of_json_rpc",
     "state_of_name",
     "state_of_sqlstate",
+    "state_of_stop",
 ]

@@ -213,6 +213,7 @@ class _CodeRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _CauseTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cause: dict[State, Cause]
     found_nothing: Honesty
+    stopped: dict[str, State]
     code: dict[ErrorCode, _CodeRow]
 
 
@@ -244,6 +245,15 @@ def cause_of(state: State) -> Cause:
 def found_nothing() -> Honesty:
     """What an honest answer says of a success that found nothing."""
     return _table().found_nothing
+
+
+def state_of_stop(stop: str) -> State:
+    """What went wrong where toolvet answers in place of a tool: `arguments`, `limits`, `unanswered` and others.
+
+    >>> state_of_stop("arguments"), state_of_stop("unanswered")
+    (<State.INVALID_INPUT: 'invalid_input'>, <State.UNAVAILABLE: 'unavailable'>)
+    """
+    return _table().stopped[stop]
 
 
 def state_of_http(status: int) -> State | None:

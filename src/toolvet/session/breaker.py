@@ -5,6 +5,8 @@ from typing import Final, TypeAlias, TypeVar
 
 import orjson
 
+from toolvet.causes import State
+
 Key: TypeAlias = tuple[int, int]
 K = TypeVar("K")
 V = TypeVar("V")
@@ -42,8 +44,13 @@ class Breaker:
         row.refusals += 1
         return row.failures
 
-    def count_failure(self, tool: str, arguments: object) -> int:
-        """Count a failure of this call. Returns how often it failed by now."""
+    def cause(self, tool: str, arguments: object) -> State | None:
+        """Return why this call failed the last time, None where that is not known."""
+        row = self._failing.get(tool, {}).get(_key(arguments))
+        return None if row is None else row.state
+
+    def count_failure(self, tool: str, arguments: object, state: State | None = None) -> int:
+        """Count a failure of this call, whose cause is `state`. Returns how often it failed by now."""
         rows = self._failing.get(tool)
         if rows is None:
             _make_room(self._failing, _MOST_TOOLS)
@@ -54,6 +61,7 @@ class Breaker:
             _make_room(rows, _MOST_CALLS)
             row = rows[key] = _FailureStreak()
         row.failures += 1
+        row.state = state
         return row.failures
 
     def note_success(self, tool: str, arguments: object, *, changes_things: bool) -> None:
@@ -71,11 +79,12 @@ class Breaker:
 
 
 class _FailureStreak:
-    __slots__ = ("failures", "refusals")
+    __slots__ = ("failures", "refusals", "state")
 
     def __init__(self) -> None:
         self.failures = 0
         self.refusals = 0
+        self.state: State | None = None
 
 
 def _make_room(of: dict[K, V], most: int) -> None:

@@ -10,11 +10,12 @@ from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import KnownTool
+from toolvet.session.own_answer import judge_own_answer, stopped_verdict
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.session.step import CallEnded, Change, Outcome, Reason
 from toolvet.session.trace import TRACE_KEY
-from toolvet.wire import ErrorReply, Result
+from toolvet.wire import ErrorReply, Result, encode_error
 
 _COMPLETE: Final = (None, "complete")
 
@@ -39,6 +40,7 @@ class _JudgedResult(msgspec.Struct, frozen=True):
 
 
 _NOTHING: Final = _JudgedResult("success")
+_UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -67,12 +69,44 @@ def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check:
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
 
 
+def judge_unanswered(call: PendingCall, message: ErrorReply, check: ResultCheck) -> JudgedReply:
+    """Judge an error of the proxy's own, in place of a server that does not answer. Its `data` gets the trace id."""
+    error = {"code": message.code, "message": message.message}
+    verdict = judge_own_answer("unanswered", message.message, tool=call.tool, result=error, check=check)
+    notes = own_notes(call, verdict)
+    data = encode_error(call.id, message.code, message.message, {**members(message.data), **notes})
+    found = _JudgedResult("protocol_error", verdict=verdict, why=message.message)
+    return JudgedReply(data, end_call(call, "protocol_error", found, code=message.code, size=len(data)))
+
+
+def own_notes(call: PendingCall, verdict: ResultVerdict) -> dict[str, object]:
+    """Return the members of `_meta` in an answer of our own: the trace id, and the verdict if it is asked for."""
+    trace_id = call.trace_id
+    notes: dict[str, object] = {TRACE_KEY: trace_id}
+    if call.wants_verdict:
+        notes[VERDICT_KEY] = {**verdict.to_dict(), "trace_id": trace_id}
+    return notes
+
+
+def end_own(
+    call: PendingCall,
+    outcome: Outcome,
+    verdict: ResultVerdict,
+    *,
+    blocked: Reason | None = None,
+    why: str = "",
+    size: int = 0,
+) -> CallEnded:
+    """Return the note for a call that was answered by us."""
+    found = _JudgedResult(outcome, verdict=verdict, blocked=blocked, why=why)
+    return end_call(call, outcome, found, size=size)
+
+
 def end_call(
     call: PendingCall,
     outcome: Outcome,
     found: _JudgedResult | None = None,
     *,
-    blocked: Reason | None = None,
     why: str = "",
     changed: tuple[Change, ...] = (),
     code: int | None = None,
@@ -93,7 +127,7 @@ def end_call(
         unjudged=found.unjudged,
         issues=call.issues,
         repaired=call.repaired,
-        blocked=blocked or found.blocked,
+        blocked=found.blocked,
         would_block=call.would_block,
         why=why or found.why or call.why,
         changed=changed if call.repaired is None else ("repair", *changed),
@@ -117,7 +151,8 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
         return _skim(message)
     if policy.results == "enforce" and size > policy.max_result_bytes:
         why = f"the result has {size} bytes, and the limit is {policy.max_result_bytes}"
-        return _JudgedResult("success", unjudged=why, blocked="limits", why=why)
+        verdict = stopped_verdict("large_result", why, _UNREAD)
+        return _JudgedResult("success", verdict=verdict, unjudged=why, blocked="limits", why=why)
     if size > policy.max_judged_bytes:
         return _JudgedResult("success", unjudged=f"{size} bytes are more than are judged")
     result = _decode(message)
@@ -156,10 +191,14 @@ def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> 
     breach = promise.error if promise is not None and not promise.is_valid else None
     blocked: Reason | None = None
     why = breach or ""
-    if policy.results == "enforce" and (verdict.error_without_flag or verdict.classification is Classification.BROKEN):
+    if policy.results == "enforce" and verdict.error_without_flag:
         blocked, why = "result", verdict.issues[0]
+    elif policy.results == "enforce" and verdict.classification is Classification.BROKEN:
+        blocked, why = "result", verdict.issues[0]
+        verdict = stopped_verdict("result", why, verdict)
     elif breach is not None and policy.output_schema == "enforce":
         blocked = "output_schema"
+        verdict = stopped_verdict("output_schema", why, verdict)
     return _JudgedResult(outcome, result, verdict, breach=breach, blocked=blocked, why=why)
 
 
@@ -187,7 +226,7 @@ def _count(call: PendingCall, tool: KnownTool | None, found: _JudgedResult, brea
         if found.outcome == "success":
             breaker.note_success(call.tool, call.arguments, changes_things=tool is None or not tool.read_only)
     elif verdict is None or verdict.retry is not Retry.BACKOFF:
-        breaker.count_failure(call.tool, call.arguments)
+        breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
 
 
 def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[bytes, tuple[Change, ...]]:
@@ -232,13 +271,13 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change
         return ["is_error"]
     if found.blocked == "output_schema":
         lead = (
-            f"The result of '{call.tool}' breaks the tool's own outputSchema, so its structured content was held back. "
-            f"{found.why}"
+            f"Output validation error: the structured content of '{call.tool}' breaks the tool's own outputSchema, "
+            f"so it was held back. {found.why}"
         )
     elif found.blocked == "limits":
-        lead = f"The result of '{call.tool}' was held back: {found.why}. Ask for less."
+        lead = f"The result of '{call.tool}' is too large, so it was held back: {found.why}. Ask for less."
     else:
-        lead = f"'{call.tool}' sent no usable result: {found.why}."
+        lead = f"Output validation error: '{call.tool}' sent no usable result: {found.why}."
     kept = elements(members(found.result).get("content")) if found.blocked == "output_schema" else ()
     result["content"] = raw([{"type": "text", "text": lead}, *kept])
     had = result.pop("structuredContent", None) is not None

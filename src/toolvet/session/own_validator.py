@@ -19,16 +19,26 @@ from toolvet.checks.capability import (
     output_schema,
     parse_request,
 )
+from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.schema import Repair
 from toolvet.schema.json_value import is_object, type_name
 from toolvet.session.catalogue import Catalogue, KnownTool
+from toolvet.session.judge import JudgedReply, end_own, own_notes
+from toolvet.session.own_answer import judge_own_answer
 from toolvet.session.pending import PendingCall
-from toolvet.session.refusal import encode_refusal, error_result
+from toolvet.session.refusal import encode_own_result, error_result
 from toolvet.session.splice import encode_members, member, raw, split_members
 from toolvet.session.step import Era
-from toolvet.wire import encode_result
 
 _MOST_AT_ONCE: Final = 20
+# What the reply says of other tools is not a fault of this one.
+_ANSWERED: Final = ResultVerdict(
+    is_valid=True,
+    is_error=False,
+    classification=Classification.FULLY_WORKING,
+    confidence=100,
+    evidence=("Answered by toolvet, which announced this tool",),
+)
 
 
 def add_capability(data: bytes, method: str, era: Era) -> bytes:
@@ -80,11 +90,13 @@ def validated_tools(call: PendingCall) -> tuple[str, ...]:
     return () if isinstance(request, str) else tuple(bare_name(each.tool) for each in request.calls)
 
 
-def answer_validation(call: PendingCall, catalogue: Catalogue) -> bytes:
-    """Return the answer to a call of `validate`; for a malformed call an error that says how to call it."""
+def answer_validation(call: PendingCall, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:
+    """Return the answer to a call of `validate`, and its note; a malformed one gets an error."""
     request = parse_request(call.arguments, max_batch_size=_MOST_AT_ONCE)
     if isinstance(request, str):
-        return encode_refusal(call, error_result(request), catalogue.stamp)
+        refusal = error_result(request)
+        verdict = judge_own_answer("arguments", request, tool=call.tool, result=refusal, check=check)
+        return _reply_with(call, refusal, verdict, catalogue)
     replies = [_reply(request, each, catalogue) for each in request.calls]
     body = _batch(request, replies) if request.is_batch else replies[0].to_dict()
     result: dict[str, object] = {
@@ -92,9 +104,14 @@ def answer_validation(call: PendingCall, catalogue: Catalogue) -> bytes:
         "structuredContent": body,
         "isError": False,
     }
-    if call.era == "modern":
-        result = {"resultType": "complete", **result, **({"_meta": catalogue.stamp} if catalogue.stamp else {})}
-    return encode_result(call.id, result)
+    return _reply_with(call, result, _ANSWERED, catalogue)
+
+
+def _reply_with(
+    call: PendingCall, result: Mapping[str, object], verdict: ResultVerdict, catalogue: Catalogue
+) -> JudgedReply:
+    data = encode_own_result(call, result, catalogue.stamp, own_notes(call, verdict))
+    return JudgedReply(data, end_own(call, "validated", verdict, size=len(data)))
 
 
 def _validation_reply(name: str, report: ArgumentReport, arguments: object) -> ValidationReply:

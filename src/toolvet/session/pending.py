@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from toolvet.checks.arguments import Issue
-from toolvet.meta import META_PREFIX, PROTOCOL_VERSION_KEY
+from toolvet.meta import MCP_META_PREFIX, META_PREFIX, PROTOCOL_VERSION_KEY
 from toolvet.schema.json_value import EMPTY, is_object
 from toolvet.session.policy import Policies, Policy
 from toolvet.session.step import Era, Reason
@@ -140,6 +140,13 @@ def read_call(request: Request, number: int, policies: Policies, traces: TraceSo
         traces=traces,
         is_unread=size >= _LARGE and params.arguments is _NO_ARGUMENTS,
     )
+
+
+def client_meta(call: PendingCall) -> Mapping[str, object]:
+    """Return what a modern request must say of its client, taken from the call; never its progress token."""
+    if call.era == "legacy":
+        return {}
+    return {key: value for key, value in call.meta.items() if key.startswith(MCP_META_PREFIX)}
 
 
 # Typed, and not through `Request.params`: that remembers what it decoded, which costs as much as decoding it.

@@ -1,25 +1,55 @@
 """The session's own answers to a call: tool results with `isError`, so that a model reads what to do (SEP-1303)."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from toolvet.causes import State
 from toolvet.checks.arguments import ArgumentReport
 from toolvet.checks.capability import EXTENSION_ID, ValidationReply
+from toolvet.checks.result import ResultCheck
 from toolvet.schema.json_value import elements, members
+from toolvet.session.catalogue import Catalogue
+from toolvet.session.judge import JudgedReply, end_own, own_notes
+from toolvet.session.own_answer import judge_own_answer
 from toolvet.session.pending import PendingCall
-from toolvet.session.trace import TRACE_KEY
+from toolvet.session.step import RefusalReason
 from toolvet.wire import encode_error, encode_result
 
 _INVALID_PARAMS: Final = -32602
 
 
-def encode_refusal(call: PendingCall, result: Mapping[str, object], stamp: Mapping[str, object]) -> bytes:
-    """Encode `result`, a tool result of the legacy era, as the answer to this call, with its trace id in `_meta`.
+class CallRefusal(NamedTuple):
+    """Why a call must not be sent: a line for the record (`why`), and the tool result for the client.
+
+    `state` is the cause where it is known beyond the reason; `report` says what is wrong with the arguments.
+    """
+
+    reason: RefusalReason
+    why: str
+    result: dict[str, object]
+    state: State | None = None
+    report: ArgumentReport | None = None
+
+
+def answer_refusal(call: PendingCall, refused: CallRefusal, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:
+    """Return the answer to a call that is not sent, and its note."""
+    verdict = judge_own_answer(
+        refused.reason, refused.why, tool=call.tool, result=refused.result, check=check, state=refused.state
+    )
+    data = encode_own_result(call, refused.result, catalogue.stamp, own_notes(call, verdict))
+    note = end_own(call, "refused", verdict, blocked=refused.reason, why=refused.why, size=len(data))
+    return JudgedReply(data, note)
+
+
+def encode_own_result(
+    call: PendingCall, result: Mapping[str, object], stamp: Mapping[str, object], notes: Mapping[str, object]
+) -> bytes:
+    """Encode `result`, a tool result of the legacy era, as the answer to this call, with `notes` in its `_meta`.
 
     In the modern era `resultType` and the server's identity (`stamp`) are added. A client that asked for a task expects
     a task and could not read a tool result: its answer is a JSON-RPC error with the same text.
     """
-    meta = {**members(result.get("_meta")), TRACE_KEY: call.trace_id}
+    meta = {**members(result.get("_meta")), **notes}
     if call.is_task:
         return encode_error(call.id, _INVALID_PARAMS, _text_of(result), meta)
     if call.era == "legacy":
@@ -45,10 +75,11 @@ def bad_arguments(report: ArgumentReport, repeated: int) -> dict[str, object]:
     return {**result, "content": [lead, *elements(result.get("content"))]}
 
 
-def repeated_failure(call: PendingCall, failures: int) -> dict[str, object]:
-    """Return a result for a call that was not sent because it failed `failures` times in a row."""
+def repeated_failure(call: PendingCall, failures: int, state: State | None) -> dict[str, object]:
+    """Return a result for a call that was not sent because it failed `failures` times in a row, because of `state`."""
+    cause = "" if state in (None, State.UNKNOWN) else f" ({state})"
     return error_result(
-        f"This same call failed {failures} times in a row. "
+        f"This same call failed {failures} times in a row{cause}. "
         "It was not sent again: the same call will fail the same way. "
         f"Change the arguments of '{call.tool}', use another tool, or tell the user what does not work."
     )

@@ -3,15 +3,13 @@
 Pure: no clock, no I/O. The driver decides how long a session waits for an answer (see `Asked`).
 """
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolvet.checks.capability import ValidationCall, ValidationRequest, parse_reply
-from toolvet.meta import MCP_META_PREFIX
 from toolvet.schema.json_value import is_array, members
 from toolvet.session.batch import decide_batch
 from toolvet.session.catalogue import Catalogue
-from toolvet.session.judge import end_call, judge_error, judge_result
+from toolvet.session.judge import end_call, judge_error, judge_result, judge_unanswered
 from toolvet.session.own_validator import add_capability, add_tool, answer_validation, validated_tools
 from toolvet.session.pending import (
     AmbiguousAnswers,
@@ -20,10 +18,11 @@ from toolvet.session.pending import (
     PendingCall,
     PendingOpening,
     PendingPage,
+    client_meta,
     read_call,
 )
 from toolvet.session.policy import Policies
-from toolvet.session.refusal import encode_refusal, refused_by_server
+from toolvet.session.refusal import CallRefusal, answer_refusal, refused_by_server
 from toolvet.session.step import (
     Asked,
     CallStarted,
@@ -35,7 +34,7 @@ from toolvet.session.step import (
     ToServer,
 )
 from toolvet.session.trace import TraceSource
-from toolvet.session.vet import CallRefusal, check_limits, vet_call
+from toolvet.session.vet import check_limits, vet_call
 from toolvet.wire import (
     ErrorReply,
     Id,
@@ -48,6 +47,9 @@ from toolvet.wire import (
     parse,
     shallow,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CANCELLED: Final = "notifications/cancelled"
 _LIST_CHANGED: Final = "notifications/tools/list_changed"
@@ -141,6 +143,17 @@ class Session:
                 return self._take_answer(message.reply_to, message, data)
         return [ToClient(data)]
 
+    def fail(self, data: bytes) -> list[Step]:
+        """Feed an error that the driver answers an open request with, because the server does not answer any more."""
+        message = parse(data)
+        id_ = message.id if isinstance(message, ErrorReply) else None
+        call = self._pending.get(id_) if id_ is not None else None
+        if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
+            return self.from_server(data)
+        del self._pending[call.id]
+        answered = judge_unanswered(call, message, self._policies.check)
+        return [ToClient(answered.data, call.id), answered.note]
+
     @property
     def only_watches(self) -> bool:
         """Whether every open answer will pass unchanged.
@@ -205,8 +218,8 @@ class Session:
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            answer = answer_validation(call, catalogue)
-            return [ToClient(answer, call.id), end_call(call, "validated", size=len(answer))]
+            validated = answer_validation(call, catalogue, self._policies.check)
+            return [ToClient(validated.data, call.id), validated.note]
         faults: list[Step] = []
         if tool is not None and not tool.is_reported and call.policy.arguments != "off":
             tool.is_reported = True
@@ -232,11 +245,8 @@ class Session:
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
     def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
-        answer = encode_refusal(call, refused.result, self._catalogue.stamp)
-        return [
-            ToClient(answer, call.id),
-            end_call(call, "refused", blocked=refused.reason, why=refused.why, size=len(answer)),
-        ]
+        answered = answer_refusal(call, refused, self._catalogue, self._policies.check)
+        return [ToClient(answered.data, call.id), answered.note]
 
     def _take_list_request(self, request: Request) -> list[Step]:
         expected = PendingPage(members(request.params).get("cursor"), self._catalogue.generation)
@@ -376,7 +386,7 @@ class Session:
         call.is_started = True
         steps: list[Step] = [_call_started(call)]
         if self._reading is None:
-            self._reading = ListRequest("", _client_meta(call), self._catalogue.generation)
+            self._reading = ListRequest("", client_meta(call), self._catalogue.generation)
             steps += self._ask_page()
         return steps
 
@@ -406,7 +416,7 @@ class Session:
         id_ = self._new_question_id()
         asked = ValidationRequest(calls=(ValidationCall(call.tool, call.arguments),))
         params: dict[str, object] = {"name": method, "arguments": asked.to_dict()}
-        if meta := _client_meta(call):
+        if meta := client_meta(call):
             params["_meta"] = meta
         self._validating[id_] = call
         steps: list[Step] = [ToServer(encode_request(id_, "tools/call", params), id_), Asked(id_, "tools/call")]
@@ -466,13 +476,6 @@ class Session:
 
 def _call_started(call: PendingCall) -> CallStarted:
     return CallStarted(call=call.number, id=call.id, tool=call.tool, era=call.era, size=call.size)
-
-
-def _client_meta(call: PendingCall) -> Mapping[str, object]:
-    """Return what a modern request must say of its client, taken from the call; never its progress token."""
-    if call.era == "legacy":
-        return {}
-    return {key: value for key, value in call.meta.items() if key.startswith(MCP_META_PREFIX)}
 
 
 def _describe_failure(message: Result | ErrorReply | Noise | None) -> str:

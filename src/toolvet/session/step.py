@@ -32,7 +32,10 @@ Outcome: TypeAlias = Literal[
     "lost",  # another request took the same id, so that its answer cannot be matched; or none came
 ]
 
-Reason: TypeAlias = Literal["arguments", "limits", "repeated", "server_validation", "result", "output_schema"]
+RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "server_validation"]
+"""Why a call was not sent."""
+
+Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]
 """Which policy stepped in."""
 
 Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]

@@ -1,8 +1,9 @@
 """Checks a call before it is sent: its arguments against limits and schema, and whether it failed before."""
 
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
+from toolvet.causes import State
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.arguments.correction import render_repair
 from toolvet.schema import Repair
@@ -11,21 +12,12 @@ from toolvet.schema.weight import depth
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import KnownTool
 from toolvet.session.pending import PendingCall
-from toolvet.session.refusal import bad_arguments, repeated_failure, too_large
+from toolvet.session.refusal import CallRefusal, bad_arguments, repeated_failure, too_large
 from toolvet.session.splice import encode_members, member, raw, split_members
-from toolvet.session.step import Reason
 
 _RANKS: Final = {"high": 2, "medium": 1, "low": 0}
 # Containers with more items than that are measured, not skimmed.
 _SHORT: Final = 16
-
-
-class CallRefusal(NamedTuple):
-    """Why a call must not be sent: a line for the record (`why`), and the tool result for the client."""
-
-    reason: Reason
-    why: str
-    result: dict[str, object]
 
 
 def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> CallRefusal | None:
@@ -43,7 +35,8 @@ def vet_call(call: PendingCall, tool: KnownTool | None, breaker: Breaker) -> Cal
     failures = breaker.check(call.tool, call.arguments, policy.break_after)
     if failures:
         why = f"the same call failed {failures} times"
-        return _unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures)))
+        state = breaker.cause(call.tool, call.arguments)
+        return _unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures, state), state))
     return None
 
 
@@ -61,9 +54,10 @@ def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker) -> CallR
     elif policy.repair == "apply" and policy.arguments == "enforce" and _is_sure(report.repair, call, tool):
         _apply(call, report.repair)
         return None
-    failures = breaker.count_failure(call.tool, call.arguments) if policy.break_after else 0
+    failures = breaker.count_failure(call.tool, call.arguments, State.INVALID_INPUT) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
-    return _unless_audit(call, CallRefusal("arguments", report.summary, bad_arguments(report, repeated)))
+    result = bad_arguments(report, repeated)
+    return _unless_audit(call, CallRefusal("arguments", report.summary, result, report=report))
 
 
 def _is_sure(repair: Repair | None, call: PendingCall, tool: KnownTool) -> bool:

@@ -91,7 +91,8 @@ class BridgedRequest:
 
     def _begin(self, head: ResponseHead, body: Body) -> None:
         if not self.response.done():
-            self.response.set_result(UpstreamResponse(head, body, self._forget))
+            # A server on pipes has no statuses: a 502 is an error that we made in its place.
+            self.response.set_result(UpstreamResponse(head, body, self._forget, is_ours=head.status == 502))
 
 
 class BridgedServer(asyncio.Protocol):
@@ -199,7 +200,7 @@ class BridgedServer(asyncio.Protocol):
         del exc
         self.over.set()
         for bridged in list(self._open.values()):
-            error = encode_error(bridged.id, -32603, "The MCP server ended before it answered.")
+            error = encode_error(bridged.id, -32603, "The MCP server is unavailable: it ended before it answered.")
             bridged.answer(error, (502, b"Bad Gateway"))
         self._open.clear()
         if self._stream is not None:

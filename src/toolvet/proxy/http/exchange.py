@@ -76,7 +76,7 @@ class Exchange:
                 response.close()
         except UpstreamError as error:
             why = f"the server did not answer: {error}"
-            self._responder.send(*unreachable(error, self._reply_to))
+            self._send_failure(error)
         except BrokenBodyError as error:
             why = str(error)
             self._report_broken(why)
@@ -200,12 +200,13 @@ class Exchange:
             self._responder.start(head, data)
             await self._pass_rest(response)
             return
-        if self._reply_to is not None and self._session.only_watches:
+        if self._reply_to is not None and self._session.only_watches and not response.is_ours:
             # The answer passes whatever is found in it, so the client does not wait for the check.
             self._responder.send(head, data)
             await self._do(self._from_server(data))
             return
-        _, answers = await self._do(self._from_server(data))
+        feed = self._session.fail if response.is_ours else self._from_server
+        _, answers = await self._do(feed(data))
         changed = len(answers) != 1 or answers[0] is not data
         self._responder.send(_without_digests(head) if changed else head, _join(answers) if changed else data)
 
@@ -274,7 +275,18 @@ class Exchange:
         if self._responder.begun:
             self._responder.abort()
         else:
-            self._responder.send(*unreachable(UpstreamError(why, sent=True), self._reply_to))
+            self._send_failure(UpstreamError(why, sent=True))
+
+    def _send_failure(self, error: UpstreamError) -> None:
+        """Answer the request in place of the server; the session ends its call with that answer."""
+        head, answer = unreachable(error, self._reply_to)
+        if self._reply_to is not None:
+            for step in self._session.fail(answer):
+                if isinstance(step, ToClient):
+                    answer = step.data
+                else:
+                    self._record(step)
+        self._responder.send(head, answer)
 
     # The session.
 
@@ -357,7 +369,7 @@ def is_event_stream(head: ResponseHead) -> bool:
 
 def unreachable(error: UpstreamError, reply_to: Id | None) -> tuple[ResponseHead, bytes]:
     """Return the answer to a request that the server did not answer."""
-    return error_answer(reply_to, f"The MCP server did not answer: {error}.")
+    return error_answer(reply_to, f"The MCP server is unavailable and did not answer: {error}.")
 
 
 def error_answer(reply_to: Id | None, words: str, status: int = 502) -> tuple[ResponseHead, bytes]:

@@ -33,11 +33,15 @@ class UpstreamError(Exception):
 
 
 class UpstreamResponse(msgspec.Struct):
-    """An answer: its head, and its body as it arrives. Call `close` when no more of it is wanted."""
+    """An answer: its head, and its body as it arrives. Call `close` when no more of it is wanted.
+
+    `is_ours` is set for an error that the proxy made, because the server does not answer.
+    """
 
     head: ResponseHead
     body: Body
     close: Callable[[], None]
+    is_ours: bool = False
 
 
 class Upstream(Protocol):

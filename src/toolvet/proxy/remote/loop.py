@@ -126,7 +126,13 @@ class RemoteProxy:
         prefix = f"toolvet:{os.urandom(8).hex()}:"
         # Faults of the target are reported before our stdout is taken over.
         self._server = RemoteServer(
-            target, self._catalogue, prefix, hear=self._hear, lose=self._lose, rested=self._check_load
+            target,
+            self._catalogue,
+            prefix,
+            hear=self._hear,
+            hear_failure=self._hear_failure,
+            lose=self._lose,
+            rested=self._check_load,
         )
         self._client = _ClientOutput()
         self._relay = Relay(
@@ -202,6 +208,11 @@ class RemoteProxy:
         await self._client.room.wait()
         line = message.replace(b"\n", b" ") if b"\n" in message else message
         self._relay.from_server(line + b"\n")
+
+    async def _hear_failure(self, error: bytes) -> None:
+        """Answer a request with an error, because the server does not."""
+        await self._client.room.wait()
+        self._relay.answer_for_server(error)
 
     def _lose(self, question: str) -> None:
         """Give up a question of the proxy that will not be answered."""

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import httpx2
 
@@ -39,6 +39,9 @@ _EVENTS: Final = "text/event-stream"
 _INTERNAL_ERROR: Final = -32603
 
 
+OnMessage: TypeAlias = Callable[[bytes], Awaitable[None]]
+
+
 class RemoteServer:
     """The connection to one server; `write` takes the client's lines.
 
@@ -49,6 +52,7 @@ class RemoteServer:
         catalogue: What is known of the server's tools.
         prefix: Begins the ids of the proxy's own questions.
         hear: Called with each message of the server.
+        hear_failure: Called with an error for each request that the server does not answer.
         lose: Called with the id of each question of the proxy that was not answered.
         rested: Called whenever the server accepted or answered something: `size` and `is_busy` may have changed.
 
@@ -62,7 +66,8 @@ class RemoteServer:
         catalogue: Catalogue,
         prefix: str,
         *,
-        hear: Callable[[bytes], Awaitable[None]],
+        hear: OnMessage,
+        hear_failure: OnMessage,
         lose: Callable[[str], None],
         rested: Callable[[], None],
     ) -> None:
@@ -71,6 +76,7 @@ class RemoteServer:
         self._prefix = prefix
         self._mirrored = MirroredHeaders(catalogue)
         self._hear = hear
+        self._hear_failure = hear_failure
         self._lose = lose
         self._rested = rested
         self.size = 0
@@ -164,7 +170,7 @@ class RemoteServer:
 
     async def _run(self, posted: PostedMessage) -> None:
         """Send a message and pass its answer on; answer it with an error when the server does not."""
-        why = "the response ended without an answer"
+        what, why = "did not answer", "the response ended without an answer"
         try:
             if posted.is_subscription or not posted.unanswered:
                 await self._ask(posted)
@@ -174,9 +180,9 @@ class RemoteServer:
         except _RefusedError as refused:
             why = str(refused)
         except FAILURES as error:
-            why = describe_error(error)
+            what, why = "is unavailable and did not answer", describe_error(error)
         if posted.unanswered:
-            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server did not answer: {why}", None)
+            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server {what}: {why}", None, tell=self._hear_failure)
 
     async def _ask(self, posted: PostedMessage) -> None:
         session_id = self._session_id
@@ -222,7 +228,7 @@ class RemoteServer:
                 await self._pass(posted, body)
             else:
                 # Refused before its id was read; the client needs the error under its id all the same.
-                await self._fail(posted, message.code, message.message, message.data)
+                await self._fail(posted, message.code, message.message, message.data, tell=self._hear)
             return None
         raise _RefusedError(_describe_refusal(response, body))
 
@@ -258,14 +264,14 @@ class RemoteServer:
         posted.note_reply(message)
         await self._hear(message)
 
-    async def _fail(self, posted: PostedMessage, code: int, words: str, data: object) -> None:
+    async def _fail(self, posted: PostedMessage, code: int, words: str, data: object, *, tell: OnMessage) -> None:
         """Answer a message in place of the server; the client does not wait for requests that it cancelled."""
         for id_ in tuple(posted.unanswered):
             posted.unanswered.discard(id_)
             if isinstance(id_, str) and id_.startswith(self._prefix):
                 self._lose(id_)
             elif not posted.is_cancelled:
-                await self._hear(encode_error(id_, code, words, data))
+                await tell(encode_error(id_, code, words, data))
 
     # The legacy session.
 

@@ -241,7 +241,7 @@ class StdioProxy:
         self._timers.pop("end", None)
         self._lost = True
         how = self._process.ended_by if self._exited else "its pipes were closed"
-        self._relay.server_gone(f"the server ended ({how})")
+        self._relay.server_gone(f"it ended ({how})")
         if not self._exited:
             self._after("end", _EOF_SECONDS, self._terminate)
 

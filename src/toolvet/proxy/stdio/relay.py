@@ -18,6 +18,7 @@ _JOIN_BYTES: Final = 64 * 1024
 _MOST_COMPLAINTS: Final = 100
 # "Internal error", which both eras know. Codes that servers may define (-32000 and below) have no certain meaning.
 _SERVER_GONE: Final = -32603
+_DOUBT: Final = "It may have acted on the request all the same."
 
 OnTime: TypeAlias = Callable[[Asked | SchemaLearned], None]
 """Called with notes that need a clock: a question that must not wait for ever, a tool list that grows old."""
@@ -76,6 +77,10 @@ class Relay:
         lines = self.server_lines.feed(chunk)
         if lines:
             self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
+
+    def answer_for_server(self, error: bytes) -> None:
+        """Answer a request with this error, because the server does not."""
+        self._do_server_steps(self._steps([error], self._session.fail, ToClient))
 
     def client_ended(self) -> None:
         """End the client's stream. Half a line is checked like a complete one: a server may read it as one."""
@@ -152,11 +157,11 @@ class Relay:
         for question in self.open.take_questions():
             self._note(self._write(self._session.give_up(question)))
         lines = [
-            encode_error(id_, _SERVER_GONE, f"{self._gone} before it answered; whether it acted on it is not known")
+            encode_error(id_, _SERVER_GONE, f"The MCP server is unavailable: {self._gone} before it answered. {_DOUBT}")
             for id_ in self.open.take()
         ]
         if lines:
-            self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
+            self._do_server_steps(self._steps(lines, self._session.fail, ToClient))
 
     def _write(self, steps: Sequence[Step]) -> list[ToClient | Note]:
         """Write all lines for one side at once. Returns the steps to be noted afterwards."""
