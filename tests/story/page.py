@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tests.story.run import NOTHING, Cell, Station, Told, run_story
+from tests.story.run import NOTHING, Cell, Station, Story, Told, run_story
 
 from toolvet import AnswerQuality, State
 from toolvet.causes import cause_of
@@ -29,9 +29,8 @@ Each table has a row for each station:
 
 Its columns are the word for what went wrong (`state`), the code, what helps (`retry`) and the id of the turn. What a
 station says itself is written as `code`. What is in *italics* is looked up in [the table of causes](causes.md) under
-what the station says: a verdict has no error code, and an envelope has no `state`. A dash means that the station says
-nothing. Ids and references to the server's log differ from run to run: `trace-1` is the id of the first turn, and `…`
-is a reference.
+its type and code, because an envelope has no `state`. A dash means that the station says nothing. Ids, times and
+references to the server's log differ from run to run: `trace-1` is the id of the first turn, and `…` is a reference.
 
 | incident | word | code | retry | an honest answer |
 |---|---|---|---|---|
@@ -45,30 +44,50 @@ does not say what an unexpected exception was about.
 | incident | what the client received | word | retry |
 |---|---|---|---|
 """
+_TURN: Final = """
+## The last turn, from the record
+
+The dishonest answer of the last incident was handed in with `record_answer`. The record then has the whole turn under
+its id:
+
+```text
+"""
+_CLOCK: Final = re.compile(r"\b\d\d:\d\d:\d\d(?:\.\d+)?")
+_DATE: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_DURATION: Final = re.compile(r"\b[\d.]+ (?:ms|s|µs)\b")
 _REFERENCE: Final = re.compile(r"\b[0-9a-f]{12}\b")
 _LONGEST_SHOWN: Final = 160
 _LONGEST_ITEMS: Final = 2
 _VARIES: Final = ("telemetry",)
 
 
-def render_story_page(told: Sequence[Told]) -> str:
+def render_story_page(story: Story) -> str:
     """`docs/story.md`."""
     lines = [_INTRO.rstrip("\n")]
-    lines += [_overview(one) for one in told]
-    for number, one in enumerate(told, 1):
+    lines += [_overview(one) for one in story.told]
+    for number, one in enumerate(story.told, 1):
         lines += ["", *_chapter(number, one)]
-    lines += [_PLAIN.rstrip("\n"), *(_plain_row(one) for one in told)]
+    lines += [_TURN.rstrip("\n"), *_turn(story), "```"]
+    lines += [_PLAIN.rstrip("\n"), *(_plain_row(one) for one in story.told)]
     return "\n".join(lines) + "\n"
 
 
+def _turn(story: Story) -> Iterator[str]:
+    """The last turn as it was printed, without times."""
+    name = f"trace-{len(story.told)}"
+    printed = story.last_turn.replace(str(story.told[-1].answers[1].trace_id), name)
+    yield f"$ toolvet trace {name} --record calls.db"
+    for line in _DATE.sub("…", _CLOCK.sub("hh:mm:ss", _DURATION.sub("…", printed))).rstrip("\n").split("\n"):
+        yield line.rstrip()
+
+
 def _overview(one: Told) -> str:
-    first, honest = one.stations[0], one.stations[-2]
+    client = one.stations[2]
     incident = one.incident
     state = State(incident.state) if incident.state else None
     label = "" if state is None else cause_of(state).answer_label
-    word = honest.word if honest.word.text != NOTHING else first.word
     kept = f"keeps `{label}`" if label else "keeps no signal"
-    return f"| {incident.title} | {_cell(word)} | {_cell(first.code)} | {_cell(honest.retry)} | {kept} |"
+    return f"| {incident.title} | {_cell(client.word)} | {_cell(client.code)} | {_cell(client.retry)} | {kept} |"
 
 
 def _chapter(number: int, one: Told) -> Iterator[str]:
@@ -86,7 +105,7 @@ def _chapter(number: int, one: Told) -> Iterator[str]:
     yield ""
     yield f"The model calls `{incident.tool} {json.dumps(dict(incident.arguments))}`, {sent}. The client receives:"
     yield ""
-    yield from _received(one)
+    yield from _received(number, one)
     yield ""
     yield "| station | word | code | retry | id |"
     yield "|---|---|---|---|---|"
@@ -98,13 +117,14 @@ def _chapter(number: int, one: Told) -> Iterator[str]:
         yield f"| {name} | {text} | {quality.action.value}, score {quality.score} | {_because(quality)} |"
 
 
-def _received(one: Told) -> Iterator[str]:
+def _received(number: int, one: Told) -> Iterator[str]:
     """The envelope, without what varies; without one the first line of the text."""
     if one.envelope:
         document = json.loads(json.dumps(one.envelope))
         for key in _VARIES:
             document["meta"].pop(key, None)
-        document["meta"].pop("request_id", None)
+        if "request_id" in document["meta"]:
+            document["meta"]["request_id"] = f"trace-{number}"
         flag = "true" if one.result.get("isError") else "not set"
         yield "```json"
         yield _REFERENCE.sub("…", json.dumps(_shorten(document), ensure_ascii=False, indent=2))

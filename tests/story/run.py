@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -17,6 +18,7 @@ from toolvet import AnswerQuality, State, check_answer, check_result
 from toolvet.causes import cause_of, state_of_failure
 from toolvet.meta import META_PREFIX
 from toolvet.schema.json_value import members
+from toolvet.store import record_answer
 from toolvet.store.verdicts import CallRecord, VerdictStore
 
 HERE: Final = Path(__file__).parent
@@ -24,6 +26,7 @@ SERVER: Final = HERE / "shop_server.py"
 TRACE_KEY: Final = f"{META_PREFIX}trace"
 VERDICT_KEY: Final = f"{META_PREFIX}verdict"
 ENVELOPE_KEY: Final = f"{META_PREFIX}envelope"
+BOOK: Final = "calls.db"
 NOTHING: Final = "-"
 
 _OF_A_CALL: Final = ("state", "error_code", "retry")
@@ -86,6 +89,13 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
         return envelope_of(self.result)
 
 
+class Story(msgspec.Struct, frozen=True):
+    """All incidents, and the last turn as `toolvet trace` prints it."""
+
+    told: Sequence[Told]
+    last_turn: str
+
+
 class Asked(msgspec.Struct, frozen=True):
     """One call: the tool, its arguments and the `_meta` that the client sends."""
 
@@ -108,16 +118,23 @@ def incidents() -> list[Incident]:
     return msgspec.convert(read["incident"], list[Incident])
 
 
-def run_story() -> list[Told]:
-    """Bring all incidents, and collect what every station says of each."""
+def run_story() -> Story:
+    """Bring all incidents, collect what every station says of each, and print the last turn from the record."""
     every = incidents()
     asked = [Asked(each.tool, each.arguments, meta_of(number, each)) for number, each in enumerate(every, 1)]
     asked += [Asked(f"plain_{each.tool}", each.arguments, {VERDICT_KEY: True}) for each in every]
-    calls = asyncio.run(call_through_proxy(asked))
-    return [
-        tell(incident, asked[place].meta, calls, place, calls.results[place + len(every)])
-        for place, incident in enumerate(every)
-    ]
+    with tempfile.TemporaryDirectory() as folder:
+        calls = asyncio.run(call_through_proxy(asked, Path(folder)))
+        told = [
+            tell(incident, asked[place].meta, calls, place, calls.results[place + len(every)])
+            for place, incident in enumerate(every)
+        ]
+        book = Path(folder) / BOOK
+        last = told[-1]
+        record_answer(book, last.answers[1], last.dishonest)
+        shown = [sys.executable, "-m", "toolvet", "trace", str(last.answers[1].trace_id), "--record", str(book)]
+        printed = subprocess.run(shown, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    return Story(told, printed)
 
 
 def meta_of(number: int, incident: Incident) -> dict[str, Any]:
@@ -130,26 +147,21 @@ def meta_of(number: int, incident: Incident) -> dict[str, Any]:
     return asked
 
 
-async def call_through_proxy(asked: Sequence[Asked]) -> Calls:
+async def call_through_proxy(asked: Sequence[Asked], folder: Path) -> Calls:
     """Start `toolvet proxy` before the shop, and make the calls one after the other with the SDK's client."""
-    with tempfile.TemporaryDirectory() as folder:
-        book = Path(folder) / "calls.db"
-        settings = Path(folder) / "toolvet.toml"
-        settings.write_text("[proxy]\n", encoding="utf-8")
-        proxy = ["-m", "toolvet", "proxy", "--name", "shop", "--settings", str(settings), "--record", str(book)]
-        program = StdioServerParameters(
-            command=sys.executable, args=[*proxy, "--", sys.executable, str(SERVER)], cwd=folder
-        )
-        async with mcp.Client(program, cache=None) as client:
-            listed = (await client.list_tools()).tools
-            results = [
-                as_json(await client.call_tool(each.tool, dict(each.arguments), meta=each.meta)) for each in asked
-            ]
-        store = VerdictStore(book)
-        records = list(store.calls())
-        store.close()
-    tools = {tool.name: as_json(tool) for tool in listed}
-    return Calls(results, records, tools)
+    book, settings = folder / BOOK, folder / "toolvet.toml"
+    settings.write_text("[proxy]\n", encoding="utf-8")
+    proxy = ["-m", "toolvet", "proxy", "--name", "shop", "--settings", str(settings), "--record", str(book)]
+    program = StdioServerParameters(
+        command=sys.executable, args=[*proxy, "--", sys.executable, str(SERVER)], cwd=str(folder)
+    )
+    async with mcp.Client(program, cache=None) as client:
+        listed = (await client.list_tools()).tools
+        results = [as_json(await client.call_tool(each.tool, dict(each.arguments), meta=each.meta)) for each in asked]
+    store = VerdictStore(book)
+    records = list(store.calls())
+    store.close()
+    return Calls(results, records, {tool.name: as_json(tool) for tool in listed})
 
 
 def as_json(message: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.story.page import render_story_page
-from tests.story.run import NOTHING, Told, incidents, run_story
+from tests.story.run import NOTHING, Story, Told, incidents, run_story
 
 from toolvet import State
 from toolvet.causes import cause_of
@@ -15,12 +15,17 @@ FAILED = [incident.id for incident in incidents() if incident.state]
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Told]:
-    return {one.incident.id: one for one in run_story()}
+def story() -> Story:
+    return run_story()
 
 
-def test_the_page_is_what_happened(told: dict[str, Told]) -> None:
-    page = render_story_page(list(told.values()))
+@pytest.fixture(scope="module")
+def told(story: Story) -> dict[str, Told]:
+    return {one.incident.id: one for one in story.told}
+
+
+def test_the_page_is_what_happened(story: Story) -> None:
+    page = render_story_page(story)
     assert PAGE.read_text(encoding="utf-8") == page, "make story"
 
 
