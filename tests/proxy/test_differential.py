@@ -225,22 +225,28 @@ DECIDED: list[tuple[str, dict[str, object], bytes, dict[str, object] | None, set
         {},
         call(b"1", b"strange", b"{}", VERDICT),
         {},
-        {"result/_meta/dev.toolvet/verdict"},
+        {"result/_meta/dev.toolvet/verdict", "result/_meta/dev.toolvet/trace"},
     ),
-    ("an error without its flag", {"results": "enforce"}, call(b"1", b"mutters"), {}, {"result/isError"}),
+    (
+        "an error without its flag",
+        {"results": "enforce"},
+        call(b"1", b"mutters"),
+        {},
+        {"result/isError", "result/_meta"},
+    ),
     (
         "a broken promise",
         {"output_schema": "enforce"},
         call(b"1", b"liar"),
         {},
-        {"result/isError", "result/content", "result/structuredContent"},
+        {"result/isError", "result/content", "result/structuredContent", "result/_meta"},
     ),
     (
         "too large a result",
         {"results": "enforce", "max_result_bytes": 2**20},
         call(b"1", b"large"),
         {},
-        {"result/isError", "result/content"},
+        {"result/isError", "result/content", "result/_meta"},
     ),
 ]
 

@@ -201,8 +201,12 @@ def test_a_server_that_is_not_there_is_told_as_an_answer() -> None:
         answer = await proxy.post(call(3, {"title": "Dune"}))
         assert answer.status == 502
         assert answer.message["id"] == 3
-        assert "before it answered" in answer.message["error"]["message"]
-        assert [note["outcome"] for note in proxy.notes("call_ended")] == ["lost"]
+        error = answer.message["error"]
+        assert "before it answered" in error["message"]
+        (note,) = proxy.notes("call_ended")
+        assert (note["outcome"], note["verdict"]["error_kind"]) == ("protocol_error", "tool_failure")
+        assert (note["verdict"]["state"], note["verdict"]["retry"]) == ("unavailable", "backoff")
+        assert error["data"] == {"dev.toolvet/trace": note["trace_id"]}
 
     run(test, gone)
 

@@ -15,6 +15,7 @@ Place = tuple[str, ...]
 PLACES: dict[str, Place] = {
     "verdict": ("result", "_meta", "dev.toolvet/verdict"),
     "repair": ("result", "_meta", "dev.toolvet/repair"),
+    "trace": ("result", "_meta", "dev.toolvet/trace"),
     "is_error": ("result", "isError"),
     "content": ("result", "content"),
     "structured_content": ("result", "structuredContent"),
@@ -215,7 +216,8 @@ def check_one(
         assert heard is None
         assert note.blocked is not None
     else:
-        allowed = {PLACES[change] for change in note.changed}
+        # Whatever is changed gets the trace id.
+        allowed = {PLACES[change] for change in (*note.changed, *(("trace",) if note.changed else ()))}
         found = set(differences(exact(wanted), exact(answer)))
         assert found <= allowed, (note.changed, wanted, answer)
         if not note.changed:

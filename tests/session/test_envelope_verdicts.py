@@ -75,7 +75,7 @@ def test_the_verdict_agrees_with_the_envelope(code: str, kind: str, carrier: str
     assert verdict.evidence[0].endswith(MESSAGE)
     seen, recorded = behind_the_proxy(result)
     assert recorded == verdict
-    assert seen == {**verdict.to_dict(), "trace_id": seen["trace_id"]}
+    assert {**seen, "trace_id": None} == {**verdict.to_dict(), "trace_id": None}
 
 
 def test_there_are_twenty_six_kinds() -> None:

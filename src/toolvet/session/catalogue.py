@@ -5,13 +5,16 @@ showing a list to another caller (MCP 2026-07-28, caching), so never share it be
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolvet.checks.capability import Announcement, announcement, misannounced
 from toolvet.meta import SERVER_INFO_KEY
 from toolvet.schema import Schema, compiled
 from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
+
+if TYPE_CHECKING:
+    from toolvet.session.enveloped import EnvelopeForm
 
 _MOST_TOOLS: Final = 100_000
 # The official SDK sends 0 by default, and reading the list before each call would double the calls.
@@ -26,7 +29,16 @@ class KnownTool:
     schema that cannot be used is on record.
     """
 
-    __slots__ = ("_promises", "_schema", "definition", "is_reported", "name", "read_only", "without_output_schema")
+    __slots__ = (
+        "_promises",
+        "_schema",
+        "definition",
+        "envelopes",
+        "is_reported",
+        "name",
+        "read_only",
+        "without_output_schema",
+    )
 
     def __init__(self, name: str, definition: Mapping[str, object]) -> None:
         self.name = name
@@ -36,6 +48,8 @@ class KnownTool:
         self._schema: Schema | None = None
         self._promises: bool | None = None
         self.is_reported = False
+        # How its results so far carry envelopes; None where none did.
+        self.envelopes: EnvelopeForm | None = None
 
     @property
     def schema(self) -> Schema:
@@ -71,6 +85,7 @@ class Catalogue:
     `tools` may hold only some of the tools: see `lacks`. `stamp` is the server's identity, which it puts into every
     result in the modern era. `generation` counts how often the list was forgotten; `is_complete` is set when every page
     was read since. `is_ours_announced` is set when this proxy's `validate` was announced in place of the server's.
+    `client_capabilities` are those of the client's `initialize`.
     """
 
     def __init__(self) -> None:
@@ -78,6 +93,7 @@ class Catalogue:
         self.announcement: Announcement | None = None
         self.is_ours_announced = False
         self.stamp: Mapping[str, object] = {}
+        self.client_capabilities: object = None
         self.lifetime_ms: int | None = None
         self.breaker = Breaker()
         self.generation = 0

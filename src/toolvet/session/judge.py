@@ -10,6 +10,7 @@ from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import KnownTool
+from toolvet.session.enveloped import envelope_form
 from toolvet.session.own_answer import judge_own_answer, stopped_verdict
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
@@ -158,6 +159,8 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
     result = _decode(message)
     if not is_object(result):
         return _JudgedResult("unreadable", result, unjudged="the result is no object")
+    if tool is not None and tool.envelopes is None:
+        tool.envelopes = envelope_form(result)
     kind = result.get("resultType")
     if kind == "input_required":
         return _JudgedResult("input_required", result)

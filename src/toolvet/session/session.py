@@ -254,6 +254,8 @@ class Session:
 
     def _take_opening(self, request: Request) -> list[Step]:
         expected = PendingOpening("modern" if request.method == "server/discover" else "legacy")
+        if expected.era == "legacy":
+            self._catalogue.client_capabilities = members(request.params).get("capabilities")
         return [ToServer(request.raw), *self._expect(request.id, expected)]
 
     def _take_cancellation(self, message: Notification) -> list[Step]:

@@ -32,6 +32,9 @@ Outcome: TypeAlias = Literal[
     "lost",  # another request took the same id, so that its answer cannot be matched; or none came
 ]
 
+OWN_OUTCOMES: Final = frozenset({"refused", "validated"})
+"""The outcomes of calls that the server never saw: their verdicts say nothing of its tools."""
+
 RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "server_validation"]
 """Why a call was not sent."""
 
@@ -39,7 +42,10 @@ Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]
 """Which policy stepped in."""
 
 Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]
-"""What the session changed: the arguments (`repair`), or this part of the result (`trace`: on request)."""
+"""What the session changed: the arguments (`repair`), or this part of the result.
+
+The trace id is added to whatever is changed; `trace` is for a client that asked for it.
+"""
 
 FaultKind: TypeAlias = Literal[
     "schema_unusable",  # the tool's inputSchema does not compile: its calls pass unchecked

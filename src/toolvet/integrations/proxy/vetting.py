@@ -2,16 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from secrets import token_hex
 from typing import Final, TypeAlias
 
 import msgspec
 
-from toolvet.envelope import current_request_id, request_id
+from toolvet.envelope import current_request_id, request_id, response_contract
 from toolvet.schema.json_value import is_object, members
 from toolvet.session import Catalogue, Note, Policies, Session, Step, ToClient, ToServer
 from toolvet.session.catalogue import KnownTool
+from toolvet.session.enveloped import Contract, wanted_contract
 from toolvet.session.trace import TRACE_KEY, TRACE_PARENT, TraceSource
 from toolvet.wire import encode_error, encode_notification, encode_request, encode_result
 
@@ -32,9 +33,17 @@ class AllowedCall:
     """
 
     def __init__(
-        self, vetting: "Vetting", session: Session, number: int, arguments: Mapping[str, object], trace_id: str
+        self,
+        vetting: "Vetting",
+        session: Session,
+        number: int,
+        arguments: Mapping[str, object],
+        *,
+        trace_id: str,
+        contract: Contract | None,
     ) -> None:
         self.arguments = arguments
+        self._contract = contract
         self.trace_id = trace_id
         self._vetting = vetting
         self._session = session
@@ -42,11 +51,15 @@ class AllowedCall:
 
     @contextmanager
     def responding(self) -> Generator[None]:
-        """Put the trace id into the envelopes made in this block, as `meta.request_id`, unless another id is set."""
-        if current_request_id() is not None:
-            yield
-            return
-        with request_id(self.trace_id):
+        """Make the envelopes in this block as the call wants them.
+
+        They get the trace id as `meta.request_id`, unless another id is set, and the contract that the client asks for.
+        """
+        with ExitStack() as until_the_end:
+            if current_request_id() is None:
+                until_the_end.enter_context(request_id(self.trace_id))
+            if self._contract is not None:
+                until_the_end.enter_context(response_contract(self._contract))
             yield
 
     def judge(self, result: Mapping[str, object]) -> Mapping[str, object]:
@@ -120,7 +133,14 @@ class Vetting:
             if isinstance(step, ToServer) and step.data is not message:
                 arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
         trace_id = self._traces.id_of(meta, self._number)
-        return AllowedCall(self, session, self._number, arguments if is_object(arguments) else {}, trace_id)
+        return AllowedCall(
+            self,
+            session,
+            self._number,
+            arguments if is_object(arguments) else {},
+            trace_id=trace_id,
+            contract=wanted_contract(meta),
+        )
 
     def record(self, steps: Sequence[Step]) -> Sequence[Step]:
         """Pass notes among the steps on to `on_note`, and return the steps."""

@@ -11,6 +11,7 @@ from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.session import PolicyFault
+from toolvet.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -117,7 +118,7 @@ class Metrics:
             self._count(_WOULD, (*labels, ("reason", note.would_block)))
         if note.repaired is not None:
             self._count(_REPAIRED, labels)
-        if note.verdict is not None:
+        if note.verdict is not None and note.outcome not in OWN_OUTCOMES:
             self._count(_VERDICTS, (*labels, ("class", note.verdict.classification.value)))
             if note.verdict.error_without_flag:
                 self._count(_SILENT, labels)

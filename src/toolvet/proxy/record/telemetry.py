@@ -23,6 +23,7 @@ from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.redact import redact_text
 from toolvet.session import CallEnded
+from toolvet.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
 _SCOPE: Final = "toolvet.proxy"
@@ -58,9 +59,9 @@ def evaluations(note: CallEnded) -> Iterator[Evaluation]:
         yield Evaluation("toolvet.arguments", 0.0, label, redact_text(problems)[:_MOST_WORDS])
     elif note.blocked is not None and note.outcome == "refused":
         yield Evaluation(f"toolvet.{note.blocked}", 0.0, "fail", redact_text(note.why)[:_MOST_WORDS])
-    elif note.outcome not in ("refused", "validated"):
+    elif note.outcome not in OWN_OUTCOMES:
         yield Evaluation("toolvet.arguments", 1.0, "pass")
-    if note.verdict is not None:
+    if note.verdict is not None and note.outcome not in OWN_OUTCOMES:
         why = "; ".join(note.verdict.issues or note.verdict.evidence)
         yield Evaluation(
             "toolvet.result", note.verdict.confidence / 100, _label(note.verdict), redact_text(why)[:_MOST_WORDS]
