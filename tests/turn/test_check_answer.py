@@ -53,8 +53,12 @@ def test_a_verdict_lists_the_calls_that_failed_also_where_the_answer_says_so() -
     missing, down = failed("get_order", "Order 7 not found"), failed("send_mail", "connect ECONNREFUSED 10.0.0.7:25")
     honest = check_answer("There is no order 7; please check the number.", calls=[missing])
     assert honest.signals == ()
-    assert honest.failed_calls == (CallFailure(tool="get_order", state=State.NOT_FOUND, retry=Retry.FIX_ARGUMENTS),)
-    assert honest.to_dict()["failedCalls"] == [{"tool": "get_order", "state": "not_found", "retry": "fix_arguments"}]
+    assert honest.failed_calls == (
+        CallFailure(tool="get_order", state=State.NOT_FOUND, error_code="NOT_FOUND", retry=Retry.FIX_ARGUMENTS),
+    )
+    assert honest.to_dict()["failedCalls"] == [
+        {"tool": "get_order", "state": "not_found", "error_code": "NOT_FOUND", "retry": "fix_arguments"}
+    ]
     both = check_answer("I sent the mail about order 7.", calls=[missing, down])
     assert [call.state for call in both.failed_calls] == [State.NOT_FOUND, State.UNREACHABLE]
 

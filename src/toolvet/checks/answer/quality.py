@@ -83,12 +83,13 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
 class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn that did not do what was asked, and that no later call made good.
 
-    `state` and `retry` are those of `check_result`: what went wrong, and what helps. Both are None where that is not
-    known, as for a call that never returned. `tool` is the tool's name.
+    `state`, `error_code` and `retry` are those of `check_result`: what went wrong, its code, and what helps. They are
+    None where that is not known, as for a call that never returned. `tool` is the tool's name.
     """
 
     tool: str
     state: State | None = None
+    error_code: str | None = None
     retry: Retry | None = None
 
     def to_dict(self) -> dict[str, object]:

@@ -60,7 +60,12 @@ class FailedCalls:
     def open_calls(self) -> tuple[CallFailure, ...]:
         """The calls that failed, as the verdict lists them."""
         return tuple(
-            CallFailure(tool=each.call.name, state=each.state, retry=None if each.state is None else each.state.retry)
+            CallFailure(
+                tool=each.call.name,
+                state=each.state,
+                error_code=each.error_code,
+                retry=None if each.state is None else each.state.retry,
+            )
             for each in self._open
         )
 

@@ -41,6 +41,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+    error_code: str | None = None
+    """Its code."""
 
     @property
     def failed(self) -> bool:
@@ -68,7 +70,7 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
         words = _words(failure_sentence(response) or call.result)
-        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state)
+        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state, verdict.error_code)
     return CallOutcome(call, CallStatus.DONE, "")
 
 
