@@ -214,13 +214,13 @@ def test_the_log_has_the_message_but_not_the_secret(caplog: pytest.LogCaptureFix
 
 
 def test_what_does_not_answer_is_unavailable_and_its_address_stays_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    silent: list[tuple[Exception, str]] = [
+    for error, code in (
         (TimeoutError("10.0.0.7 timed out"), "TIMEOUT"),
         (ConnectionRefusedError(111, "10.0.0.7"), "UNREACHABLE"),
-    ]
-    for error, code in silent:
+    ):
         found = raising(error)
         assert (found["data"]["error_code"], found["data"]["error_type"]) == (code, "unavailable")
+        assert check_envelope(found) == ()
         assert "10.0.0.7" not in str(found)
         assert "10.0.0.7" in caplog.text
 

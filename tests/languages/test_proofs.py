@@ -1,6 +1,7 @@
 """The proofs of all phrases of all languages. `make phrases LANG=de` runs those of one language alone."""
 
 import os
+import re
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -13,20 +14,20 @@ from toolvet.checks.answer.read import counts, find
 from toolvet.matching import Hit, Pattern, PatternSet
 from toolvet.matching.phrasebook import FileT, PhraseSource, failed_proofs, faulty_patterns
 from toolvet.prose import frame, masks
-from toolvet.turn.grounding import phrases as claims
+from toolvet.turn.grounding import extent, phrases as claims
 from toolvet.turn.grounding.claims import said
 
 FOLDER = Path(toolvet.languages.__path__[0])
 LANGUAGES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__")
 # Set by `make phrases LANG=…`: then nothing is compiled but the phrases of this language.
 ONLY = os.environ.get("TOOLVET_LANGUAGE", "")
-FILES = {"words", "claims", "frames", *SignalType} - {SignalType.EMPTY_RESPONSE}
+FILES = {"words", "claims", "frames", "extent", *SignalType} - {SignalType.EMPTY_RESPONSE}
 
 
 @pytest.mark.parametrize("language", [ONLY] if ONLY else LANGUAGES)
 def test_every_phrase_of_a_language_keeps_its_proofs(language: str) -> None:
     assert language in LANGUAGES, f"there is no folder src/toolvet/languages/{language}; there are {LANGUAGES}"
-    failures = [*_of_answers(language), *_of_claims(language), *_of_frames(language)]
+    failures = [*_of_answers(language), *_of_claims(language), *_of_frames(language), *_of_extents(language)]
     if failures:
         pytest.fail("\n".join(failures), pytrace=False)
 
@@ -76,6 +77,18 @@ def _of_frames(language: str) -> Iterator[str]:
             return any(hit.id == f"{number}" for hit in found(text))
 
         yield from failed_proofs(source, is_found)
+
+
+def _of_extents(language: str) -> Iterator[str]:
+    sources = extent.read_sources(language)
+    if not (yield from _faults(sources)):
+        return
+    for source in sources:
+
+        def is_said(number: int, text: str, source: PhraseSource[extent.ExtentFile] = source) -> bool:
+            return re.search(source.file.phrase[number].match, text, re.IGNORECASE) is not None
+
+        yield from failed_proofs(source, is_said)
 
 
 def _faults(sources: list[PhraseSource[FileT]]) -> Generator[str, None, bool]:

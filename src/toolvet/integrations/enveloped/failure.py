@@ -20,10 +20,16 @@ error."""
 
 _LOG: Final = logging.getLogger("toolvet.enveloped")
 _LONGEST_MESSAGE: Final = 1000
-_OUTAGES: Final[tuple[tuple[type[Exception], State, str], ...]] = (
-    (TimeoutError, State.TIMEOUT, "The service, or one that it needs, did not answer in time"),
-    (ConnectionError, State.UNREACHABLE, "The service, or one that it needs, did not answer"),
-)
+# What an exception that says nothing to a caller still tells: that what the tool needs did not answer.
+_STATES: Final[Mapping[type[Exception], State]] = {
+    TimeoutError: State.TIMEOUT,
+    ConnectionError: State.UNREACHABLE,
+}
+_PROBLEMS: Final[Mapping[State, str]] = {
+    State.TIMEOUT: "The service, or one that it needs, did not answer in time",
+    State.UNREACHABLE: "A service that this one needs cannot be reached",
+    State.INTERNAL: "An internal error occurred",
+}
 _RETRY: Final = "Please try again. If the problem persists, contact support and give the reference."
 
 
@@ -62,13 +68,10 @@ def internal_failure(error: Exception, tool: str) -> Envelope:
     reference = uuid.uuid4().hex[:12]
     trace = redact_text("".join(traceback.format_exception(error)).rstrip())
     _LOG.error("%s failed, reference %s\n%s", tool, reference, trace)
-    state, problem = next(
-        ((state, problem) for kind, state, problem in _OUTAGES if isinstance(error, kind)),
-        (State.INTERNAL, "An internal error occurred"),
-    )
+    state = next((state for kind, state in _STATES.items() if isinstance(error, kind)), State.INTERNAL)
     cause = cause_of(state)
     return error_response(
-        f"{problem} (reference {reference})",
+        f"{_PROBLEMS[state]} (reference {reference})",
         error_code=cause.error_code,
         error_type=cause.error_type,
         remediation=_RETRY,

@@ -15,6 +15,7 @@ say instead (`against`).
 4. `mentions` reads the values of the answer: the numbers 8841 and 59.90. `evidence` and `figures` have those of the
    calls and of the question, and what follows from them (`arithmetic`, `spans`, units). `values` compares: 8841 is an
    argument; 59.90 is in no result and follows from none. It weighs, as it differs from 49.90 by one digit (`slips`).
+5. `extent` finds answers that take a part for the whole: a page of orders for all of them.
 
     claimed_without_call  0.7   "I've sent the email"  against: only get_order was called
     unsupported_number    0.35  "59.90"                against: not in the results of get_order; there it is 49.9
@@ -27,6 +28,7 @@ from toolvet.checks.answer import CallFailure, FailureSignal
 from toolvet.turn.grounding.call import ToolCall, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
+from toolvet.turn.grounding.extent import overstated
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
 from toolvet.turn.grounding.outcome import outcome_of
 from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport
@@ -85,6 +87,7 @@ def _compared(
     found = ClaimSupport(outcomes).unfounded(text, words, admits=admits)
     if not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
+    found += overstated(text, outcomes)
     if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
         found += unsupported(text, Evidence(outcomes, question))
     ordered = sorted(found, key=lambda signal: signal.position or 0)

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from toolvet.causes import ErrorKind, State
-from toolvet.checks.result import check_result, failure_sentence
+from toolvet.checks.result import ResultMetadata, check_result, failure_sentence
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.call import ToolCall, Unknown
@@ -43,6 +43,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """What went wrong, as `check_result` says."""
     error_code: str | None = None
     """Its code."""
+    metadata: ResultMetadata | None = None
+    """What its result consists of, where `check_result` judged it."""
 
     @property
     def failed(self) -> bool:
@@ -70,8 +72,16 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
         words = _words(failure_sentence(response) or call.result)
-        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state, verdict.error_code)
-    return CallOutcome(call, CallStatus.DONE, "")
+        return CallOutcome(
+            call,
+            CallStatus.FAILED,
+            words,
+            rejected,
+            verdict.state,
+            error_code=verdict.error_code,
+            metadata=verdict.metadata,
+        )
+    return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata)
 
 
 def as_response(result: object) -> object:

@@ -1,0 +1,314 @@
+"""Answers that take a part for the whole: a page for the list, its sum for the total.
+
+    calls    list_orders returned 8 orders, `"pagination": {"has_more": true, "total_count": 200}`
+    answer   There are 8 orders in total.
+
+A result says that it is a part by the `meta` of an envelope (`check_result` reads it), by the members that paging APIs
+have (`extent.toml`), or in words ("Showing 1-8 of 200"). What a later call of the same tool completed is no part any
+more. An answer that says in any words that there is more is never flagged. The words of the answer are in
+`languages/<language>/extent.toml`.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final, Literal, cast
+
+import msgspec
+
+from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.discover.toml import read_toml
+from toolvet.matching.phrase import Phrase, PhraseFile
+from toolvet.matching.phrasebook import PhraseSource, read_languages
+from toolvet.schema.json_value import count, elements, is_array, is_object, members, number
+from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, as_response, texts_of, written
+
+PART_AS_WHOLE: Final = "part_as_whole"
+_WEIGHT: Final = 0.5
+_DEEPEST: Final = 5
+_MOST_VISITED: Final = 20_000
+_MOST_TEXT: Final = 4_000_000
+_LONGEST_WORDS: Final = 20_000
+_LONGEST_ANSWER: Final = 50_000
+_FEWEST: Final = 2
+_CENT: Final = 0.005
+
+
+class ExtentPhrase(Phrase, frozen=True, kw_only=True):
+    """One entry of `extent.toml` of a language: the answer says that this is all, how much it is, or that more exists.
+
+    A phrase of the kind `total` has a group `n`, the number.
+    """
+
+    kind: Literal["whole", "total", "part"]
+
+
+class ExtentFile(PhraseFile[ExtentPhrase], frozen=True, kw_only=True):
+    """`extent.toml` of one language."""
+
+
+class PartText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a result says in words that it is a part; with proofs."""
+
+    match: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class PartTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `extent.toml` beside this file."""
+
+    more: frozenset[str]
+    next: frozenset[str]
+    totals: frozenset[str]
+    doubtful_totals: frozenset[str]
+    paging: frozenset[str]
+    text: tuple[PartText, ...]
+
+
+class PartialResult(msgspec.Struct, frozen=True):
+    """A result that holds a part.
+
+    It shows so many items (`shown`, the lengths of its lists) of `total` (None where it does not say), and says that it
+    is a part in the words `said`; `sums` are the totals of its columns.
+    """
+
+    tool: str
+    shown: frozenset[int]
+    total: int | None
+    said: str
+    sums: tuple[float, ...] = ()
+
+    def quoted(self) -> str:
+        """What the result says, for a reader."""
+        most = max(self.shown, default=0)
+        part = f"{most} of {self.total}" if self.total is not None and most else "a part"
+        return f"{self.tool or 'a call'} returned {part} ({self.said})"
+
+
+def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
+    """At most one signal: the answer calls a part the whole, or its count or sum the total."""
+    parts = partial_results(outcomes)
+    if not parts:
+        return []
+    read = text[:_LONGEST_ANSWER]
+    words = _words()
+    if any(pattern.search(read) for pattern in words["part"]):
+        return []
+    for pattern in words["whole"]:
+        found = pattern.search(read)
+        if found is not None:
+            return [_signal(text, found, parts[0])]
+    for pattern in words["total"]:
+        for found in pattern.finditer(read):
+            part = _taken_for_total(found["n"], parts)
+            if part is not None:
+                return [_signal(text, found, part)]
+    return []
+
+
+def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> PartialResult | None:
+    """The part whose count or sum this number is, unless it is how much there is."""
+    values = set(_values(written_number))
+    if any(part.total in values for part in parts):
+        return None
+    for part in parts:
+        if values & part.shown or any(
+            math.isclose(value, each, abs_tol=_CENT) for value in values for each in part.sums
+        ):
+            return part
+    return None
+
+
+def _values(digits: str) -> Iterator[float]:
+    """What a number may be that is written with commas and points: 1,234.50 or 1.234,50."""
+    plain = digits.strip(" ,.")
+    for group, point in ((",", "."), (".", ",")):
+        try:
+            yield float(plain.replace(group, "").replace(point, "."))
+        except ValueError:
+            continue
+
+
+def _signal(text: str, found: re.Match[str], part: PartialResult) -> FailureSignal:
+    start = found.start()
+    return FailureSignal(
+        type=SignalType.HALLUCINATION_RISK,
+        evidence=found[0],
+        weight=_WEIGHT,
+        position=start,
+        context=text[max(0, start - 40) : found.end() + 40],
+        label=PART_AS_WHOLE,
+        source="calls",
+        against=part.quoted(),
+    )
+
+
+def partial_results(outcomes: Sequence[CallOutcome]) -> list[PartialResult]:
+    """The results of a turn that are a part, without those that a later call completed."""
+    found: list[PartialResult] = []
+    for place, outcome in enumerate(outcomes):
+        if outcome.ending is not CallStatus.DONE:
+            continue
+        part = _part_of(outcome)
+        if part is not None and not _completed(outcome, outcomes[place + 1 :]):
+            found.append(part)
+    return found
+
+
+def _completed(outcome: CallOutcome, later: Sequence[CallOutcome]) -> bool:
+    """Whether a later call fetched more: another page of the same tool, or what was left out, by its id."""
+    if any(other.call.name == outcome.call.name and other.ending is CallStatus.DONE for other in later):
+        return True
+    dropped = outcome.metadata.dropped_content_ids[:_MOST_VISITED] if outcome.metadata is not None else ()
+    if not dropped or not later:
+        return False
+    sent = "\n".join(written(other.call.arguments) for other in later)
+    return any(id_ in sent for id_ in dropped)
+
+
+def _part_of(outcome: CallOutcome) -> PartialResult | None:
+    about = outcome.metadata
+    walk = _PartWalk()
+    payload = _payload(outcome)
+    walk.read(payload)
+    said, total = "", walk.total
+    if about is not None:
+        paging = about.pagination or {}
+        listed = count(paging.get("total_count"))
+        total = listed if listed is not None else total
+        if about.content_fidelity not in (None, "full"):
+            said = f"content_fidelity: {about.content_fidelity}"
+        elif about.dropped_content_ids:
+            said = f"{len(about.dropped_content_ids)} items were left out"
+        elif paging.get("has_more") is True or (isinstance(paging.get("cursor"), str) and paging.get("cursor")):
+            said = "pagination: there is a next page"
+    said = said or walk.said or _said_in_words(outcome, walk)
+    total = walk.total if total is None else total
+    shown = frozenset(each for each in walk.shown if each >= _FEWEST)
+    if not said and total is not None and shown and total > max(shown):
+        said = f"there are {total}"
+    if not said or (total is not None and total in shown):
+        return None
+    return PartialResult(outcome.call.name, shown, total, said, tuple(walk.sums()))
+
+
+def _payload(outcome: CallOutcome) -> object:
+    """The JSON of a result: its structured content, or its text where that is JSON."""
+    response = as_response(outcome.call.result)
+    structured = members(response).get("structuredContent")
+    if structured is not None:
+        return structured
+    decoded: list[object] = []
+    for text in texts_of(outcome.call.result):
+        if len(text) <= _MOST_TEXT and text.lstrip()[:1] in ("{", "["):
+            try:
+                decoded.append(cast("object", msgspec.json.decode(text)))
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                continue
+    return decoded[0] if len(decoded) == 1 else decoded
+
+
+def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
+    """The words in which a result says that it is a part; what they say of the total is kept."""
+    for text in texts_of(outcome.call.result)[:_FEWEST]:
+        for pattern in _texts():
+            found = pattern.search(text[:_LONGEST_WORDS]) or pattern.search(text[-_LONGEST_WORDS:])
+            if found is not None:
+                told = found.groupdict()
+                total, last = told.get("total"), told.get("last")
+                walk.total = int(total.replace(",", "")) if total and walk.total is None else walk.total
+                walk.shown |= {int(last.replace(",", ""))} if last else set()
+                return " ".join(found[0].split())
+    return ""
+
+
+class _PartWalk:
+    """Goes through a payload, and keeps how long its lists are and what it says of a next page."""
+
+    def __init__(self) -> None:
+        self.shown: set[int] = set()
+        self.total: int | None = None
+        self.said = ""
+        self._columns: dict[str, float] = {}
+        self._left = _MOST_VISITED
+
+    def read(self, value: object, depth: int = 0) -> None:
+        """One value and what is in it."""
+        self._left -= 1
+        if self._left < 0 or depth > _DEEPEST:
+            return
+        if is_array(value):
+            if value and is_object(value[0]):
+                self.shown.add(len(value))
+                self._add_columns(value, depth)
+            elif value:
+                self.shown.add(len(value))
+        elif is_object(value):
+            self._read_members(value)
+            for key, item in value.items():
+                # What an envelope says of itself is no payload; `check_result` read it.
+                if (is_object(item) or is_array(item)) and not (key == "meta" and "success" in value):
+                    self.read(item, depth + 1)
+
+    def sums(self) -> Iterator[float]:
+        """The totals of the columns of its lists."""
+        return (total for total in self._columns.values() if math.isfinite(total) and total)
+
+    def _add_columns(self, rows: Sequence[object], depth: int) -> None:
+        totals: dict[str, float] = {}
+        for row in elements(rows)[:_MOST_VISITED]:
+            for key, value in members(row).items():
+                found = number(value)
+                if found is not None and abs(found) < 1e300:
+                    totals[key] = totals.get(key, 0.0) + found
+        self._columns.update({f"{depth}:{key}": total for key, total in totals.items()})
+
+    def _read_members(self, body: Mapping[str, object]) -> None:
+        table = part_table()
+        plain = {_plain(name): value for name, value in body.items()}
+        if not any(is_array(value) or is_object(value) for value in body.values()):
+            # A record of its own: `truncated` and `total` are facts about it. Paging blocks say so by their names.
+            plain = {name: value for name, value in plain.items() if name in table.next or name in table.totals} | (
+                plain if len(table.paging & plain.keys()) >= _FEWEST else {}
+            )
+        for name, value in plain.items():
+            goes_on = name in table.next and ((isinstance(value, str) and value.strip()) or number(value) is not None)
+            if (name in table.more and value is True) or goes_on:
+                self.said = self.said or f"{name}: {'true' if value is True else 'there is a next page'}"
+            listed = count(value)
+            if listed is not None and (
+                name in table.totals or (name in table.doubtful_totals and not table.paging.isdisjoint(plain))
+            ):
+                self.total = listed if self.total is None else max(self.total, listed)
+
+
+def _plain(name: object) -> str:
+    return str(name).lower().replace("_", "").replace("-", "")
+
+
+@cache
+def part_table() -> PartTable:
+    """How results say that they hold a part."""
+    return read_toml("toolvet.turn.grounding", "extent.toml", PartTable)
+
+
+@cache
+def _texts() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(each.match, re.IGNORECASE) for each in part_table().text)
+
+
+def read_sources(language: str | None = None) -> list[PhraseSource[ExtentFile]]:
+    """The extent files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    return read_languages(("extent.toml",), ExtentFile, language)
+
+
+@cache
+def _words() -> dict[str, tuple[re.Pattern[str], ...]]:
+    """The patterns of all languages, by kind; compiled for the first answer to a result that is a part."""
+    phrases = [phrase for source in read_sources() for phrase in source.file.phrase]
+    return {
+        kind: tuple(re.compile(phrase.match, re.IGNORECASE) for phrase in phrases if phrase.kind == kind)
+        for kind in ("whole", "total", "part")
+    }
