@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 
-from toolvet.causes.table import Cause, ErrorCode, ErrorKind, State, causes
+from toolvet.causes.table import Cause, ErrorCode, ErrorKind, State, causes, stops
 
 _INTRO = """# What can go wrong with a call
 
@@ -40,6 +40,14 @@ answer leaves the question open and keeps its signal.
 | state | an honest answer | signals taken back |
 |---|---|---|
 """
+_STOPPED = """
+## What the proxy's own answers are
+
+Where the proxy answers in place of a tool ([when it does](proxy.md#the-proxys-own-answers)), the cause is known:
+
+| why | state |
+|---|---|
+"""
 
 
 def render_causes_page() -> str:
@@ -56,6 +64,7 @@ def render_causes_page() -> str:
         for state, cause in rows.items()
         if cause.kind is ErrorKind.BUSINESS
     ]
+    lines += [_STOPPED.rstrip("\n"), *(f"| `{stop}` | `{state}` |" for stop, state in stops().items())]
     return "\n".join(lines) + "\n"
 
 

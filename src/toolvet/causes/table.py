@@ -247,6 +247,11 @@ def found_nothing() -> Honesty:
     return _table().found_nothing
 
 
+def stops() -> Mapping[str, State]:
+    """The cause of each answer that toolvet gives in place of a tool, by what it was stopped for."""
+    return _table().stopped
+
+
 def state_of_stop(stop: str) -> State:
     """What went wrong where toolvet answers in place of a tool: `arguments`, `limits`, `unanswered` and others.
 

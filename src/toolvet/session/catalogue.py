@@ -5,16 +5,13 @@ showing a list to another caller (MCP 2026-07-28, caching), so never share it be
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal
 
 from toolvet.checks.capability import Announcement, announcement, misannounced
 from toolvet.meta import SERVER_INFO_KEY
 from toolvet.schema import Schema, compiled
 from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
-
-if TYPE_CHECKING:
-    from toolvet.session.enveloped import EnvelopeForm
 
 _MOST_TOOLS: Final = 100_000
 # The official SDK sends 0 by default, and reading the list before each call would double the calls.
@@ -49,7 +46,7 @@ class KnownTool:
         self._promises: bool | None = None
         self.is_reported = False
         # How its results so far carry envelopes; None where none did.
-        self.envelopes: EnvelopeForm | None = None
+        self.envelopes: Literal["json", "prose"] | None = None
 
     @property
     def schema(self) -> Schema:

@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolvet.causes import State, cause_of
+from toolvet.checks.arguments import ArgumentReport
+from toolvet.errors import EnvelopeError
 from toolvet.meta import MCP_META_PREFIX, META_PREFIX
 from toolvet.schema import compiled
 from toolvet.schema.json_value import elements, members
+from toolvet.session.catalogue import Catalogue
+from toolvet.session.pending import PendingCall
 
 if TYPE_CHECKING:
-    from toolvet.checks.arguments import ArgumentReport
     from toolvet.envelope import Envelope
 
 Contract: TypeAlias = Literal["v1", "v2"]
@@ -30,6 +33,41 @@ _CAPABILITIES_KEY: Final = f"{MCP_META_PREFIX}clientCapabilities"
 _MEMBERS: Final = frozenset({"success", "data", "error", "meta"})
 _VERSION: Final = "response-v2"
 _CONTRACTS: Final[Mapping[str, Contract]] = {"v1": "v1", "v2": "v2"}
+
+
+def in_shape_of_others(
+    call: PendingCall,
+    result: Mapping[str, object],
+    catalogue: Catalogue,
+    *,
+    text: str,
+    state: State | None,
+    report: ArgumentReport | None = None,
+    form: EnvelopeForm | None = None,
+) -> Mapping[str, object]:
+    """Return `result`, an error of our own, as it is or with an envelope in it: as the tool's other results are.
+
+    Args:
+        call: The call that it answers.
+        result: The error as a plain tool result.
+        catalogue: What is known of the tool and of the client.
+        text: What went wrong.
+        state: The cause.
+        report: What is wrong with the arguments, where they are refused.
+        form: How the envelope is carried; None: as in the tool's other results.
+    """
+    tool = catalogue.tools.get(call.tool)
+    contract = wanted_contract(call.meta, catalogue.client_capabilities)
+    schema = None if tool is None else tool.definition.get("outputSchema")
+    known = None if tool is None else tool.envelopes
+    if contract != "v2" and known is None and not asks_for_envelopes(schema):
+        return result
+    try:
+        envelope = _failure(text, state, call.trace_id, report)
+    except EnvelopeError:
+        # A text that no envelope can hold; the plain result says the same.
+        return result
+    return _put_envelope(result, envelope, schema, form=form or known or "json", contract=contract or "v2")
 
 
 def wanted_contract(meta: Mapping[str, object], capabilities: object = None) -> Contract | None:
@@ -73,9 +111,7 @@ def asks_for_envelopes(output_schema: object) -> bool:
     return all(name in required for name in _MEMBERS)
 
 
-def failure_envelope(
-    text: str, state: State | None, trace_id: str, report: "ArgumentReport | None" = None
-) -> "Envelope":
+def _failure(text: str, state: State | None, trace_id: str, report: ArgumentReport | None = None) -> "Envelope":
     """Return the envelope of a failure with this text; with a report it names the fields that are wrong."""
     # Loaded only when a tool answers in envelopes: the builders take milliseconds to load.
     from toolvet.envelope import FieldError, error_response, validation_error  # noqa: PLC0415
@@ -96,11 +132,11 @@ def failure_envelope(
     )
 
 
-def in_envelope(
+def _put_envelope(
     result: Mapping[str, object],
     envelope: "Envelope",
-    *,
     output_schema: object,
+    *,
     form: EnvelopeForm,
     contract: Contract,
 ) -> dict[str, object]:

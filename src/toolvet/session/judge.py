@@ -9,8 +9,8 @@ from toolvet.causes import Retry
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
-from toolvet.session.catalogue import KnownTool
-from toolvet.session.enveloped import envelope_form
+from toolvet.session.catalogue import Catalogue, KnownTool
+from toolvet.session.enveloped import envelope_form, in_shape_of_others
 from toolvet.session.own_answer import judge_own_answer, stopped_verdict
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
@@ -42,19 +42,21 @@ class _JudgedResult(msgspec.Struct, frozen=True):
 
 _NOTHING: Final = _JudgedResult("success")
 _UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
+# What every envelope has somewhere: a look at the bytes spares most results a closer one.
+_CONTRACT: Final = b"response-v2"
 _ANY: Final = msgspec.json.Decoder()
 
 
 def judge_result(
-    call: PendingCall, tool: KnownTool | None, message: Result, breaker: Breaker, check: ResultCheck
+    call: PendingCall, tool: KnownTool | None, message: Result, catalogue: Catalogue, check: ResultCheck
 ) -> JudgedReply:
     """Judge a result as the policy of its call says. `tool` is None where the tool is not known."""
     found = _inspect(call, tool, message, check)
-    _count(call, tool, found, breaker)
+    _count(call, tool, found, catalogue.breaker)
     data = message.raw
     changed: tuple[Change, ...] = ()
     if found.blocked or call.repaired is not None or call.wants_notes:
-        data, changed = _change(call, message, found)
+        data, changed = _change(call, message, found, catalogue)
     outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
     return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))
 
@@ -124,7 +126,7 @@ def end_call(
         call.tool,
         call.era,
         outcome,
-        verdict=found.verdict,
+        found.verdict,
         unjudged=found.unjudged,
         issues=call.issues,
         repaired=call.repaired,
@@ -159,7 +161,7 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
     result = _decode(message)
     if not is_object(result):
         return _JudgedResult("unreadable", result, unjudged="the result is no object")
-    if tool is not None and tool.envelopes is None:
+    if tool is not None and tool.envelopes is None and _CONTRACT in message.raw:
         tool.envelopes = envelope_form(result)
     kind = result.get("resultType")
     if kind == "input_required":
@@ -232,7 +234,9 @@ def _count(call: PendingCall, tool: KnownTool | None, found: _JudgedResult, brea
         breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
 
 
-def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[bytes, tuple[Change, ...]]:
+def _change(
+    call: PendingCall, message: Result, found: _JudgedResult, catalogue: Catalogue
+) -> tuple[bytes, tuple[Change, ...]]:
     """Add and replace what the policy says. Returns the message, the very same bytes if unchanged, and the changes."""
     notes: dict[str, object] = {}
     if call.repaired is not None:
@@ -250,7 +254,7 @@ def _change(call: PendingCall, message: Result, found: _JudgedResult) -> tuple[b
     reply = split_members(message.raw)
     result = member(reply, "result")
     if found.blocked is not None:
-        changed += _block(call, result, found)
+        changed += _block(call, result, found, catalogue)
     result["_meta"] = raw({**member(result, "_meta"), **notes})
     reply["result"] = raw(result)
     return encode_members(reply), tuple(changed)
@@ -263,7 +267,7 @@ def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:
     return {**found.verdict.to_dict(), "trace_id": trace_id}
 
 
-def _block(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change]:
+def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:
     """Replace in `result` what must not pass; the text of a result that only breaks its schema stays.
 
     Returns the members that were changed.
@@ -282,6 +286,12 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult) -> list[Change
     else:
         lead = f"Output validation error: '{call.tool}' sent no usable result: {found.why}."
     kept = elements(members(found.result).get("content")) if found.blocked == "output_schema" else ()
-    result["content"] = raw([{"type": "text", "text": lead}, *kept])
+    plain = {"content": [{"type": "text", "text": lead}, *kept]}
+    state = None if verdict is None else verdict.state
+    # The text that stays is beside the envelope, and not replaced by it.
+    made = in_shape_of_others(call, plain, catalogue, text=lead, state=state, form="prose" if kept else None)
     had = result.pop("structuredContent", None) is not None
-    return ["is_error", "content", "structured_content"] if had else ["is_error", "content"]
+    for name, value in made.items():
+        result[name] = raw({**member(result, name), **members(value)} if name == "_meta" else value)
+    has = had or "structuredContent" in made
+    return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]

@@ -57,7 +57,11 @@ class PendingCall(msgspec.Struct):
     @property
     def wants_notes(self) -> bool:
         """Whether the result gets members of ours in its `_meta`, whatever is found in it."""
-        return self.wants_verdict or self.wants_trace
+        if self.policy.verdict == "always":
+            return True
+        meta = self.meta
+        # Most calls have neither key, and every call comes by here.
+        return (VERDICT_KEY in meta or TRACE_KEY in meta) and (self.wants_verdict or self.wants_trace)
 
     @property
     def wants_verdict(self) -> bool:

@@ -6,11 +6,10 @@ from typing import Final, NamedTuple
 from toolvet.causes import State
 from toolvet.checks.arguments import ArgumentReport
 from toolvet.checks.capability import EXTENSION_ID, ValidationReply
-from toolvet.checks.result import ResultCheck, ResultVerdict
-from toolvet.errors import EnvelopeError
+from toolvet.checks.result import ResultCheck
 from toolvet.schema.json_value import elements, members
 from toolvet.session.catalogue import Catalogue
-from toolvet.session.enveloped import asks_for_envelopes, failure_envelope, in_envelope, wanted_contract
+from toolvet.session.enveloped import in_shape_of_others
 from toolvet.session.judge import JudgedReply, end_own, own_notes
 from toolvet.session.own_answer import judge_own_answer
 from toolvet.session.pending import PendingCall
@@ -38,30 +37,12 @@ def answer_refusal(call: PendingCall, refused: CallRefusal, catalogue: Catalogue
     verdict = judge_own_answer(
         refused.reason, refused.why, tool=call.tool, result=refused.result, check=check, state=refused.state
     )
-    result = _enveloped(call, refused, verdict, catalogue)
+    result = in_shape_of_others(
+        call, refused.result, catalogue, text=_text_of(refused.result), state=verdict.state, report=refused.report
+    )
     data = encode_own_result(call, result, catalogue.stamp, own_notes(call, verdict))
     note = end_own(call, "refused", verdict, blocked=refused.reason, why=refused.why, size=len(data))
     return JudgedReply(data, note)
-
-
-def _enveloped(
-    call: PendingCall, refused: CallRefusal, verdict: ResultVerdict, catalogue: Catalogue
-) -> Mapping[str, object]:
-    """Return the result of a refusal: as an envelope where the tool's results are, or the client wants it."""
-    tool = catalogue.tools.get(call.tool)
-    contract = wanted_contract(call.meta, catalogue.client_capabilities)
-    schema = None if tool is None else tool.definition.get("outputSchema")
-    form = None if tool is None else tool.envelopes
-    if contract != "v2" and form is None and not asks_for_envelopes(schema):
-        return refused.result
-    try:
-        envelope = failure_envelope(_text_of(refused.result), verdict.state, call.trace_id, refused.report)
-        return in_envelope(
-            refused.result, envelope, output_schema=schema, form=form or "json", contract=contract or "v2"
-        )
-    except EnvelopeError:
-        # A text that no envelope can hold; the plain refusal says the same.
-        return refused.result
 
 
 def encode_own_result(

@@ -326,9 +326,7 @@ class Session:
     def _judge(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         catalogue = self._catalogue
         if isinstance(message, Result):
-            judged = judge_result(
-                call, catalogue.tools.get(call.tool), message, catalogue.breaker, self._policies.check
-            )
+            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._policies.check)
         elif isinstance(message, ErrorReply):
             judged = judge_error(call, message, catalogue.breaker, self._policies.check)
         else:

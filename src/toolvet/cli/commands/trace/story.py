@@ -132,7 +132,7 @@ def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Ite
     if words == ["fully_working"]:
         return
     said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
-    for each in said[:_MOST_LINES]:
+    for each in [each for each in said if each != detail.get("why")][:_MOST_LINES]:
         yield _line("", f"- {each}")
 
 
