@@ -12,6 +12,7 @@ from toolvet.checks.answer import (
     AnswerQuality as AnswerQuality,
     CallFailure as CallFailure,
     FailureSignal as FailureSignal,
+    PartialCall as PartialCall,
     QualitySummary as QualitySummary,
     SignalType as SignalType,
 )

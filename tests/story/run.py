@@ -29,7 +29,8 @@ ENVELOPE_KEY: Final = f"{META_PREFIX}envelope"
 BOOK: Final = "calls.db"
 NOTHING: Final = "-"
 
-_OF_A_CALL: Final = ("state", "error_code", "retry")
+# What the verdict on an answer says of a call: of one that failed, and of one that brought a part.
+_OF_A_CALL: Final = (("state", "content_fidelity"), ("error_code", "warning_code"), ("retry",))
 Sends = Literal["traceparent", "trace", "nothing"]
 
 
@@ -244,9 +245,10 @@ def of_verdict(name: str, verdict: Mapping[str, Any], trace: object) -> Station:
 
 
 def of_answer(name: str, quality: AnswerQuality) -> Station:
-    """The verdict on an answer, which lists the calls that failed."""
+    """The verdict on an answer, which lists the calls that failed and those that brought a part."""
     document: Any = quality.to_dict()
-    word, code, retry = (said(*(call.get(key) for call in document.get("failedCalls", ()))) for key in _OF_A_CALL)
+    calls = [*document.get("failedCalls", ()), *document.get("partialCalls", ())]
+    word, code, retry = (said(*(call.get(key) for call in calls for key in keys)) for keys in _OF_A_CALL)
     return Station(name, word, code, retry, said(document.get("trace_id")))
 
 

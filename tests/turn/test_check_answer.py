@@ -10,12 +10,14 @@ from toolvet import (
     AnswerQuality,
     CallFailure,
     FailureSignal,
+    PartialCall,
     Retry,
     SignalType,
     State,
     best_answer,
     check_answer,
     check_answers,
+    fit_response,
     quality_summary,
     regeneration_advice,
 )
@@ -74,6 +76,23 @@ def test_no_failed_calls_without_calls_after_a_success_or_where_a_later_call_mad
 def test_of_a_call_that_never_returned_only_the_name_is_known() -> None:
     quality = check_answer("I could not look it up.", calls=[{"name": "get_order", "arguments": {}, "result": None}])
     assert [call.to_dict() for call in quality.failed_calls] == [{"tool": "get_order"}]
+
+
+def test_a_verdict_lists_the_calls_that_brought_a_part_until_a_later_call_completes_it() -> None:
+    cut = fit_response({"orders": [{"id": f"A-{number}"} for number in range(200)]}, 600).to_dict()
+    part = {"name": "list_orders", "arguments": {}, "result": {"structuredContent": cut}}
+    quality = check_answer("These are the first orders; there are more.", calls=[part])
+    assert quality.signals == ()
+    assert quality.partial_calls == (
+        PartialCall(tool="list_orders", content_fidelity="partial", warning_code="CONTENT_TRUNCATED"),
+    )
+    assert quality.to_dict()["partialCalls"] == [
+        {"tool": "list_orders", "content_fidelity": "partial", "warning_code": "CONTENT_TRUNCATED"}
+    ]
+    rest = {"name": "list_orders", "arguments": {"page": 2}, "result": "A-199"}
+    assert check_answer("These are all the orders there are.", calls=[part, rest]).partial_calls == ()
+    whole = {"name": "list_orders", "arguments": {}, "result": {"structuredContent": {**cut, "meta": {}}}}
+    assert check_answer("These are the orders that there are.", calls=[whole]).partial_calls == ()
 
 
 def test_signals_that_are_added_leave_the_failed_calls() -> None:

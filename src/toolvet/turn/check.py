@@ -13,6 +13,7 @@ from toolvet.checks.answer import (
     BadOption,
     CallFailure,
     FailureSignal,
+    PartialCall,
     QualitySummary,
     custom_patterns as read_custom_patterns,
     own_rules,
@@ -118,15 +119,17 @@ class AnswerCheck:
             finish_reason=finish_reason,
         )
         failed: tuple[CallFailure, ...] = ()
+        partial: tuple[PartialCall, ...] = ()
         if calls is not None:
             # Loaded only when calls are given: claims and values take milliseconds to load.
             from toolvet.turn.grounding import with_calls  # noqa: PLC0415
 
-            signals, failed = with_calls(text, calls, question, signals)
+            kept, found, failed, partial = with_calls(text, calls, question, signals)
+            signals = [*kept, *found]
         quality = self.verdict_on(text, signals) if signals else CLEAN
-        if not failed and trace is None:
+        if not failed and not partial and trace is None:
             return quality
-        return msgspec.structs.replace(quality, failed_calls=failed, trace_id=trace)
+        return msgspec.structs.replace(quality, failed_calls=failed, partial_calls=partial, trace_id=trace)
 
     def verdict_on(self, text: str, signals: Sequence[FailureSignal]) -> AnswerQuality:
         """Return the verdict that `signals` of `text` give under these options."""

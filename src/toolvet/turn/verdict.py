@@ -85,4 +85,6 @@ def add_signals(
     if not more:
         return quality
     weighed = verdict([*quality.signals, *more], threshold=checked_threshold(None, strict=mode == "strict"))
-    return msgspec.structs.replace(weighed, failed_calls=quality.failed_calls, trace_id=quality.trace_id)
+    return msgspec.structs.replace(
+        weighed, failed_calls=quality.failed_calls, partial_calls=quality.partial_calls, trace_id=quality.trace_id
+    )

@@ -98,15 +98,33 @@ class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in found.items() if value is not None}
 
 
+class PartialCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call of the turn whose envelope says that it holds only a part, and that no later call completed.
+
+    `content_fidelity` is the envelope's word for it (`partial`, `summary`, `reference_only`), `warning_code` the code
+    of its first warning that has one.
+    """
+
+    tool: str
+    content_fidelity: str
+    warning_code: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form; what is unknown is left out."""
+        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value is not None}
+
+
 class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     """How good an answer is.
 
     `score` is 1 minus what the signals cost, not below 0. `signals` are sorted by weight, then position. `reason` says
     in a sentence why the answer should or need not be looked at, and `feedback` what to change (None where nothing).
-    `failed_calls` are the calls of the turn that failed, whether the answer says so or not; without any the JSON form
-    leaves the member out. `assessment_confidence` (0 to 1) is how likely there is a fault, or without signals that
-    there is none (`toolvet.checks.answer.certainty`). `action` is what to do next: `use` for an answer that is not
-    escalated, else the action of its gravest signal. `trace_id` is the id of the answer's turn, where it was given.
+    `failed_calls` are the calls of the turn that failed, `partial_calls` those that brought only a part, whether the
+    answer says so or not; the JSON form leaves them out where there are none. `assessment_confidence` (0 to 1) is how
+    likely there is a fault, or without signals that there is none (`toolvet.checks.answer.certainty`). `action` is what
+    to do next: `use` for an answer that is not escalated, else the action of its gravest signal. `trace_id` is the id
+    of the answer's turn, where it was given.
     """
 
     score: float
@@ -115,6 +133,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     assessment_confidence: float
     failed_calls: tuple[CallFailure, ...] = ()
+    partial_calls: tuple[PartialCall, ...] = ()
     feedback: str | None = None
     action: Action = Action.USE
     trace_id: str | None = None
@@ -127,6 +146,7 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
             "shouldEscalate": self.should_escalate,
             "reason": self.reason,
             **({"failedCalls": [call.to_dict() for call in self.failed_calls]} if self.failed_calls else {}),
+            **({"partialCalls": [call.to_dict() for call in self.partial_calls]} if self.partial_calls else {}),
             "assessmentConfidence": self.assessment_confidence,
             "action": self.action.value,
         }

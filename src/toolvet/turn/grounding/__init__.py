@@ -24,18 +24,18 @@ say instead (`against`).
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolvet.checks.answer import CallFailure, FailureSignal
+from toolvet.checks.answer import CallFailure, FailureSignal, PartialCall
 from toolvet.turn.grounding.call import ToolCall, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
-from toolvet.turn.grounding.extent import overstated
+from toolvet.turn.grounding.extent import cut_calls, overstated
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
 from toolvet.turn.grounding.outcome import outcome_of
 from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport
 from toolvet.turn.grounding.values import unsupported
 from toolvet.turn.grounding.vocabulary import TurnVocabulary
 
-__all__ = ["ToolCall", "ground", "with_calls"]
+__all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
 
 
 def ground(
@@ -54,32 +54,25 @@ def ground(
             conversation with their system prompt and earlier turns; what the assistant said in them counts for nothing.
         signals: The signals of the text alone. An answer that reports a failure does not keep silent about one.
     """
-    return _compared(text, calls, question, signals).found
+    return with_calls(text, calls, question, signals).found
 
 
-def with_calls(
-    text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
-) -> tuple[list[FailureSignal], tuple[CallFailure, ...]]:
-    """Return the signals of an answer beside the calls of its turn, and the calls that failed.
-
-    The signals are those of its text (`signals`) and those of `ground`; the ones are missing that honestly report what
-    the calls say.
-    """
-    compared = _compared(text, calls, question, signals)
-    return [*compared.kept, *compared.found], compared.failed
-
-
-class _Compared(NamedTuple):
-    """The signals of the text that stay, those that the calls give, and the calls that failed."""
+class ComparedAnswer(NamedTuple):
+    """The signals of the text that stay, those that the calls give, and the calls that failed or brought a part."""
 
     kept: list[FailureSignal]
     found: list[FailureSignal]
     failed: tuple[CallFailure, ...]
+    partial: tuple[PartialCall, ...]
 
 
-def _compared(
+def with_calls(
     text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
-) -> _Compared:
+) -> ComparedAnswer:
+    """Compare an answer with the calls of its turn.
+
+    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say.
+    """
     outcomes = [outcome_of(call) for call in read_calls(calls)]
     words = said(text, words=TurnVocabulary(outcomes))
     admits = reports_failure(words, signals)
@@ -91,4 +84,4 @@ def _compared(
     if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
         found += unsupported(text, Evidence(outcomes, question))
     ordered = sorted(found, key=lambda signal: signal.position or 0)
-    return _Compared(failures.kept(signals), ordered, failures.open_calls)
+    return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))
