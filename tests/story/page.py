@@ -25,12 +25,14 @@ Each table has a row for each station:
 - the **proxy's verdict**, in `_meta["dev.toolvet/verdict"]` of the result;
 - the **client's verdict**: `check_result` of the result that arrived;
 - the row of the proxy's **record**;
-- the verdicts on both **answers**: `check_answer`, whose `failed_calls` say which calls failed, and how.
+- the verdicts on both **answers**: `check_answer`, whose `failed_calls` and `partial_calls` say what became of the calls.
 
 Its columns are the word for what went wrong (`state`), the code, what helps (`retry`) and the id of the turn. What a
 station says itself is written as `code`. What is in *italics* is looked up in [the table of causes](causes.md) under
-its type and code, because an envelope has no `state`. A dash means that the station says nothing. Ids, times and
-references to the server's log differ from run to run: `trace-1` is the id of the first turn, and `…` is a reference.
+its type and code, because an envelope has no `state`. Of a success that is not whole the word is its
+`content_fidelity`, and the code that of its warning. A dash means that nothing is said, by the station or the table.
+Ids, times and references to the server's log differ from run to run: `trace-1` is the id of the first turn, and `…` is
+a reference.
 
 | incident | word | code | retry | an honest answer |
 |---|---|---|---|---|
@@ -123,9 +125,9 @@ def _received(number: int, one: Told) -> Iterator[str]:
         document = json.loads(json.dumps(one.envelope))
         for key in _VARIES:
             document["meta"].pop(key, None)
-        if "request_id" in document["meta"]:
+        if document["meta"].get("request_id") == one.answers[0].trace_id:
             document["meta"]["request_id"] = f"trace-{number}"
-        flag = "true" if one.result.get("isError") else "not set"
+        flag = "true" if one.result.get("isError") else "false"
         yield "```json"
         yield _REFERENCE.sub("…", json.dumps(_shorten(document), ensure_ascii=False, indent=2))
         yield "```"

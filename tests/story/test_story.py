@@ -39,6 +39,14 @@ def test_every_station_has_the_words_of_the_table_of_causes(told: dict[str, Told
         assert said == (state.value, cause.error_code, cause.retry or NOTHING), station.name
 
 
+def test_of_a_list_that_is_cut_every_station_has_the_words_of_the_envelope(told: dict[str, Told]) -> None:
+    one = told["truncated-list"]
+    assert one.envelope["meta"]["content_fidelity"] == "partial"
+    for station in one.stations:
+        said = (station.word.text, station.code.text, station.retry.text)
+        assert said == ("partial", "CONTENT_TRUNCATED", NOTHING), station.name
+
+
 @pytest.mark.parametrize("incident", IDS)
 def test_every_station_has_the_same_id(told: dict[str, Told], incident: str) -> None:
     ids = {station.name: station.id.text for station in told[incident].stations}
