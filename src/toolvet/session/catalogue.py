@@ -14,6 +14,7 @@ from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
 
 _MOST_TOOLS: Final = 100_000
+_LOOKS: Final = 10
 # The official SDK sends 0 by default, and reading the list before each call would double the calls.
 _LEAST_LIFETIME_MS: Final = 30_000
 _MOST_ABSENT: Final = 1024
@@ -34,6 +35,7 @@ class KnownTool:
         "is_reported",
         "name",
         "read_only",
+        "unread_form",
         "without_output_schema",
     )
 
@@ -45,8 +47,10 @@ class KnownTool:
         self._schema: Schema | None = None
         self._promises: bool | None = None
         self.is_reported = False
-        # How its results so far carry envelopes; None where none did.
+        # How its results carry envelopes; None where none did so far.
         self.envelopes: Literal["json", "prose"] | None = None
+        # So many more results are looked at for that: a tool that began without envelopes mostly goes on without.
+        self.unread_form = _LOOKS
 
     @property
     def schema(self) -> Schema:
@@ -69,6 +73,11 @@ class KnownTool:
         """Why calls of this tool pass unchecked, in a sentence; None if they are checked."""
         problem = self.schema.problem
         return None if problem is None else f"The inputSchema of '{self.name}' cannot be used: {problem.message}"
+
+    def note_form(self, form: Literal["json", "prose"] | None) -> None:
+        """Note how a result carried an envelope, None where it had none."""
+        self.envelopes = form
+        self.unread_form = 0 if form is not None else self.unread_form - 1
 
     def is_mirrored(self, argument: str) -> bool:
         """Whether HTTP clients repeat this argument in a header (`x-mcp-header`), which a repair cannot change."""

@@ -42,8 +42,6 @@ class _JudgedResult(msgspec.Struct, frozen=True):
 
 _NOTHING: Final = _JudgedResult("success")
 _UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
-# What every envelope has somewhere: a look at the bytes spares most results a closer one.
-_CONTRACT: Final = b"response-v2"
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -161,8 +159,8 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
     result = _decode(message)
     if not is_object(result):
         return _JudgedResult("unreadable", result, unjudged="the result is no object")
-    if tool is not None and tool.envelopes is None and _CONTRACT in message.raw:
-        tool.envelopes = envelope_form(result)
+    if tool is not None and tool.unread_form:
+        tool.note_form(envelope_form(result))
     kind = result.get("resultType")
     if kind == "input_required":
         return _JudgedResult("input_required", result)

@@ -1,0 +1,82 @@
+"""A turn through the real proxy: one id in the answers, the envelopes, the record and the story."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.proxy.stdio_client import PROXY, RAW_SERVER, Client, Life
+
+from toolvet import check_answer, check_envelope
+from toolvet.store import record_answer
+from toolvet.store.turns import read_turn
+
+ROOT = Path(__file__).parent.parent.parent
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+ASKING = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01", "dev.toolvet/verdict": True}
+OPENING: dict[str, Any] = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
+
+@pytest.mark.parametrize("name", ["calls.db", "calls.jsonl"])
+def test_a_turn_with_a_server_of_envelopes(tmp_path: Path, name: str) -> None:
+    record = tmp_path / name
+    server = (sys.executable, str(ROOT / "examples" / "enveloped_server.py"), "mcpserver")
+    client = Client(*PROXY, *server, RECORD=str(record), SETTINGS='{"record": "calls"}')
+    try:
+        client.ask("initialize", 1, **OPENING)
+        client.send("notifications/initialized")
+        refused = client.ask("tools/call", 2, name="get_ship", arguments={"id": "ship-1"}, _meta=ASKING)["result"]
+        answered = client.ask("tools/call", 3, name="get_ship", arguments={"ship_id": "ship-1"}, _meta=ASKING)["result"]
+        missing = client.ask("tools/call", 4, name="get_ship", arguments={"ship_id": "ship-x"}, _meta=ASKING)["result"]
+        client.end()
+    finally:
+        client.close()
+    envelope = refused["structuredContent"]
+    assert check_envelope(envelope) == ()
+    assert json.loads(refused["content"][0]["text"]) == envelope
+    assert (envelope["data"]["error_code"], envelope["meta"]["request_id"]) == ("VALIDATION_ERROR", TRACE)
+    verdicts = [result["_meta"]["dev.toolvet/verdict"] for result in (refused, answered, missing)]
+    assert [verdict["state"] for verdict in verdicts] == ["invalid_input", None, "not_found"]
+    assert {verdict["trace_id"] for verdict in verdicts} == {TRACE}
+    said = "There is no ship-x in this harbour."
+    record_answer(record, check_answer(said, trace=TRACE), said)
+    turn = read_turn(record, TRACE[:8])
+    assert [call.outcome for call in turn.calls] == ["refused", "success", "tool_error"]
+    assert [call.state for call in turn.calls] == ["invalid_input", None, "not_found"]
+    assert turn.answers[0].text == said
+    told = subprocess.run(
+        [sys.executable, "-m", "toolvet", "trace", TRACE[:8], "--record", str(record)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=True,
+    ).stdout
+    places = [told.index(words) for words in ("refused by toolvet, not sent", "answered after", "failed after", said)]
+    assert places == sorted(places)
+
+
+def test_a_call_that_a_dead_server_leaves_open_has_a_verdict(tmp_path: Path) -> None:
+    life, record = Life(tmp_path), tmp_path / "calls.db"
+    client = Client(*PROXY, *RAW_SERVER, LIFE=str(life.path), RECORD=str(record))
+    try:
+        client.ask("tools/list", 0)
+        client.send("tools/call", 1, name="hold", arguments={}, _meta=ASKING)
+        client.send("kill", 2)
+        error = client.read()["error"]
+        assert client.process.wait() == 128 + signal.SIGKILL
+    finally:
+        client.close()
+        life.close()
+    verdict = error["data"]["dev.toolvet/verdict"]
+    assert (verdict["error_kind"], verdict["state"], verdict["retry"]) == ("tool_failure", "unavailable", "backoff")
+    assert (verdict["trace_id"], error["data"]["dev.toolvet/trace"]) == (TRACE, TRACE)
+    (call,) = read_turn(record, TRACE).calls
+    assert (call.outcome, call.state, call.detail["code"]) == ("protocol_error", "unavailable", -32603)
