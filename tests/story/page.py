@@ -25,7 +25,7 @@ Each table has a row for each station:
 - the **proxy's verdict**, in `_meta["dev.toolvet/verdict"]` of the result;
 - the **client's verdict**: `check_result` of the result that arrived;
 - the row of the proxy's **record**;
-- the verdicts on both **answers**: `check_answer`, whose `failed_calls` and `partial_calls` say what became of the calls.
+- the verdicts on both **answers**: `check_answer`, whose `failed_calls` and `partial_calls` say what became of calls.
 
 Its columns are the word for what went wrong (`state`), the code, what helps (`retry`) and the id of the turn. What a
 station says itself is written as `code`. What is in *italics* is looked up in [the table of causes](causes.md) under
