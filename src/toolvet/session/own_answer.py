@@ -32,9 +32,9 @@ _SAYS: Final[Mapping[Stop, str]] = {
     "limits": "Refused by toolvet, not sent to the server: the arguments are beyond a limit",
     "repeated": "Refused by toolvet, not sent to the server: the same call failed too often in a row",
     "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
-    "result": "Held back by toolvet: the server sent no usable result",
-    "output_schema": "Held back by toolvet: the structured content breaks the tool's outputSchema",
-    "large_result": "Held back by toolvet: the result is beyond a limit",
+    "result": "Held back by toolvet, because the server sent no usable result",
+    "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
+    "large_result": "Held back by toolvet, because the result is beyond a limit",
     "unanswered": "Answered by toolvet, because the server did not",
 }
 

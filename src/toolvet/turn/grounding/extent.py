@@ -19,12 +19,15 @@ import msgspec
 
 from toolvet.checks.answer import FailureSignal, PartialCall, SignalType
 from toolvet.discover.toml import read_toml
+from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
 from toolvet.matching.phrasebook import PhraseSource, read_languages
-from toolvet.schema.json_value import count, elements, is_array, is_object, members, number
+from toolvet.schema.json_value import count, is_array, is_object, members, number
 from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, as_response, texts_of, written
 
 PART_AS_WHOLE: Final = "part_as_whole"
+PART: Final = "part"
+WHOLE: Final = "whole"
 _WEIGHT: Final = 0.5
 _DEEPEST: Final = 5
 _MOST_VISITED: Final = 20_000
@@ -34,6 +37,7 @@ _LONGEST_ANSWER: Final = 50_000
 _FEWEST: Final = 2
 _CENT: Final = 0.005
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{1,60}(?=: )")
+_LARGEST: Final = 1e300
 
 
 class ExtentPhrase(Phrase, frozen=True, kw_only=True):
@@ -90,22 +94,20 @@ class PartialResult(msgspec.Struct, frozen=True):
 
 def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
     """At most one signal: the answer calls a part the whole, or its count or sum the total."""
-    parts = partial_results(outcomes)
-    if not parts:
-        return []
     read = text[:_LONGEST_ANSWER]
-    words = _words()
-    if any(pattern.search(read) for pattern in words["part"]):
+    # Most answers say nothing of how much there is: then no result is looked at.
+    said = _phrases().scan(read) if outcomes else []
+    kinds = {hit.id.partition("/")[0] for hit in said}
+    if not kinds or PART in kinds:
         return []
-    for pattern in words["whole"]:
-        found = pattern.search(read)
-        if found is not None:
-            return [_signal(text, found, parts[0])]
-    for pattern in words["total"]:
-        for found in pattern.finditer(read):
-            part = _taken_for_total(found["n"], parts)
-            if part is not None:
-                return [_signal(text, found, part)]
+    parts = partial_results(outcomes)
+    for hit in said if parts else ():
+        found = _phrases().patterns[hit.id].search(read, hit.start)
+        if found is None:
+            continue
+        part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
+        if part is not None:
+            return [_signal(text, found, part)]
     return []
 
 
@@ -251,7 +253,7 @@ class _PartWalk:
         self.shown: set[int] = set()
         self.total: int | None = None
         self.said = ""
-        self._columns: dict[str, float] = {}
+        self._rows: list[Sequence[object]] = []
         self._left = _MOST_VISITED
 
     def read(self, value: object, depth: int = 0) -> None:
@@ -262,7 +264,7 @@ class _PartWalk:
         if is_array(value):
             if value and is_object(value[0]):
                 self.shown.add(len(value))
-                self._add_columns(value, depth)
+                self._rows.append(value)
             elif value:
                 self.shown.add(len(value))
         elif is_object(value):
@@ -274,16 +276,14 @@ class _PartWalk:
 
     def sums(self) -> Iterator[float]:
         """The totals of the columns of its lists."""
-        return (total for total in self._columns.values() if math.isfinite(total) and total)
-
-    def _add_columns(self, rows: Sequence[object], depth: int) -> None:
-        totals: dict[str, float] = {}
-        for row in elements(rows)[:_MOST_VISITED]:
-            for key, value in members(row).items():
-                found = number(value)
-                if found is not None and abs(found) < 1e300:
-                    totals[key] = totals.get(key, 0.0) + found
-        self._columns.update({f"{depth}:{key}": total for key, total in totals.items()})
+        for rows in self._rows:
+            totals: dict[str, float] = {}
+            for row in rows[:_MOST_VISITED]:
+                for key, value in members(row).items():
+                    found = number(value)
+                    if found is not None and abs(found) < _LARGEST:
+                        totals[key] = totals.get(key, 0.0) + found
+            yield from (total for total in totals.values() if math.isfinite(total) and total)
 
     def _read_members(self, body: Mapping[str, object]) -> None:
         table = part_table()
@@ -324,11 +324,20 @@ def read_sources(language: str | None = None) -> list[PhraseSource[ExtentFile]]:
     return read_languages(("extent.toml",), ExtentFile, language)
 
 
+class ExtentPhrases:
+    """The phrases of all languages: looked for in one scan, and one by one for their groups."""
+
+    def __init__(self, sources: Sequence[PhraseSource[ExtentFile]]) -> None:
+        matches = {
+            f"{phrase.kind}/{source.folder}:{place}": phrase.match
+            for source in sources
+            for place, phrase in enumerate(source.file.phrase)
+        }
+        self.patterns = {name: re.compile(match, re.IGNORECASE) for name, match in matches.items()}
+        self.scan = PatternSet(Pattern(name, match) for name, match in matches.items()).scan
+
+
 @cache
-def _words() -> dict[str, tuple[re.Pattern[str], ...]]:
-    """The patterns of all languages, by kind; compiled for the first answer to a result that is a part."""
-    phrases = [phrase for source in read_sources() for phrase in source.file.phrase]
-    return {
-        kind: tuple(re.compile(phrase.match, re.IGNORECASE) for phrase in phrases if phrase.kind == kind)
-        for kind in ("whole", "total", "part")
-    }
+def _phrases() -> ExtentPhrases:
+    """Compiled for the first answer with calls."""
+    return ExtentPhrases(read_sources())
