@@ -52,7 +52,7 @@ BUSINESS = [
     ("Parser Error: syntax error at end of input", State.INVALID_INPUT),
     ("WRONGTYPE Operation against a key holding the wrong kind of value", State.INVALID_INPUT),
     ("ERR value is not an integer or out of range", State.INVALID_INPUT),
-    ("E11000 duplicate key error collection: shop.users index: email_1", State.INVALID_INPUT),
+    ("E11000 duplicate key error collection: shop.users index: email_1", State.CONFLICT),
     ('GraphQL error: Cannot query field "nam" on type "User". Did you mean "name"?', State.INVALID_INPUT),
     ("Only SELECT queries are allowed for read_query", State.INVALID_INPUT),
     ("Bad credentials", State.UNAUTHORIZED),

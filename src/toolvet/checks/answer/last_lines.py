@@ -46,6 +46,14 @@ _GOES_ON = frozenset(
 )
 # A remark in italics behind the last sentence: "Good night! *waves*".
 _STAGE = re.compile(r"[.!?\u2026]\s+\*[^*\n]+\*\Z")
+# A fence, a formula or a row above the last line belongs to no address.
+_NO_ADDRESS = (_FENCE, "\\", "$$", "|", "<")
+# Words of a sentence: so many of them are prose, even if some of it looks like code.
+_WORDS = re.compile(r"(?<![\w.(=/$\\<])[^\W\d_]{2,}(?=[ ,])")
+_MOST_WORDS_OF_CODE = 7
+# "adds memoization to `my_expe"
+_OPEN_SPAN = re.compile(r"\A(?:[^`]*`[^`]*`)*[^`]*(?<![^\s(])`[^`\s][^`]*\Z")
+_SPAN = re.compile(r"`[^`]*`|\$[^$]*\$|\\\(.*?\\\)")
 _VERSE_ENDS = frozenset(".,;:!?-\u2026\u2014\u2013")
 _SUFFIXES = re.compile(r"(?:'?s|e[sdr]|d|r|ly|ing|er|n|y|al|ic|en|e)\Z")
 _SHORT_WORD = re.compile(r"[^b-df-hj-np-tv-xz]")
@@ -107,7 +115,7 @@ class LastLines:
             or last == "\ufe0f"
             or self._closes(last)
             or (last == ";" and "\u0370" <= self._bare[-2:-1] <= "\u03ff")
-            or self._tail.endswith((_FENCE, "|", "</", "/>"))
+            or self._tail.endswith((_FENCE, "|", "</", "/>", "\\]", "$$"))
             or re.search(r"</?\w[^<>]*>\Z", self._line[-200:]) is not None
             or _LINK.search(self._line[-200:].rstrip(")]>*_`\"'")) is not None
             or self._known.without_marks.search(self._bare[-1]) is not None
@@ -145,7 +153,7 @@ class LastLines:
             or paragraph.count("“") > paragraph.count("”")
         ):
             return not self._looks_like_code()
-        if line.count("**") % 2:
+        if line.count("**") % 2 or _OPEN_SPAN.search(line) is not None:
             return True
         if self._tail[-1] == self._bare[-1]:
             if self._word.casefold() in known.dangling and " " in self._bare:
@@ -207,14 +215,20 @@ class LastLines:
         beside = self._lines[-2].strip()
         words = re.sub(r"[,!.*_]", "", above).casefold().strip()
         line = self._line.strip("*_\u2014\u2013- ")
-        first = line.split(" ", 1)[0].casefold()
+        names = line.split(" ")
+        first = names[0].casefold()
         return (
             words in self._known.sign_off
-            or (first in self._known.sign_off and " " in line)
-            or (0 < len(beside) <= _SHORT_LINE and not self._ends(beside) and not _is_heading(beside))
+            or (first in self._known.sign_off and len(names) > 1 and (len(names) < 5 or names[-1][:1].isupper()))
+            or (
+                0 < len(beside) <= _SHORT_LINE
+                and not beside.startswith(_NO_ADDRESS)
+                and not self._ends(beside)
+                and not _is_heading(beside)
+            )
             or self._line.lstrip().startswith(("\u2014", "\u2013", "-", "\u00a9", "~"))
             or (self._had_rule and self._is_title())
-            or line.isupper()
+            or (line.isupper() and (len(line) > 1 or above[-1:] == ":"))
         )
 
     def _is_verse(self) -> bool:
@@ -225,7 +239,9 @@ class LastLines:
                 break
             block.append(line)
         verses = block[1:7]
-        if len(verses) < 2 or any(len(each) > _PROSE or _ITEM.match(each) or _is_heading(each) for each in block[:7]):
+        if len(verses) < 2 or any(
+            len(each) > _PROSE or "\\" in each or _ITEM.match(each) or _is_heading(each) for each in block[:7]
+        ):
             return False
         unended = sum(not self._ends(each) for each in verses)
         lengths = sorted(len(each) for each in verses)
@@ -252,7 +268,10 @@ class LastLines:
         return len(line) > 2 and line[0] in "*_" and line[-1] == line[0]
 
     def _looks_like_code(self) -> bool:
-        return _CODE.search(self._line[-300:]) is not None
+        line = self._line[-300:]
+        return _CODE.search(line) is not None and (
+            line[-1] in ";{}" or len(_WORDS.findall(_SPAN.sub(" ", line))) <= _MOST_WORDS_OF_CODE
+        )
 
     def _siblings_end_alike(self) -> bool:
         """Whether other lines of the same kind end with the same character: a form with fields left blank."""

@@ -16,6 +16,7 @@ _ORDINAL = re.compile(r"[ \t>*]*(\d{1,3})\Z")
 _ORDERED = re.compile(r"[ \t>*]*(\d{1,3})[.)、][ \t*]")
 _CONTRACTED = re.compile(r"[^\W\d_]['\u2019]\Z")
 _INCHES = re.compile(r"\d\"")
+_POWER = re.compile(r"\$[^$]*[\^{}\\][^$]*\Z")
 _LABELS_LOOKED_AT = 12
 _ROWS_LOOKED_AT = 60
 _SHORT_LINE = 80
@@ -74,7 +75,10 @@ def opens_formula(tail: str, line: str) -> bool:
         return False
     if tail.count("$$") % 2 or tail.count("\\[") > tail.count("\\]") or tail.count("\\(") > tail.count("\\)"):
         return True
-    return "\\" in line and (line.count("$") % 2 == 1 or line.count("{") > line.count("}"))
+    if line.endswith("\\") and line[-2:-1] in (" ", "", "("):
+        return True
+    odd = line.count("$") % 2 == 1
+    return (odd and _POWER.search(line) is not None) or ("\\" in line and (odd or line.count("{") > line.count("}")))
 
 
 def opens_quotation(tail: str, line: str) -> bool:

@@ -17,9 +17,8 @@ _LONGEST_READ: Final = 2_000
 _SEGMENT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Where programs put the name of an error: a member of JSON, AWS's and Azure's sentences, a gRPC status. Each is looked
 # for only in a text that has the words before the colon: together they took 600 µs where nothing is found.
-_MEMBER: Final = (
-    r"'(?:code|error|error_?code|__type|reason|status|errcode|type)' ?: ?'(?:[\w.]{1,100}[#:/])?([A-Za-z]\w{2,60})'"
-)
+_KEYS: Final = r"code|error|error_?(?:code|id|type)|__type|reason|status|errcode|type"
+_MEMBER: Final = rf"'(?:{_KEYS})' ?: ?'(?:[\w.]{{1,100}}[#:/])?([A-Za-z]\w{{2,60}})'"
 _NAMES: Final = (
     ('"', re.compile(_MEMBER.replace("'", '"'))),
     ("'", re.compile(_MEMBER)),

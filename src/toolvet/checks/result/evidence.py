@@ -17,6 +17,7 @@ _MOST_QUOTED: Final = 80
 _MOST_SENT: Final = 10
 _STATUS: Final = re.compile(r"[45]\d\d")
 _PRINTS: Final = re.compile(r"\s*(?:print|console\.\w{3,5}|logg?er?\.\w{4,9}|echo|puts|printf|return)\b\s*\(?f?[\"'`]")
+_SAME_NOUN: Final = re.compile(r"[\w -]{1,24}")
 # A crash names where it was noticed, an internal error not even that; a refused connection is what happened.
 _VAGUER: Final = (State.CRASH, State.INTERNAL)
 
@@ -54,8 +55,20 @@ class FirstHits:
     """
 
     __slots__ = (
-        "_runs", "call", "callers", "first", "overriding", "own", "own_failure", "own_strong", "rate", "status", "text",
-        "veto", "veto_state",
+        "_alone_state",
+        "_runs",
+        "call",
+        "callers",
+        "first",
+        "overriding",
+        "own",
+        "own_failure",
+        "own_strong",
+        "rate",
+        "status",
+        "text",
+        "veto",
+        "veto_state",
     )  # fmt: skip
 
     def __init__(self, text: str, hits: Sequence[Hit], known: ResultPhrases, call: CallFacts) -> None:
@@ -70,6 +83,7 @@ class FirstHits:
         self.own: Hit | None = None
         self.own_strong: Hit | None = None
         self.own_failure: Hit | None = None
+        self._alone_state: State | None = None
         self._runs: frozenset[CallerText] | None = None
         self._sort(hits, known)
         self.status = self._status(self.first.get(Strength.HTTP))
@@ -93,7 +107,7 @@ class FirstHits:
                     strength, state = Strength.VETO, phrase.otherwise
             if strength is Strength.VETO and state is State.INTERNAL and self._is_in_code(hit):
                 continue
-            self.first.setdefault(strength, hit)
+            self._count(strength, hit, state)
             if strength is Strength.VETO:
                 # Of several signs of failure, the first of those that say most: what broke, before who noticed.
                 if phrase.decides:
@@ -103,6 +117,20 @@ class FirstHits:
                     self.veto, self.veto_state, rank = hit, state or State.UNKNOWN, own_rank
             elif state is State.RATE_LIMITED and strength is Strength.ALONE:
                 self.rate = self.rate or hit
+
+    def _count(self, strength: Strength, hit: Hit, state: State | None) -> None:
+        """The first hit of each strength counts: "Invalid API" ends before "Invalid API key", which says more."""
+        first = self.first.setdefault(strength, hit)
+        if (
+            first is not hit
+            and strength is Strength.ALONE
+            and state not in (None, State.INVALID_INPUT)
+            and self._alone_state is State.INVALID_INPUT
+            and _SAME_NOUN.fullmatch(self.text, first.end, hit.end) is not None
+        ):
+            self.first[strength] = first = hit
+        if first is hit and strength is Strength.ALONE:
+            self._alone_state = state
 
     def _is_in_code(self, hit: Hit) -> bool:
         """Whether the words are in a line of code that would print them: nobody has said them yet."""

@@ -17,7 +17,7 @@ _SQL: Final = re.compile(
     re.IGNORECASE,
 )
 # "US" is the code of a country, `print(1)` is code.
-_CODE: Final = re.compile(r"[\n(=;{|]|\w\s+-\w|^\s*(?:import|return|select|match)\s", re.IGNORECASE)
+_CODE: Final = re.compile(r"[\n(=;{|<>]|\w\s+-\w|^\s*(?:import|return|select|match)\s", re.IGNORECASE)
 _SEGMENT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_DESCRIPTION: Final = 600
 _MOST_PARAMETERS: Final = 60
