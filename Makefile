@@ -94,7 +94,7 @@ story: $(VENV)/.test
 	$(BIN)/python -m tests.story.page > docs/story.md.new && mv docs/story.md.new docs/story.md
 
 bench: $(VENV)/.dev
-	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py calibration.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) .venv-* .live .conformance build dist report.html report.json

@@ -142,7 +142,7 @@ def page(folder: Path, judged: Mapping[str, list[Judged]]) -> Iterator[str]:
         yield from section(name, TASKS[name], cases)
     yield from against_calls(folder)
     yield from triage(folder)
-    yield from reliability_of_answers(folder)
+    yield from confidence(folder)
     yield from evasion(folder)
     yield from hallucination(folder)
     yield from model_tier()
@@ -338,47 +338,11 @@ def balanced(pairs: Sequence[tuple[bool, bool]]) -> float | None:
     return None if not all(of_kind) else sum(sum(each) / len(each) for each in of_kind) / 2
 
 
-def reliability_of_answers(folder: Path) -> Iterator[str]:
-    """What a confidence means: said beside true, each part judged by a table that was made without it."""
-    from benchmarks.calibration import assessed, expected_error, left_out, reliability  # noqa: PLC0415
+def confidence(folder: Path) -> Iterator[str]:
+    """What each published confidence means, beside what was true."""
+    from benchmarks.calibration.tables import section as calibrated  # noqa: PLC0415
 
-    found = list(assessed(folder))
-    published = left_out(found)
-    yield "## What a confidence means\n"
-    yield "`assessment_confidence` is the share of right assessments for the kind of the gravest signal. The table"
-    yield "behind it was made anew for each source without that source, and is held against it here. Without a signal"
-    yield "the documented 0.9 is said, which is less than was measured. `score` and `weight` are costs by definition,"
-    yield "not probabilities: a lower score means a larger share of bad answers.\n"
-    yield "| said | assessments | mean said | right |\n|---|---|---|---|"
-    for part in reliability(published):
-        yield f"| {part.low:.1f}\u2013{part.low + 0.1:.1f} | {part.verdicts} | {part.said:.3f} | {part.true:.3f} |"
-    measured = expected_error(left_out(found, clean=None))
-    published_error = expected_error(published)
-    yield f"\nExpected calibration error: {published_error:.3f}; with the measured share for answers"
-    yield f"without a signal instead of 0.9: {measured:.3f}. [Results](results.md) has that of `certainty`.\n"
-    yield "| score | answers | share with a fault |\n|---|---|---|"
-    for low, count, share in bad_by_score(folder):
-        yield f"| {low} | {count} | {percent(share)} |"
-    yield ""
-
-
-def bad_by_score(folder: Path) -> Iterator[tuple[str, int, float]]:
-    """How many answers with scores from here to there have the fault that their file asks for."""
-    from benchmarks.calibration import scored  # noqa: PLC0415
-
-    bins: dict[str, list[bool]] = {
-        "0\u20130.3": [],
-        "0.3\u20130.7": [],
-        "0.7\u20130.85": [],
-        "0.85\u20131": [],
-        "1": [],
-    }
-    limits = (0.3, 0.7, 0.85, 1.0)
-    for score, is_faulty in scored(folder):
-        bins[list(bins)[sum(score >= limit for limit in limits)]].append(is_faulty)
-    for name, part in bins.items():
-        if part:
-            yield name, len(part), sum(part) / len(part)
+    yield from calibrated(folder)
 
 
 def evasion(folder: Path) -> Iterator[str]:

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 import jsonschema_rs
 from benchmarks.accuracy import TASKS, Task
+from benchmarks.calibration.tables import figures, repair_figures
 
 from toolvet import SignalType, check_answer, check_arguments, check_result, valid_example
 from toolvet.turn.verdict import verdict
@@ -28,8 +29,12 @@ from toolvet.turn.verdict import verdict
 FLOORS: Final = Path(__file__).parent.parent / "accuracy-floors.json"
 ABOUT: Final = "about"  # The one key of the file that is not a task: a sentence for the reader.
 BETTER_UP: Final = frozenset(
-    ["f1", "recall", "precision", "accuracy", "balanced_accuracy", "three_way_macro_f1", "auc", "agree", "valid"]
+    [
+        *("f1", "recall", "precision", "accuracy", "balanced_accuracy", "three_way_macro_f1", "auc", "agree", "valid"),
+        "in_order",
+    ]
 )
+# An `ece` (calibration error) is in neither: it must stay below its ceiling, and moves a little with every better rule.
 BETTER_DOWN: Final = frozenset(["false_alarm_rate", "false_escalation_rate", "share"])
 LARGEST_TURN: Final = 400_000  # Characters of results: longer turns are left out, as they take minutes.
 WEIGHTY: Final = 0.25
@@ -348,6 +353,16 @@ def made_examples(data: Sequence[Row], folder: Path) -> dict[str, Any]:
     return figures
 
 
+def calibration(_data: Sequence[Row], folder: Path) -> dict[str, Any]:
+    """How far the probabilities about answers are from the truth, on parts left out."""
+    return figures(folder)
+
+
+def calibration_of_repairs(_data: Sequence[Row], folder: Path) -> dict[str, Any]:
+    """The same for repairs of broken calls."""
+    return repair_figures(folder)
+
+
 def validator(schema: Any) -> jsonschema_rs.Validator | None:
     """The engine itself, so that our examples are not judged by our own reading; None for a schema it does not take."""
     try:
@@ -381,6 +396,8 @@ SCORES: Final[Mapping[str, tuple[str, Callable[[Sequence[Row], Path], dict[str, 
     "tool_response": ("tool_response", results),
     "schema": ("schema_validation", schemas),
     "example": ("tool_schema", made_examples),
+    "calibration": ("good_answer", calibration),
+    "calibration of repairs": ("tool_schema", calibration_of_repairs),
 }
 
 

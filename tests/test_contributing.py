@@ -165,6 +165,15 @@ def commands(package: str, *before: str) -> Iterator[str]:
         yield from commands(folder.__name__, *words)
 
 
+def test_a_format_of_messages_has_a_conversation() -> None:
+    for name in map(name_of, modules("toolvet.messages.formats")):
+        path = TESTS / "messages" / "conversations" / f"{name}.json"
+        assert path.exists(), (
+            f"the format of messages {name!r} has no proof: add tests/messages/conversations/{name}.json "
+            "with the conversation that the files beside it have in theirs"
+        )
+
+
 def test_an_integration_has_a_test() -> None:
     files = [path.read_text(encoding="utf-8") for path in (TESTS / "integrations").glob("*.py")]
     files += [path.read_text(encoding="utf-8") for path in (TESTS / "turn").rglob("*.py")]

@@ -75,6 +75,11 @@ from toolvet.findings import (
     Finding as Finding,
     Severity as Severity,
 )
+from toolvet.messages import (
+    ToolCall as ToolCall,
+    Turn as Turn,
+    turns as turns,
+)
 from toolvet.schema import (
     InvalidExample as InvalidExample,
     Recovered as Recovered,
@@ -92,15 +97,17 @@ from toolvet.turn import (
     AnswerCheck as AnswerCheck,
     AnswerStream as AnswerStream,
     BestAnswer as BestAnswer,
+    CallVerdict as CallVerdict,
+    ConversationCheck as ConversationCheck,
+    ConversationVerdict as ConversationVerdict,
+    TurnVerdict as TurnVerdict,
     best_answer as best_answer,
     check_answer as check_answer,
     check_answers as check_answers,
+    check_conversation as check_conversation,
     quality_summary as quality_summary,
     regeneration_advice as regeneration_advice,
     vet_stream as vet_stream,
-)
-from toolvet.turn.grounding import (
-    ToolCall as ToolCall,
 )
 from toolvet.version import (
     __version__ as __version__,

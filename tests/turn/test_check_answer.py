@@ -175,6 +175,7 @@ def test_the_json_form_has_the_keys_of_the_document() -> None:
         "signals",
         "shouldEscalate",
         "reason",
+        "likelyGood",
         "assessmentConfidence",
         "action",
         "feedback",

@@ -6,8 +6,8 @@ from hypothesis import example, given, strategies as st
 from tests.examples import examples
 
 from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.messages import UNKNOWN, read_calls
 from toolvet.turn.grounding import ToolCall, ground
-from toolvet.turn.grounding.call import UNKNOWN, read_calls
 
 ORDER = ToolCall(
     "get_order",

@@ -23,6 +23,7 @@ MissingKind: TypeAlias = Literal["variable", "program", "folder", "host", "crede
 _SHORTEST: Final = 3  # Characters; a value this short is in a path by chance.
 _MOST_VALUES: Final = 200  # Values of a call that a path is compared with.
 _SYMBOLS: Final = re.compile(r"[^0-9a-z/]+")
+_QUOTES: Final = re.compile("['\"]")
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -71,7 +72,10 @@ def _comes_of_the_call(outage: Outage, call: ObservedCall) -> bool:
     parts = {stem for part in outage.subject.lower().split("/") for stem in (part, part.rpartition(".")[0])}
     for value in _scalars(call.arguments):
         plain = _SYMBOLS.sub("", value.lower().replace("\\", "/")).strip("/")
-        if value.lower() in parts - {""} or (len(plain) >= _SHORTEST and plain in path):
+        # A name with a quotation mark in it may have been cut there by who quoted it.
+        if {value.lower(), _QUOTES.split(value.lower())[0]} & (parts - {""}) or (
+            len(plain) >= _SHORTEST and plain in path
+        ):
             return True
     return False
 

@@ -77,12 +77,12 @@ _CONFIDENCE: Final = Term(
     title="How sure we are, 0 to 100",
     brief="how likely the tool works, judged by its answers; `toolvet explain confidence`",
     text=_paragraphs("""
-        Of a tool: the mean over its answers of how likely each shows a working tool, weighted by what the answer is
-        (fully working 1, partially working 0.7, connectivity only 0.3, an error 0.2, broken 0). A call without an
-        answer counts 0; an outage is left out.
+        Of a tool: the mean over its answers of the documented points for what each had or lacked, weighted by what the
+        answer is (fully working 1, partially working 0.7, connectivity only 0.3, an error 0.2, broken 0). A call
+        without an answer counts 0; an outage is left out. These are points, no probability.
 
         Of a finding: how sure we are that a person would agree. It is apart from the severity, which says how bad the
-        thing is if it is so.
+        thing is if it is so. docs/accuracy.md compares it with findings that were read.
     """),
 )
 

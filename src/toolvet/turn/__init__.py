@@ -15,6 +15,13 @@ if TYPE_CHECKING:
         check_answers,
         quality_summary,
     )
+    from toolvet.turn.conversation import (
+        CallVerdict,
+        ConversationCheck,
+        ConversationVerdict,
+        TurnVerdict,
+        check_conversation,
+    )
     from toolvet.turn.stream import AnswerStream, VettedStream, vet_stream
 
 __all__ = [
@@ -22,10 +29,15 @@ __all__ = [
     "AnswerOptions",
     "AnswerStream",
     "BestAnswer",
+    "CallVerdict",
+    "ConversationCheck",
+    "ConversationVerdict",
+    "TurnVerdict",
     "VettedStream",
     "best_answer",
     "check_answer",
     "check_answers",
+    "check_conversation",
     "quality_summary",
     "regeneration_advice",
     "vet_stream",
@@ -38,6 +50,7 @@ if not TYPE_CHECKING:  # A type checker knows the names above, and should compla
         {
             "advice": "regeneration_advice",
             "check": "AnswerCheck AnswerOptions BestAnswer best_answer check_answer check_answers quality_summary",
+            "conversation": "CallVerdict ConversationCheck ConversationVerdict TurnVerdict check_conversation",
             "stream": "AnswerStream VettedStream vet_stream",
         },
     )

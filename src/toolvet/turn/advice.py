@@ -40,7 +40,7 @@ def regeneration_advice(
 
 def _on_calls(calls: Sequence[object]) -> Iterator[str]:
     # Loaded only when calls are given (start-up time).
-    from toolvet.turn.grounding.call import read_calls  # noqa: PLC0415
+    from toolvet.messages import read_calls  # noqa: PLC0415
     from toolvet.turn.grounding.outcome import outcome_of  # noqa: PLC0415
 
     outcomes = [outcome_of(call) for call in read_calls(calls)]

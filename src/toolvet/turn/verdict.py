@@ -71,7 +71,7 @@ def verdict(
         signals=ordered,
         should_escalate=escalate,
         reason=reason(ordered, total, escalate=escalate),
-        assessment_confidence=certainty_of(ordered),
+        assessment_confidence=certainty_of([signal.certainty for signal in ordered]),
         feedback=feedback(ordered),
         action=action_of(ordered) if escalate else Action.USE,
     )

@@ -14,6 +14,7 @@ r"""Reads an answer: what its text alone says about how good it is. With the tur
     FailureSignal(type="low_confidence", label="incapable", evidence="I can't open", weight=0.4, position=15, …)
 """
 
+from toolvet.checks.answer.certainty import assessment_confidence
 from toolvet.checks.answer.custom import BadOption, CustomPatterns, custom_patterns
 from toolvet.checks.answer.own_rules import OwnRules, own_rules
 from toolvet.checks.answer.quality import (
@@ -24,7 +25,6 @@ from toolvet.checks.answer.quality import (
     PartialCall,
     QualitySummary,
     SignalType,
-    assessment_confidence,
     score,
 )
 from toolvet.checks.answer.read import read_answer

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from toolvet.causes import Retry, State
+from toolvet.checks.answer.certainty import good_share, signal_certainty
 
 
 class SignalType(StrEnum):
@@ -62,6 +63,7 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
     `evidence` are the words of the answer, `position` is where they begin (in characters of the original text; None
     where a signal has no place), and `context` is the text around them. `label` says more finely than `type` what it
     is, `against` quotes the other side where there is one (a tool's result), `language` is the one of the phrase.
+    `weight` is a cost. How likely the signal is right is its `certainty`.
     """
 
     type: SignalType
@@ -74,9 +76,14 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
     source: Source = "phrase"
     against: str | None = None
 
+    @property
+    def certainty(self) -> float | None:
+        """How likely (0 to 1) the answer has the fault that the signal says; None where that was never measured."""
+        return signal_certainty(self.type.value, self.label, self.source, self.weight)
+
     def to_dict(self) -> dict[str, object]:
         """The JSON form; what is unknown is left out."""
-        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        found = {name: getattr(self, name) for name in (*self.__struct_fields__, "certainty")}
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -122,9 +129,9 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     in a sentence why the answer should or need not be looked at, and `feedback` what to change (None where nothing).
     `failed_calls` are the calls of the turn that failed, `partial_calls` those that brought only a part, whether the
     answer says so or not; the JSON form leaves them out where there are none. `assessment_confidence` (0 to 1) is how
-    likely there is a fault, or without signals that there is none (`toolvet.checks.answer.certainty`). `action` is what
-    to do next: `use` for an answer that is not escalated, else the action of its gravest signal. `trace_id` is the id
-    of the answer's turn, where it was given.
+    likely the most certain of the signals is right, or 0.9 without signals. `likely_good` is the score read as a
+    probability. `action` is what to do next: `use` for an answer that is not escalated, else the action of its gravest
+    signal. `trace_id` is the id of the answer's turn, where it was given.
     """
 
     score: float
@@ -138,10 +145,16 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     action: Action = Action.USE
     trace_id: str | None = None
 
+    @property
+    def likely_good(self) -> float:
+        """How likely (0 to 1) the answer is good: the share of good answers among those with about this score."""
+        return good_share(self.score)
+
     def to_dict(self) -> dict[str, object]:
         """The JSON form, with the keys in camelCase, but `trace_id`; absent members are left out."""
         document: dict[str, object] = {
             "score": self.score,
+            "likelyGood": self.likely_good,
             "signals": [signal.to_dict() for signal in self.signals],
             "shouldEscalate": self.should_escalate,
             "reason": self.reason,
@@ -185,8 +198,3 @@ def score(signals: Iterable[FailureSignal], weights: Mapping[SignalType, float] 
             limits.get(signal.type, signal.type.weight), costs.get(signal.type, 0.0) + signal.weight
         )
     return max(0.0, round(1.0 - sum(costs.values()), 4))
-
-
-def assessment_confidence(signals: int) -> float:
-    """Return how sure (0 to 1) a verdict is that rests on so many signals, where no more is known of them."""
-    return (0.9, 0.85, 0.8, 0.75)[signals] if signals < 4 else 0.65

@@ -7,6 +7,7 @@ from toolvet.checks.arguments.received import holds_secret
 from toolvet.redact import REDACTED, redact
 from toolvet.schema import Repair, Schema, Violation, recover, repair
 from toolvet.schema.json_value import is_array, is_object, number, pointer_steps
+from toolvet.schema.repairs.certainty import StepKind, certainty_of
 from toolvet.schema.repairs.confidence import least
 
 _LONGEST: Final = 200
@@ -30,14 +31,16 @@ def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
     if found is None or not found.steps:
         return None
     value, steps, confidence = found.value, found.steps, found.confidence
+    certainty = certainty_of({StepKind.READ}, confidence)
     if not ready.is_valid(value):
         further = repair(ready.document, value)
         if further is None:
             return None
         value, steps = further.arguments, (*steps, *further.steps)
         confidence = least((confidence, further.confidence))
+        certainty = min(certainty, further.certainty)
     patch = ({"op": "replace", "path": "", "value": value},)
-    return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps)
+    return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps, certainty=certainty)
 
 
 def render_repair(found: Repair) -> dict[str, object]:
@@ -47,6 +50,7 @@ def render_repair(found: Repair) -> dict[str, object]:
         "arguments": arguments,
         "patch": [_mask_operation(operation) for operation in found.patch],
         "confidence": found.confidence,
+        "certainty": found.certainty,
         "steps": list(found.steps),
     }
     if arguments is not found.arguments:

@@ -1,7 +1,7 @@
 """How likely a verdict on whose fault an error was is right, by what it rests on.
 
 `certainty.toml` has the share of right verdicts for each ground, measured on errors from sources that were left out
-(`benchmarks/calibration.py` measures it again), and the counts behind the prior.
+(`benchmarks/calibration` measures it again), and the counts behind the prior.
 """
 
 from enum import StrEnum

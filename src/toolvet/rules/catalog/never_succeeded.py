@@ -44,7 +44,7 @@ def check_server(server: ServerSeen) -> Iterator[Finding]:
     for (name, words, number), *others in causes.values():
         if not others:
             many = f"All {number} valid calls were refused" if number > 1 else "The valid call was refused"
-            yield CARD.finding(message=f'{many}: "{words}"', evidence=words, tool=name)
+            yield CARD.finding(message=f'{many}: "{words}"', evidence=words, tool=name, confidence=80)
     if shared:
         shared.sort(key=len, reverse=True)
         parts = [

@@ -43,7 +43,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
     yield CARD.finding(
         message=f"A call that the schema allows failed: {form}{problem}",
         severity=Severity.WARNING if unclear else None,
-        confidence=60 if unclear else 90,
+        confidence=60 if unclear else 75,
         evidence=quote(words_of(call), 300) or show_answer(call.result),
         cause=cause_of(call) or "an error without words",
     )

@@ -64,7 +64,7 @@ def check_call(call: ObservedCall) -> Iterator[Finding]:
             message=f'The schema allows {given}, and the tool refuses it: "{quote(words, 120)}"',
             pointer=f"/{named.replace('~', '~0').replace('/', '~1')}",
             evidence=quote(words, 300),
-            confidence=60,
+            confidence=40,
             cause=cause_of(call),
         )
 

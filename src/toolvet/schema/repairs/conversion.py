@@ -136,6 +136,9 @@ def _as_list(value: object) -> Iterator[Guess]:
         if _SEPARATORS.search(value):
             yield Guess([value], "medium", 2)
             return
+        if meant(value, "null") is not None:
+            # "" and "null" in place of a list say that there is none, and are no item of it.
+            return
     elif is_object(value):
         listed = _from_indexed_object(value)
         if listed is not None:

@@ -299,6 +299,8 @@ def _remove_forbidden(mismatch: MemberMismatch) -> PathPatch | None:
     operations = [_remove((*mismatch.path, name), "the schema allows no such member") for name in present]
     empty = all(mismatch.value[name] is None for name in present)
     few: Confidence = "medium" if len(present) < 2 or len(present) * 2 <= len(mismatch.value) else "low"
+    if any(_significant_words(name) & _significant_words(other) for name in present for other in mismatch.absent):
+        few = "low"  # `input_pages` beside `pages`: perhaps another name, whose value would be lost.
     return mismatch.answer("high" if empty else few, *operations, cost=10 * len(operations)) if operations else None
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from toolvet.schema.compilation import compiled
 from toolvet.schema.json_value import is_array, is_object
+from toolvet.schema.repairs.certainty import certainty_of, kinds_of
 from toolvet.schema.repairs.confidence import Confidence
 from toolvet.schema.repairs.context import BudgetSpent, RepairContext
 from toolvet.schema.repairs.rounds import find_repair
@@ -18,13 +19,14 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     `patch` holds JSON Patch operations (RFC 6902) that turn the original into `arguments`; `steps` describes each of
     them in a sentence, without secrets and long values. `confidence` says how sure it is that this was meant: `high`
     where only the notation was wrong, `medium` where a likely reading was chosen, `low` where something is lost or
-    guessed.
+    guessed. `certainty` (0 to 1) is how often such repairs gave back what was meant, measured (`certainty`).
     """
 
     arguments: object
     patch: tuple[Mapping[str, object], ...]
     confidence: Confidence
     steps: tuple[str, ...]
+    certainty: float
 
 
 def repair(schema: object, value: object) -> Repair | None:
@@ -59,6 +61,7 @@ def repair(schema: object, value: object) -> Repair | None:
         patch=tuple(operation.as_patch() for operation in found.operations),
         confidence=found.confidence,
         steps=tuple(describe(operation) for operation in found.operations),
+        certainty=certainty_of(kinds_of(found.operations), found.confidence),
     )
 
 

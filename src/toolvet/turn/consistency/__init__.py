@@ -4,7 +4,8 @@ The model is any object with the one method of `Embedder`; `toolvet.integrations
 locally. Without a model the results say that this part is off.
 """
 
-from toolvet.turn.consistency.contradiction import Consistency, Contradiction, Turn, contradictions
+from toolvet.messages import Turn
+from toolvet.turn.consistency.contradiction import Consistency, Contradiction, contradictions
 from toolvet.turn.consistency.embedder import Embedder, State
 from toolvet.turn.consistency.relevance import Relevance, off_topic
 from toolvet.turn.verdict import add_signals

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.messages import Turn
 from toolvet.turn.consistency.embedder import OFF, Embedder, EmbedderFailed, State, Vector, embed, similarity
 from toolvet.turn.consistency.polarity import one_negated, yes_and_no
 from toolvet.turn.consistency.sentences import Sentence, sentences
@@ -28,13 +29,6 @@ _PROSE = re.compile(r"[.!?。\uff01\uff1f।؟]\Z")
 
 Kind = Literal["numbers", "names", "yes_no", "negation"]
 _WEIGHTS: dict[Kind, float] = {"numbers": 0.6, "names": 0.6, "yes_no": 0.6, "negation": 0.5}
-
-
-class Turn(msgspec.Struct, frozen=True):
-    """What was asked, and what was answered."""
-
-    question: str
-    answer: str
 
 
 class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,9 +73,9 @@ def contradictions(
 ) -> Consistency:
     """Where answers to the same question disagree: in numbers, names, yes and no, or by a negation.
 
-    `turns` in the order of the conversation, as `Turn` or (question, answer); the last 200 count. Questions ask the
-    same from a similarity of `same_question` on. What changes with time ("How late is it?") changes rightly: leave such
-    turns out. Never raises for what the texts hold or the model does.
+    `turns` in the order of the conversation, as `toolvet.Turn` or (question, answer); the last 200 count. Questions ask
+    the same from a similarity of `same_question` on. What changes with time ("How late is it?") changes rightly: leave
+    such turns out. Never raises for what the texts hold or the model does.
     """
     if embedder is None:
         return Consistency(state="off", reason=OFF)
@@ -130,14 +124,17 @@ def _same_values(one: str, two: str) -> bool:
 
 
 def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Sentence, Sentence] | None:
-    before, now = sentences(earlier.answer), sentences(later.answer)
+    before, now = sentences(earlier.answer or ""), sentences(later.answer or "")
     if not before or not now:
         return None
     if yes_and_no(before[0].text, now[0].text):
         return "yes_no", before[0], now[0]
     vectors = embed(embedder, [_bare(sentence.text) for sentence in (*before, *now)])
     asked = {word.lower().removesuffix("s") for word in _WORD.findall(earlier.question + " " + later.question)}
-    said_before, said_now = _numbers_and_names(earlier.answer, asked), _numbers_and_names(later.answer, asked)
+    said_before, said_now = (
+        _numbers_and_names(earlier.answer or "", asked),
+        _numbers_and_names(later.answer or "", asked),
+    )
     # Two short answers are about one thing; of long ones only sentences that differ in nothing but the value are.
     brief = len(before) <= _BRIEF and len(now) <= _BRIEF
     for says, vector in zip(now, vectors[len(before) :], strict=True):

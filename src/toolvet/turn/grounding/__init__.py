@@ -6,8 +6,8 @@ say instead (`against`).
     answer   I've sent the email. Your order 8841 comes to $59.90.
     calls    get_order(id="8841") returned {"total": 49.9}
 
-1. `call` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its tool can do, by
-   its name. Here: `get_order` succeeded, and only reads.
+1. `toolvet.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its tool
+   can do, by its name. Here: `get_order` succeeded, and only reads.
 2. `claims` finds claims of actions (`phrases`, from `toolvet.languages`, and `vocabulary`, from the tools): "I've sent
    the email", of the family `send`. `support` looks for a call that did it: there is none.
 3. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from toolvet.checks.answer import CallFailure, FailureSignal, PartialCall
-from toolvet.turn.grounding.call import ToolCall, read_calls
+from toolvet.messages import ToolCall, earlier_calls, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.extent import cut_calls, overstated
@@ -74,14 +74,17 @@ def with_calls(
     Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say.
     """
     outcomes = [outcome_of(call) for call in read_calls(calls)]
-    words = said(text, words=TurnVocabulary(outcomes))
+    # What earlier turns brought bears out what this one says; that it failed was their matter.
+    before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+    every = [*before, *outcomes] if before else outcomes
+    words = said(text, words=TurnVocabulary(every))
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
-    found = ClaimSupport(outcomes).unfounded(text, words, admits=admits)
+    found = ClaimSupport(every).unfounded(text, words, admits=admits)
     if not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
     found += overstated(text, outcomes)
-    if outcomes and not (admits and all(outcome.failed for outcome in outcomes)):
-        found += unsupported(text, Evidence(outcomes, question))
+    if every and not (admits and all(outcome.failed for outcome in every)):
+        found += unsupported(text, Evidence(every, question))
     ordered = sorted(found, key=lambda signal: signal.position or 0)
     return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))

@@ -8,6 +8,7 @@ from typing import cast
 
 import msgspec
 
+from toolvet.messages import Unknown, words_of_others
 from toolvet.schema.json_value import elements, is_array, is_object, number
 from toolvet.turn.grounding.dates import Date, dates_in, times_in, zoned_neighbours
 from toolvet.turn.grounding.figures import Figures
@@ -25,9 +26,6 @@ _LARGEST = 10**300
 _LONGEST_NUMBER = 40
 _MOST_LOOKS = 50
 _SHORT = 20
-_MOST_MESSAGES = 2_000
-_DEEPEST_BLOCK = 3
-_ANSWERS = ("assistant", "model")
 _GAPS = re.compile(r"\\{1,4}[nrt]|\s+")
 _DIGITS = re.compile(r"[0-9]")
 
@@ -37,7 +35,7 @@ class Evidence:
 
     def __init__(self, outcomes: Sequence[CallOutcome], question: str | Sequence[object] | None) -> None:
         self.outcomes = outcomes
-        self._question = asked(question)
+        self._question = words_of_others(question)
         self.asked = bool(self._question)
 
     @cached_property
@@ -64,7 +62,9 @@ class Evidence:
         """Whether it holds what cannot be read here (images, sound), or nothing, or too much."""
         if not any(self.texts) or sum(map(len, self.texts)) > _MOST_READ:
             return True
-        return any(_is_opaque(outcome.call.result) for outcome in self.outcomes)
+        # A result that the API keeps to itself, as that of its own web search, may have said anything.
+        kept = any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes)
+        return kept or any(_is_opaque(outcome.call.result) for outcome in self.outcomes)
 
     @cached_property
     def dates(self) -> set[Date]:
@@ -136,47 +136,6 @@ class Evidence:
                 return True
             at = text.find(token, end)
         return False
-
-
-def asked(question: str | Sequence[object] | None) -> str:
-    """The words of everything but the assistant in `question`: a text, or messages of a conversation, oldest first.
-
-    Of a message `content`, `parts` or `text` are read, as in the OpenAI, Anthropic and Gemini APIs. What the assistant
-    said itself bears nothing out.
-    """
-    if isinstance(question, str) or question is None:
-        return question or ""
-    found: list[str] = []
-    messages = question[:_MOST_MESSAGES] if isinstance(question, list | tuple) else [question]
-    for message in messages:
-        if isinstance(message, str):
-            found.append(message)
-        elif _field(message, "role") not in _ANSWERS:
-            found += _said(_field(message, "content"), 0) + _said(_field(message, "parts"), 0)
-            found += _said(_field(message, "text"), 0)
-    return "\n".join(found)
-
-
-def _field(message: object, name: str) -> object:
-    try:
-        return message.get(name) if is_object(message) else getattr(message, name, None)
-    except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
-        return None
-
-
-def _said(content: object, depth: int) -> list[str]:
-    if isinstance(content, str):
-        return [content]
-    if depth > _DEEPEST_BLOCK:
-        return []
-    found: list[str] = []
-    for block in elements(content):
-        if isinstance(block, str):
-            found.append(block)
-        else:
-            for name in ("text", "content", "output"):
-                found += _said(_field(block, name), depth + 1)
-    return found
 
 
 def _goes_on(beside: str) -> bool:

@@ -9,9 +9,9 @@ import msgspec
 
 from toolvet.causes import ErrorKind, State
 from toolvet.checks.result import ResultMetadata, check_result, failure_sentence
+from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
-from toolvet.turn.grounding.call import ToolCall, Unknown
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200

@@ -46,6 +46,28 @@ def read_records(file: str) -> Iterator[Record]:
     yield from lines if any(is_object(line.value) for line in lines) or len(lines) == 1 else [whole]
 
 
+def read_lines(file: str) -> Iterator[Record]:
+    """Yield the one value of a file (`-` is stdin), or that of each line; a list is one value.
+
+    Raises UsageError when the file cannot be read, is empty, or a line of several is not JSON.
+    """
+    name = source_name(file)
+    content = read_input(file)
+    whole = _parse(content, name)
+    lines = [] if whole.malformed is None else [line for line in content.splitlines() if line.strip()]
+    if len(lines) < 2 or _parse(lines[0], "").malformed is not None:
+        if not content.strip():
+            raise UsageError(f"{name} is empty")
+        yield whole
+        return
+    for number, line in enumerate(content.splitlines(), start=1):
+        if line.strip():
+            record = _parse(line, f"{name}, line {number}")
+            if record.malformed is not None:
+                raise UsageError(f"{record.place}: not JSON: {record.malformed}")
+            yield record
+
+
 def source_name(file: str) -> str:
     """Return the name of a file in messages: `stdin` for `-`."""
     return "stdin" if file == "-" else file

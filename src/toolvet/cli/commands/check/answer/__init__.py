@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 
 def command(
-    *files: Annotated[str, Parameter(help="Text, JSON or JSONL; `-` is stdin.")],
+    *files: Annotated[str, Parameter(help="Text, JSON, JSONL, CSV or Parquet; `-` is stdin.")],
     json: Annotated[bool, Parameter(negative="", help="Verdicts as JSONL on stdout.")] = False,
     fail_on: Annotated[
         Literal["escalate", "signal", "never"],
@@ -39,12 +39,16 @@ def command(
         Path | None,
         Parameter(help="Add the answers to this record, under their trace ids; `toolvet trace` tells their turns."),
     ] = None,
+    field: Annotated[
+        str | None, Parameter(help="The column of a table, or the key of an object, that has the answer.")
+    ] = None,
 ) -> int:
     """Say whether answers are refusals, shrugs, cut off, tool errors in disguise or claims without support.
 
     A file of text is one answer. An object has it under `answer` (or `text`, `response`, `content`), and may have
     `question`, `calls` (the tool calls of the turn, with their results), `finish_reason`, `trace` (the trace id of
-    the turn) and `id`. Exits with 1 when an answer should be escalated.
+    the turn) and `id`. Each row of a table (`.csv`, `.tsv`, also with `.gz`, and `.parquet`) is read like an object.
+    Exits with 1 when an answer should be escalated.
     """
     from toolvet.cli.commands.check.answer.run import Output, check_files  # noqa: PLC0415 - the heavy half, for this command
 
@@ -60,7 +64,7 @@ def command(
         fail_on,
         settings=settings,
         given=given,
-        output=Output(json=json, advice=advice, lines=lines, record=record, trace=trace),
+        output=Output(json=json, advice=advice, lines=lines, field=field, record=record, trace=trace),
     )
 
 

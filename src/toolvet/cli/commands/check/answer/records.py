@@ -7,10 +7,13 @@ from typing import BinaryIO, Final
 import orjson
 
 from toolvet.cli.commands.check.records import open_input, source_name
+from toolvet.cli.commands.check.tables import is_table, open_table
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _TEXT_KEYS: Final = ("answer", "text", "response", "content")
+_TURN_KEYS: Final = ("id", "question", "calls", "tool_calls", "finish_reason", "stop_reason", "trace", "trace_id")
+_MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,16 @@ class AnswerRecord:
         return str(self.identity.get("id", self.place))
 
 
-def read_answers(file: str, *, lines: bool) -> Iterator[AnswerRecord]:
-    """Yield every answer of a file (`-` is stdin): a text, JSON, or JSONL. With `lines`, each line of a text is one.
+def read_answers(file: str, *, lines: bool, field: str | None = None) -> Iterator[AnswerRecord]:
+    """Yield every answer of a file (`-` is stdin): a text, JSON, JSONL or a table. With `lines`, each line is one.
+
+    `field` is the column of a table, or the key of an object, that has the answer.
 
     Raises UsageError, with the place, for input that cannot be read or does not contain an answer.
     """
+    if is_table(file) and not lines:
+        yield from _read_table(file, field)
+        return
     name = source_name(file)
     with open_input(file) as stream:
         if lines:
@@ -44,15 +52,25 @@ def read_answers(file: str, *, lines: bool) -> Iterator[AnswerRecord]:
         first = _read_first_line(stream)
         value = _decode(first)
         if value is None:
-            yield from _read_whole(first + stream.read(), name)
+            yield from _read_whole(first + stream.read(), name, field)
             return
-        yield from _read_value(value, f"{name}, line 1")
+        yield from _read_value(value, f"{name}, line 1", field)
         for number, line in enumerate(stream, start=2):
             if line.strip():
                 value = _decode(line)
                 if value is None:
                     raise UsageError(f"{name}, line {number}: not JSON, as line 1 is")
-                yield from _read_value(value, f"{name}, line {number}")
+                yield from _read_value(value, f"{name}, line {number}", field)
+
+
+def _read_table(file: str, field: str | None) -> Iterator[AnswerRecord]:
+    """Read each row; what other columns say of its turn is read as from an object."""
+    with open_table(file) as table:
+        column = table.column(field, _TEXT_KEYS)
+        others = [each for each in table.columns if each in _TURN_KEYS and each != column]
+        for row in table.rows([column, *others]):
+            turn = {each: row.value(each) for each in others if row.cells.get(each) not in (None, "")}
+            yield _read_object({**turn, column: row.cells.get(column)}, row.place, column)
 
 
 def _read_first_line(stream: BinaryIO) -> bytes:
@@ -80,29 +98,33 @@ def _read_lines(stream: BinaryIO, name: str) -> Iterator[AnswerRecord]:
             yield AnswerRecord(f"{name}, line {number}", line.decode("utf-8", "replace").rstrip("\r\n"), {})
 
 
-def _read_whole(content: bytes, name: str) -> Iterator[AnswerRecord]:
+def _read_whole(content: bytes, name: str, field: str | None) -> Iterator[AnswerRecord]:
     """Read JSON over several lines, or a text."""
     value = _decode(content)
     if value is not None:
-        yield from _read_value(value, name)
+        yield from _read_value(value, name, field)
+    elif field is not None:
+        raise UsageError(f"{name}: --field {field} needs a table (.csv, .tsv, .parquet) or JSON objects, not a text")
     else:
         # An empty file is an empty answer, and is reported as one.
         yield AnswerRecord(name, content.decode("utf-8", "replace"), {})
 
 
-def _read_value(value: object, place: str) -> Iterator[AnswerRecord]:
+def _read_value(value: object, place: str, field: str | None) -> Iterator[AnswerRecord]:
     if is_array(value):
         for number, each in enumerate(elements(value), start=1):
-            yield from _read_value(each, f"{place}, object {number}")
+            yield from _read_value(each, f"{place}, object {number}", field)
         return
     if isinstance(value, str):
         yield AnswerRecord(place, value, {})
         return
-    yield _read_object(members(value), place)
+    yield _read_object(members(value), place, field)
 
 
-def _read_object(record: Mapping[str, object], place: str) -> AnswerRecord:
-    key = next((each for each in _TEXT_KEYS if each in record), None)
+def _read_object(record: Mapping[str, object], place: str, field: str | None) -> AnswerRecord:
+    key = next((each for each in (_TEXT_KEYS if field is None else (field,)) if each in record), None)
+    if key is None and field is not None:
+        raise UsageError(f"{place}: no '{field}' in it; it has {', '.join(map(str, list(record)[:_MOST_SHOWN]))}")
     if key is None:
         raise UsageError(f"{place}: no answer in it; give it under {', '.join(_TEXT_KEYS[:-1])} or {_TEXT_KEYS[-1]}")
     calls = record.get("calls", record.get("tool_calls"))

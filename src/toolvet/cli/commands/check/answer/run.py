@@ -1,43 +1,42 @@
 """The work of `toolvet check answer`: answers in, verdicts out, one after the other as they are read."""
 
-import json
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-import orjson
-from rich.cells import cell_len
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
-from toolvet.checks.answer import AnswerQuality, FailureSignal
-from toolvet.checks.answer.phrases import are_phrases_kept
+from toolvet.checks.answer import AnswerQuality
 from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
+from toolvet.cli.commands.check.verdicts import (
+    PROGRESS_INTERVAL,
+    announce_compilation,
+    encode,
+    kinds,
+    show_progress,
+    signal_lines,
+)
 from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings
 from toolvet.turn import AnswerCheck, regeneration_advice
 
-_MOST_SIGNALS: Final = 5  # Printed for one answer; --json has them all.
-_MOST_EVIDENCE: Final = 120
-_PROGRESS_INTERVAL: Final = 500  # Answers between two updates of the progress line.
-
 
 @dataclass(frozen=True)
 class Output:
-    """The flags for the output (`json`, `advice`), and `lines`: each line of a text is an answer.
+    """The flags for the output (`json`, `advice`) and the input.
 
-    `record` is the file to which answers with a trace id are added; `trace` is the id of those that name none.
+    With `lines` each line of a text is an answer; `field` is the column or key that has it. `record` is the file to
+    which answers with a trace id are added; `trace` is the id of those that name none.
     """
 
     json: bool = False
     advice: bool = False
     lines: bool = False
+    field: str | None = None
     record: Path | None = None
     trace: str | None = None
 
@@ -49,14 +48,14 @@ def check_files(
 
     `given` are the options of the flags, None for those that were not given: the file `settings` decides about these.
     """
-    _announce_compilation()
+    announce_compilation()
     options = load_settings(settings).answer_options()
     options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     check = AnswerCheck(**options)
     console = Console(highlight=False, soft_wrap=True)
     totals = _Totals()
     failed = False
-    with _show_progress() as progress:
+    with show_progress() as progress:
         for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
                 record.text,
@@ -70,7 +69,7 @@ def check_files(
             totals.add(quality)
             failed |= _fails(quality, fail_on)
             _print_verdict(console, record, quality, output)
-            if progress is not None and number % _PROGRESS_INTERVAL == 0:
+            if progress is not None and number % PROGRESS_INTERVAL == 0:
                 progress.update(f"{number:,} answers")
     if not output.json:
         console.print(totals.line())
@@ -88,7 +87,7 @@ def _keep(file: Path, record: AnswerRecord, quality: AnswerQuality) -> None:
 
 def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:
     for file in files:
-        yield from read_answers(file, lines=output.lines)
+        yield from read_answers(file, lines=output.lines, field=output.field)
 
 
 def _fails(quality: AnswerQuality, fail_on: str) -> bool:
@@ -103,7 +102,7 @@ def _print_verdict(console: Console, record: AnswerRecord, quality: AnswerQualit
         document = {**record.identity, **quality.to_dict()}
         if advice is not None:
             document["advice"] = advice
-        sys.stdout.buffer.write(_encode(document) + b"\n")
+        sys.stdout.buffer.write(encode(document) + b"\n")
         sys.stdout.buffer.flush()
         return
     verdict, style = ("escalate", "red") if quality.should_escalate else ("show", "green")
@@ -111,43 +110,13 @@ def _print_verdict(console: Console, record: AnswerRecord, quality: AnswerQualit
         (f"{verdict:9}", f"bold {style}"),
         f"{quality.score:<6g}",
         visible(record.name),
-        ("  " + _kinds(quality), "dim"),
+        ("  " + kinds(quality), "dim"),
     )
     console.print(line)
-    for signal in quality.signals[:_MOST_SIGNALS]:
-        for printed in _underline(signal, underlines=not console.is_terminal):
-            console.print(printed)
-    if len(quality.signals) > _MOST_SIGNALS:
-        console.print(Text(f"    … {len(quality.signals) - _MOST_SIGNALS} more signals", style="dim"))
+    for printed in signal_lines(quality, underlines=not console.is_terminal):
+        console.print(printed)
     if advice is not None:
         console.print(Text(f"    next time: {visible(advice)}", style="italic"))
-
-
-def _kinds(quality: AnswerQuality) -> str:
-    return ", ".join(dict.fromkeys(_kind(signal) for signal in quality.signals))
-
-
-def _kind(signal: FailureSignal) -> str:
-    kind = signal.type.value
-    return kind if signal.label in (None, kind) else f"{kind} ({signal.label})"
-
-
-def _underline(signal: FailureSignal, *, underlines: bool) -> Iterable[Text]:
-    """Yield the evidence underlined within its context; where there is no terminal, tildes underline it."""
-    evidence = _on_one_line(signal.evidence[:_MOST_EVIDENCE])
-    before, after = "", ""
-    if signal.context and signal.evidence in signal.context:
-        before, after = map(_on_one_line, signal.context.split(signal.evidence, 1))
-    margin = f"    {signal.weight:<6g}"
-    yield Text.assemble((margin, "dim"), (before, "dim"), (evidence, "bold underline yellow"), (after, "dim"))
-    if underlines and evidence:
-        yield Text(" " * cell_len(margin + before) + "~" * cell_len(evidence))
-    if signal.against:
-        yield Text(f"          against: {_on_one_line(signal.against[:_MOST_EVIDENCE])}", style="cyan")
-
-
-def _on_one_line(text: str) -> str:
-    return visible(text).replace("\n", " ").replace("\t", " ")
 
 
 class _Totals:
@@ -173,28 +142,3 @@ class _Totals:
             f"({self._escalated / count:.0%}), mean score {self._score / count:.2f}"
         )
         return Text(figures + (f"; {issues}" if issues else ""), style="bold")
-
-
-def _encode(document: dict[str, object]) -> bytes:
-    try:
-        return orjson.dumps(document)
-    except orjson.JSONEncodeError:
-        # A lone surrogate is not a character; only the standard library writes it, as an escape.
-        return json.dumps(document).encode("ascii")
-
-
-def _announce_compilation() -> None:
-    """Announce at a terminal that the phrases must be compiled first, which takes seconds."""
-    if sys.stderr.isatty() and not are_phrases_kept():
-        sys.stderr.write("toolvet: preparing the phrases of all languages; this takes some seconds, and is kept\n")
-        sys.stderr.flush()
-
-
-@contextmanager
-def _show_progress() -> Generator[Status | None]:
-    """Show a line on stderr where that is a terminal and the verdicts do not go to one."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
-        yield None
-        return
-    with Status("reading", console=Console(stderr=True)) as status:
-        yield status

@@ -7,12 +7,13 @@ from cyclopts import Parameter
 
 
 def command(
-    file: Annotated[str, Parameter(help="JSON or JSONL; `-` is stdin.")] = "-",
+    file: Annotated[str, Parameter(help="JSON, JSONL, CSV or Parquet; `-` is stdin.")] = "-",
     /,
     *,
     tool: Annotated[Path, Parameter(help="The tool's definition as JSON, or a whole `tools/list` result.")],
     name: Annotated[str | None, Parameter(help="Which tool of a list; not needed when there is one.")] = None,
     json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
+    field: Annotated[str | None, Parameter(help="The column of a table that has the arguments.")] = None,
     max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to so many characters.")] = None,
 ) -> int:
     """Check the arguments of calls against a tool's inputSchema, and say how to mend them.
@@ -23,4 +24,4 @@ def command(
     """
     from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
 
-    return check_calls(file, tool, name, as_json=json, max_chars=max_chars)
+    return check_calls(file, tool, name, as_json=json, max_chars=max_chars, field=field)

@@ -1,7 +1,7 @@
 """The work of `toolvet check arguments`: calls in, reports out."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -9,17 +9,20 @@ import orjson
 
 from toolvet.checks.arguments import check_arguments
 from toolvet.cli.commands.check.records import Record, read_input, read_records
+from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_object, members
 
 _CALL_KEYS: Final = frozenset({"id", "name", "tool", "arguments"})
 
 
-def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None) -> int:
+def check_calls(
+    file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None, field: str | None = None
+) -> int:
     """Check every call; return 1 when one is not valid, else 0."""
     tools = _read_tools(tool_file)
     failed = False
-    for record in read_records(file):
+    for record in _read(file, field):
         identity, called, arguments = _read_call(record)
         tool = _choose(tools, called or name, tool_file, record.place)
         report = check_arguments(tool, arguments)
@@ -34,6 +37,7 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
                     "arguments": repair.arguments,
                     "patch": repair.patch,
                     "confidence": repair.confidence,
+                    "certainty": repair.certainty,
                     "steps": repair.steps,
                 }
             if report.unchecked is not None:
@@ -45,6 +49,13 @@ def check_calls(file: str, tool_file: Path, name: str | None, *, as_json: bool, 
         else:
             sys.stdout.write(f"{record.place}:\n{report.to_text(max_chars)}\n\n")
     return int(failed)
+
+
+def _read(file: str, field: str | None) -> Iterator[Record]:
+    if is_table(file):
+        return read_table(file, field, "arguments", ("id", "name", "tool"))
+    refuse_field(file, field)
+    return read_records(file)
 
 
 def _read_call(record: Record) -> tuple[Mapping[str, object], str | None, object]:

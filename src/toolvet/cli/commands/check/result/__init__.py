@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 
 def command(
-    file: Annotated[str, Parameter(help="JSON or JSONL; `-` is stdin.")] = "-",
+    file: Annotated[str, Parameter(help="JSON, JSONL, CSV or Parquet; `-` is stdin.")] = "-",
     /,
     *,
     json: Annotated[bool, Parameter(negative="", help="Verdicts as JSONL on stdout.")] = False,
@@ -15,6 +15,7 @@ def command(
         Literal["partially_working", "connectivity_only", "error", "broken", "never"],
         Parameter(help="Exit with 1 for a result classified as this or worse."),
     ] = "error",
+    field: Annotated[str | None, Parameter(help="The column of a table that has the result.")] = None,
     settings: Annotated[
         Path | None,
         Parameter(
@@ -29,4 +30,4 @@ def command(
     """
     from toolvet.cli.commands.check.result.run import check_results  # noqa: PLC0415 - the heavy half, for this command only
 
-    return check_results(file, fail_on, settings=settings, as_json=json)
+    return check_results(file, fail_on, settings=settings, as_json=json, field=field)

@@ -1,0 +1,153 @@
+"""The work of `toolvet check conversation`: conversations in, verdicts out, one after the other."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import orjson
+from rich.console import Console
+from rich.text import Text
+
+from toolvet.cli.commands.check.conversation.records import ConversationRecord, read_conversations
+from toolvet.cli.commands.check.records import read_input
+from toolvet.cli.commands.check.verdicts import announce_compilation, encode, kinds, show_progress, signal_lines
+from toolvet.errors import UsageError
+from toolvet.report.visible import visible
+from toolvet.settings import load_settings
+from toolvet.turn import AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
+from toolvet.turn.conversation import SHORTEST
+
+_MOST_SHOWN: Final = 70  # Characters of a question or a result on one line.
+
+
+def check_conversations(
+    file: str, fail_on: str, *, tools: Path | None, field: str | None, settings: Path | None, as_json: bool
+) -> int:
+    """Judge every conversation; return 1 when one is as bad as `fail_on`, else 0."""
+    announce_compilation()
+    loaded = load_settings(settings)
+    options = loaded.answer_options()
+    options.setdefault("min_length", SHORTEST)
+    check = ConversationCheck(
+        tools=None if tools is None else _read_tools(tools),
+        answers=AnswerCheck(**options),
+        results=loaded.result_check(),
+    )
+    console = Console(highlight=False, soft_wrap=True)
+    totals = _ConversationTotals()
+    failed = False
+    with show_progress() as progress:
+        for number, record in enumerate(read_conversations(file, field), start=1):
+            verdict = _judge(check, record)
+            totals.add(verdict)
+            failed |= _fails(verdict, fail_on)
+            if as_json:
+                sys.stdout.buffer.write(encode({**record.identity, **verdict.to_dict()}) + b"\n")
+                sys.stdout.buffer.flush()
+            else:
+                for line in _lines(record, verdict, underlines=not console.is_terminal):
+                    console.print(line)
+            if progress is not None:
+                progress.update(f"{number:,} conversations")
+    if not as_json:
+        console.print(totals.line())
+    return int(failed)
+
+
+def _read_tools(path: Path) -> object:
+    try:
+        value: object = orjson.loads(read_input(str(path)))
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"--tools {path}: not JSON: {error}") from error
+    return value
+
+
+def _judge(check: ConversationCheck, record: ConversationRecord) -> ConversationVerdict:
+    try:
+        return check(record.messages)
+    except TypeError as error:
+        raise UsageError(f"{record.place}: {error}") from error
+
+
+def _fails(verdict: ConversationVerdict, fail_on: str) -> bool:
+    if fail_on == "never":
+        return False
+    if verdict.should_escalate or (fail_on == "call" and verdict.failed_calls):
+        return True
+    return fail_on == "signal" and any(each.answer is not None and each.answer.signals for each in verdict.turns)
+
+
+def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlines: bool) -> Iterable[Text]:
+    yield Text(f"{visible(record.name)}: {_count(len(verdict.turns), 'turn')}", style="bold")
+    for number, each in enumerate(verdict.turns, start=1):
+        yield _turn_line(number, each)
+        for call in each.calls:
+            yield _call_line(call)
+        if each.answer is not None:
+            yield from signal_lines(each.answer, underlines=underlines)
+        for note in each.turn.notes:
+            yield Text(f"    note: {visible(note)}", style="dim")
+
+
+def _turn_line(number: int, verdict: TurnVerdict) -> Text:
+    if verdict.answer is None:
+        word, style, score = "no answer", "yellow", ""
+    elif verdict.answer.should_escalate:
+        word, style, score = "escalate", "red", f"{verdict.answer.score:g}"
+    else:
+        word, style, score = "show", "green", f"{verdict.answer.score:g}"
+    found = "" if verdict.answer is None else kinds(verdict.answer)
+    shown = _short(verdict.turn.question)
+    return Text.assemble(
+        f"  {number:<3}", (f"{word:10}", f"bold {style}"), f"{score:<6}", shown, (f"  {found}" if found else "", "dim")
+    )
+
+
+def _call_line(verdict: CallVerdict) -> Text:
+    style = "red" if verdict.failed else "green"
+    return Text.assemble(f"    {visible(verdict.call.name) or 'a tool'}: ", (_outcome(verdict), style))
+
+
+def _outcome(verdict: CallVerdict) -> str:
+    """How a call went, in a few words."""
+    said: list[str] = []
+    if verdict.arguments is not None and not verdict.arguments.valid:
+        issue = verdict.arguments.issues[0]
+        said.append(f"invalid arguments: {_short(f'{issue.field}: {issue.problem}')}")
+    result = verdict.result
+    if result is None:
+        said.append("no result")
+    elif verdict.failed and (result.is_error or result.error_without_flag or verdict.call.failed):
+        said.append(f"failed ({result.state})" if result.state is not None else "failed")
+    return "; ".join(said) or "fine"
+
+
+def _short(text: str) -> str:
+    line = " ".join(visible(text).split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 1]}…"
+
+
+class _ConversationTotals:
+    """The figures of all conversations; nothing else of them is kept."""
+
+    def __init__(self) -> None:
+        self._conversations = self._turns = self._escalated = self._calls = self._failed = 0
+
+    def add(self, verdict: ConversationVerdict) -> None:
+        self._conversations += 1
+        self._turns += len(verdict.turns)
+        self._escalated += sum(each.answer is not None and each.answer.should_escalate for each in verdict.turns)
+        self._calls += sum(len(each.calls) for each in verdict.turns)
+        self._failed += len(verdict.failed_calls)
+
+    def line(self) -> Text:
+        figures = (
+            f"{_count(self._conversations, 'conversation')}, {_count(self._turns, 'turn')}, "
+            f"{self._escalated:,} to escalate; {_count(self._calls, 'call')}, {self._failed:,} failed"
+        )
+        return Text(figures, style="bold")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

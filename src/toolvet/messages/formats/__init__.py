@@ -1,0 +1,1 @@
+"""One file for each family of formats, with a `FORMAT`; the folder is the list."""
