@@ -15,8 +15,10 @@ from toolvet.checks.answer.ending_marks import ending_table
 from toolvet.checks.answer.finish import finish_reasons, plain_reason
 from toolvet.checks.answer.wording import wording as answer_wording
 from toolvet.checks.arguments.wording_table import wording as keyword_wording
+from toolvet.checks.result.shapes import result_shapes
 from toolvet.discover import modules, packages
 from toolvet.report import formats
+from toolvet.tool.shape import tool_shapes
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(toolvet.__file__).parent
@@ -24,6 +26,7 @@ PACKAGE = Path(toolvet.__file__).parent
 # Rows that no arguments in JSON reach.
 NOT_FROM_JSON = {
     "fromUtf8": "the engine reports the encoding first",
+    "unchecked": "for tools without a schema",
     "unexplained": "for values that are not JSON, and violations without number",
     "other": "for keywords that a later version of the engine may report",
 }
@@ -190,3 +193,9 @@ def test_the_table_names_places_that_are_there() -> None:
     assert len(places) > 8
     missing = {place for place in places if not (TESTS.parent / place).exists()}
     assert not missing, f"CONTRIBUTING.md names {min(missing)}, which does not exist"
+
+
+def test_a_shape_that_comes_as_json_has_examples() -> None:
+    lacking = [shape.name for shape in tool_shapes() if shape.example.startswith("{") and not shape.hits]
+    lacking += [shape.name for shape in result_shapes() if shape.example.startswith("{") and not shape.fails]
+    assert not lacking, f"{lacking[0]} has no proof: add hits (tools) or fails (results) to its table in shapes.toml"

@@ -66,6 +66,7 @@ from toolvet.errors import (
     ContentMissingError as ContentMissingError,
     EnvelopeError as EnvelopeError,
     EnvelopeTypeError as EnvelopeTypeError,
+    ToolShapeError as ToolShapeError,
     ToolvetError as ToolvetError,
     UnreachableError as UnreachableError,
     Unsatisfiable as Unsatisfiable,

@@ -5,6 +5,7 @@ A broken server, a wrong argument or an odd result becomes a finding, not an exc
     ToolvetError
     ├── UsageError             the command line, a configuration file or an input file is wrong       exit 2
     │   └── ConfigError        … and we know the file, the line and the key
+    ├── ToolShapeError         what was handed over as a tool is none that toolvet reads (also a TypeError) exit 2
     ├── AuthenticationError    the server wants credentials that it did not get                       exit 3
     ├── UnreachableError       the server cannot be started, reached, or does not speak MCP           exit 4
     ├── EnvelopeError          an argument that no response envelope can hold (also a ValueError)
@@ -47,6 +48,12 @@ class ConfigError(UsageError):
         where = file if line is None else f"{file}, line {line}"
         what = problem if key is None else f"{key}: {problem}"
         super().__init__(f"{where}: {what}")
+
+
+class ToolShapeError(ToolvetError, TypeError):
+    """What the caller handed over as a tool is in no shape that toolvet reads. The message lists the shapes."""
+
+    exit_code = 2
 
 
 class AuthenticationError(ToolvetError):

@@ -221,14 +221,17 @@ def test_a_remote_reference_is_not_fetched_and_lets_the_call_pass() -> None:
     assert "never fetched" in report.unchecked
 
 
-def test_a_tool_that_fails_when_it_is_looked_at_lets_the_call_pass() -> None:
+def test_a_tool_that_fails_when_it_is_looked_at_is_refused_and_of_a_peer_lets_the_call_pass() -> None:
     class Trap:
         def __getattr__(self, name: str) -> object:
             raise RuntimeError(name)
 
-    assert check_arguments(Trap(), {}).valid
-    assert check_arguments(None, {}).valid
-    assert check_arguments({"name": 3, "inputSchema": None}, {}).unchecked
+    for tool in (Trap(), None, {"name": 3, "inputSchema": None}):
+        with pytest.raises(TypeError):
+            check_arguments(tool, {})
+        report = check_arguments(tool, {}, unchecked="pass")
+        assert report.valid
+        assert report.unchecked
 
 
 SECRET_TOOL = {

@@ -57,7 +57,7 @@ CLASSES: list[tuple[str, object, str, float, bool]] = [
 def test_the_class_follows_the_decision_table(
     result: object, classification: str, confidence: float, *, valid: bool
 ) -> None:
-    verdict = check_result(TOOL, {}, result)
+    verdict = check_result(TOOL, {}, result, shape="mcp")
     assert (verdict.classification, verdict.confidence, verdict.is_valid) == (classification, confidence, valid)
 
 

@@ -54,7 +54,7 @@ def test_a_failed_result_ends_with_1_unless_that_is_not_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [("", "empty"), ('{"content": []}\n{"content"', "line 2"), ("[1]", "must be a JSON object")],
+    [("", "empty"), ('{"content": []}\n{"content"', "line 2")],
 )
 def test_broken_input_is_named_with_its_place(given: str, words: str) -> None:
     done = toolvet("check", "result", given=given)
@@ -63,7 +63,88 @@ def test_broken_input_is_named_with_its_place(given: str, words: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_results_of_any_shape_are_judged_and_the_shape_is_named() -> None:
+    records: list[object] = [
+        {"role": "tool", "tool_call_id": "1", "content": "No such book: Emma II"},
+        {
+            "id": 2,
+            "tool": "find_book",
+            "result": {"type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": True},
+        },
+        {"id": 3, "result": "Emma, by Jane Austen"},
+        {"title": "Emma"},
+        "Emma, by Jane Austen",
+        {"jsonrpc": "2.0", "id": 6, "result": {"content": [{"type": "text", "text": "Emma"}]}},
+        {"id": 7, "tool": "find_book"},
+    ]
+    done = toolvet("check", "result", "--json", given="\n".join(map(json.dumps, records)))
+    taken = [line["responseMetadata"].get("takenFor") for line in lines(done)]  # type: ignore[attr-defined]
+    assert taken == [
+        "OpenAI tool message", "Anthropic tool_result", "text", "payload", "text", "JSON-RPC response", "nothing"
+    ]  # fmt: skip
+    shown = toolvet("check", "result", given=json.dumps(records[0]))
+    assert "OpenAI tool message" in " ".join(shown.stdout.split())
+
+
 # ── arguments ──
+
+
+CALLS: list[object] = [
+    {"id": "a", "type": "function", "function": {"name": "find_book", "arguments": '{"title": 3}'}},
+    {"type": "function_call", "call_id": "a", "name": "find_book", "arguments": '{"title": 3}'},
+    {"type": "tool_use", "id": "a", "name": "find_book", "input": {"title": 3}},
+    {"functionCall": {"id": "a", "name": "find_book", "args": {"title": 3}}},
+    {"toolUse": {"toolUseId": "a", "name": "find_book", "input": {"title": 3}}},
+    {"type": "tool_call", "id": "a", "name": "find_book", "args": {"title": 3}},
+    {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "find_book", "arguments": {"title": 3}}},
+    {"id": "a", "tool": "find_book", "arguments": {"title": 3}},
+]
+
+
+def test_calls_of_any_api_are_read(tool: str) -> None:
+    done = toolvet("check", "arguments", "--tool", tool, "--json", given="\n".join(map(json.dumps, CALLS)))
+    assert done.returncode == 1
+    found = lines(done)
+    assert len(found) == len(CALLS)
+    for line in found:
+        assert line["id"] == "a"
+        assert [issue["field"] for issue in line["error"]["issues"]] == ["title"]  # type: ignore[index]
+
+
+def test_tools_of_any_api_are_read(tmp_path: Path) -> None:
+    schema = TOOL["inputSchema"]
+    path = tmp_path / "tools.json"
+    for definitions in (
+        schema,
+        {"tools": [{"type": "function", "function": {"name": "find_book", "parameters": schema}}]},
+        [{"name": "find_book", "input_schema": schema}],
+        {"tools": [{"functionDeclarations": [{"name": "other"}, {"name": "find_book", "parameters": schema}]}]},
+        {"toolSpec": {"name": "find_book", "inputSchema": {"json": schema}}},
+    ):
+        path.write_text(json.dumps(definitions), encoding="utf-8")
+        given = (
+            '{"name": "find_book", "arguments": {"title": 3}}\n{"name": "find_book", "arguments": {"title": "Emma"}}'
+        )
+        first, second = lines(done := toolvet("check", "arguments", "--tool", str(path), "--json", given=given))
+        assert (first["valid"], second["valid"], done.returncode) == (False, True, 1)
+
+
+@pytest.mark.parametrize("definition", ['{"name": "t"}', '{"name": "t", "inputSchema": {"type": "nonsense"}}'])
+def test_a_tool_that_cannot_be_checked_ends_with_2(tmp_path: Path, definition: str) -> None:
+    path = tmp_path / "tool.json"
+    path.write_text(definition, encoding="utf-8")
+    done = toolvet("check", "arguments", "--tool", str(path), given='{"a": 1}')
+    assert done.returncode == 2
+    assert "Not checked" in done.stdout or "cannot be used" in done.stdout
+
+
+def test_what_is_no_tool_is_named_with_the_shapes_that_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "tool.json"
+    path.write_text('{"a": 1}', encoding="utf-8")
+    done = toolvet("check", "arguments", "--tool", str(path), given='{"a": 1}')
+    assert done.returncode == 2
+    assert "not a tool definition" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_valid_arguments_end_with_0(tool: str) -> None:

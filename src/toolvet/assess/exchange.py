@@ -91,7 +91,7 @@ def observe(
     replace = msgspec.structs.replace
     match reply:
         case Answer():
-            verdict = check(tool.raw, plan.arguments, reply.result, plan.category)
+            verdict = check(tool.raw, plan.arguments, reply.result, plan.category, shape="mcp")
             call = replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
             return replace(call, verdict=_EMPTY_LIST) if is_empty_list(call) else call
         case RpcError():

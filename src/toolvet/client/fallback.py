@@ -32,7 +32,7 @@ async def validate_by_schema(catalogue: ToolDefinitions, tool: str, arguments: o
     if definition is None:
         similar = " or ".join(f"'{name}'" for name in catalogue.similar(tool))
         return _refuse(f"The server has no tool '{tool}'" + (f"; did you mean {similar}?" if similar else "."))
-    report = check_arguments(definition, arguments)
+    report = check_arguments(definition, arguments, unchecked="pass")
     if report.valid and not is_object(arguments):
         return _refuse(f"The arguments of '{tool}' must be an object, not {type_name(arguments)}.")
     return SchemaVerdict(_reply(tool, report), report)

@@ -33,8 +33,9 @@ def read_calls(calls: Sequence[object]) -> list[ToolCall]:
 
 
 def is_said_with_calls(text: str, messages: Sequence[object]) -> bool:
-    """Whether the assistant said `text` in one message with calls."""
+    """Whether the assistant said `text` in one message with calls, or right before a call."""
     wanted = text.strip()
+    was_said = False
     for item in messages[:_MOST]:
         if isinstance(item, ToolCall):
             continue
@@ -45,7 +46,9 @@ def is_said_with_calls(text: str, messages: Sequence[object]) -> bool:
             event.text for event in reader.events if isinstance(event, Utterance) and event.speaker == "assistant"
         )
         called = any(isinstance(event, Called) and not event.lone for event in reader.events)
-        if called and said.strip() == wanted:
+        follows = was_said and any(isinstance(event, Called | Returned) for event in reader.events)
+        was_said = said.strip() == wanted
+        if follows or (called and was_said):
             return True
     return False
 

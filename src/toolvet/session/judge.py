@@ -64,7 +64,7 @@ def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check:
     verdict = None
     if call.policy.results != "off":
         error = {"code": message.code, "message": message.message}
-        verdict = check({"name": call.tool}, call.arguments, error)
+        verdict = check({"name": call.tool}, call.arguments, error, shape="mcp")
     found = _JudgedResult("protocol_error", verdict=verdict)
     _count(call, None, found, breaker)
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
@@ -168,7 +168,7 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
         return _JudgedResult("task", result)
     if kind not in _COMPLETE:
         return _JudgedResult("success", result, unjudged=f"nothing is known of the resultType {str(kind)[:40]!r}")
-    verdict = check(_definition(call, tool, has_promise=has_promise), call.arguments, result)
+    verdict = check(_definition(call, tool, has_promise=has_promise), call.arguments, result, shape="mcp")
     return _apply_policy(call, result, verdict)
 
 

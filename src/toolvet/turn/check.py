@@ -19,9 +19,10 @@ from toolvet.checks.answer import (
     own_rules,
     read_answer,
 )
+from toolvet.checks.answer.finish import finish_kind
 from toolvet.checks.answer.packs import pack_phrases
 from toolvet.checks.answer.phrases import phrases
-from toolvet.turn.midturn import may_announce, reason_before_calls
+from toolvet.turn.midturn import announced, may_announce, reason_before_calls
 from toolvet.turn.verdict import CLEAN, checked_threshold, verdict
 
 CustomPatterns = Mapping[str, Iterable[str | Regex[str]]]
@@ -120,11 +121,15 @@ class AnswerCheck:
         )
         failed: tuple[CallFailure, ...] = ()
         partial: tuple[PartialCall, ...] = ()
+        if finish_reason is None and signals:
+            signals = announced(text, signals)
         if calls is not None:
             # Loaded only when calls are given: claims and values take milliseconds to load.
             from toolvet.turn.grounding import with_calls  # noqa: PLC0415
 
-            kept, found, failed, partial = with_calls(text, calls, question, signals)
+            kept, found, failed, partial = with_calls(
+                text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
+            )
             signals = [*kept, *found]
         quality = self.verdict_on(text, signals) if signals else CLEAN
         if not failed and not partial and trace is None:

@@ -3,9 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
+from toolvet.checks.answer import FailureSignal
+from toolvet.turn.announcing import announces
+
 _ENDS: Final = frozenset(".!?。！？")  # noqa: RUF001 - full-width marks
 _ANNOUNCES: Final = (":", "：", "…", "...")  # noqa: RUF001 - a full-width colon
 _BEFORE_CALLS: Final = "tool_calls"
+_CUT: Final = "truncated"
+_SHORT: Final = "too_short"
+# What a text that only announces something costs: it informs, and never escalates alone.
+_WEIGHT_ANNOUNCED: Final = 0.2
 
 
 def may_announce(text: str) -> bool:
@@ -14,11 +23,28 @@ def may_announce(text: str) -> bool:
     return not end or end[-1] not in _ENDS or end.endswith("...")
 
 
+def announced(text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
+    """Return `signals` of a text alone; where it announces something, its end and length weigh little.
+
+    "Let me see:" is short and stops at a colon, because a call follows.
+    """
+    if not any(_is_of_shape(signal) for signal in signals) or not announces(text):
+        return list(signals)
+    of_shape = [signal for signal in signals if _is_of_shape(signal)]
+    others = [signal for signal in signals if not _is_of_shape(signal)]
+    cut = next((signal for signal in of_shape if signal.label == _CUT), of_shape[0])
+    return [*others, msgspec.structs.replace(cut, weight=min(cut.weight, _WEIGHT_ANNOUNCED))]
+
+
+def _is_of_shape(signal: FailureSignal) -> bool:
+    return signal.source == "shape" and signal.label in (_CUT, _SHORT)
+
+
 def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:
     """Return the finish reason `tool_calls` where `calls` show that `text` was said before one of them, else None.
 
-    They do where they are messages and one of them has both this text and calls, and where the last call has no result
-    yet and the text announces something.
+    They do where they are messages and one of them has both this text and calls, or a call right behind it, and where
+    the last call has no result yet and the text announces something.
     """
     # Loaded only for the few answers that end like this.
     from toolvet.messages import Unknown, is_said_with_calls, read_calls  # noqa: PLC0415

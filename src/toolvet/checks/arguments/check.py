@@ -1,31 +1,43 @@
 """`check_arguments`: a tool and the arguments of a call → a report. Total and pure."""
 
 import json
-from typing import cast
+from typing import Literal, cast
 
 import orjson
 
 from toolvet.checks.arguments.correction import find_correction, find_correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
 from toolvet.checks.arguments.issue_collector import collect_issues, syntax_issue
-from toolvet.checks.arguments.report import ArgumentReport
+from toolvet.checks.arguments.report import NO_SCHEMA, ArgumentReport
 from toolvet.schema import Repair, Schema, compiled
 from toolvet.schema.json_value import is_object
-from toolvet.tool import input_schema_of
+from toolvet.tool import input_schema_of, view_of
 
 
-def check_arguments(tool: object, arguments: object, *, trace: str | None = None) -> ArgumentReport:
+def check_arguments(
+    tool: object,
+    arguments: object,
+    *,
+    unchecked: Literal["refuse", "pass"] = "refuse",
+    trace: str | None = None,
+) -> ArgumentReport:
     """Check the arguments of a call before it goes out.
 
-    Nothing is fetched, changed or raised.
+    Nothing is fetched or changed.
 
     Args:
-        tool: a tool definition with an `inputSchema`: a mapping, or an object of the official SDK or FastMCP.
+        tool: a tool in any of the usual shapes (docs/shapes.md): a definition as JSON of MCP, OpenAI, Anthropic, Gemini
+            or Bedrock, a JSON Schema, an object of a framework, a pydantic model, a dataclass, a TypedDict, a function.
         arguments: any value. A JSON text of an object counts as that object.
+        unchecked: what to do with a tool without a schema: "refuse" reports an issue of the kind `unchecked`; "pass"
+            lets the call pass and never raises, which is for tools of a peer.
         trace: the id of the turn, which becomes the report's `trace_id`.
 
     Returns:
-        The report. A tool without a usable schema lets every call pass; `unchecked` says why.
+        The report. A tool whose schema cannot be used lets every call pass; `unchecked` says why.
+
+    Raises:
+        ToolShapeError: `tool` is in no shape that is read (a TypeError), and `unchecked` is "refuse".
 
     Example:
         >>> tool = {"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}}
@@ -34,16 +46,19 @@ def check_arguments(tool: object, arguments: object, *, trace: str | None = None
         >>> check_arguments(tool, {}).issues[0].fix
         "Add 'port': provide any value."
     """
-    report = _report(tool, arguments)
+    report = _report(tool, arguments, unchecked)
     if trace is not None:
         report.trace_id = trace
     return report
 
 
-def _report(tool: object, arguments: object) -> ArgumentReport:
-    schema = input_schema_of(tool)
+def _report(tool: object, arguments: object, unchecked: Literal["refuse", "pass"]) -> ArgumentReport:
+    schema = input_schema_of(tool) if unchecked == "refuse" else view_of(tool).input_schema
     if schema is None:
-        return ArgumentReport(tool, None, arguments)
+        if unchecked == "pass":
+            return ArgumentReport(tool, None, arguments)
+        issue = syntax_issue(guide_of(compiled(True)), "unchecked", arguments, NO_SCHEMA)  # noqa: FBT003 - a JSON Schema
+        return ArgumentReport(tool, None, arguments, _issues=(issue,))
     ready = compiled(schema)
     if ready.is_valid(arguments):
         return ArgumentReport(tool, ready, arguments)

@@ -17,7 +17,7 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True):
     pointer: the same as a JSON Pointer.
     keyword: the keyword of the schema that the value violates.
     kind: the sort of mistake: `required`, `type`, `format`, `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`,
-        `union` or `syntax`.
+        `union`, `syntax`, or `unchecked` for a tool without a schema.
     problem: what is wrong.
     received: what was sent, without secrets and not long; `(missing)` for a missing member.
     received_text: the same as the Markdown report shows it.

@@ -18,6 +18,7 @@ from toolvet.tool import view_of
 
 META_KEY: Final = f"{META_PREFIX}arguments"
 """The key of a report in the `_meta` of a tool result."""
+NO_SCHEMA: Final = "the tool has no inputSchema"
 _NO_HELP: Final = SchemaHelp("", {}, (), ())
 _MOST_FIELDS: Final = 30
 
@@ -47,7 +48,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
 
     @property
     def valid(self) -> bool:
-        """Whether the call may be sent. Also true where nothing could be checked: see `unchecked`."""
+        """Whether the call may be sent. Also true where the schema of the tool cannot be used: see `is_checked`."""
         return not self._issues
 
     @property
@@ -59,19 +60,28 @@ class ArgumentReport(msgspec.Struct, eq=False):
     def summary(self) -> str:
         """The report in one sentence."""
         text = wording().text
-        template = text["summary_valid" if self.valid else "summary_invalid"]
+        outcome = "valid" if self.valid else "unchecked" if self._ready is None else "invalid"
+        template = text[f"summary_{outcome}"]
         return template.format(tool=show_name(view_of(self._tool).name), count=len(self._issues))
 
     @property
     def unchecked(self) -> str | None:
         """What could not be checked, and why; None if everything was."""
         if self._ready is None:
-            return "the tool has no inputSchema"
+            return NO_SCHEMA
         if self._ready.problem is not None:
             return f"the inputSchema cannot be used: {self._ready.problem.message}"
-        if self.valid and self._ready.effort(self._arguments) > MOST_STEPS:
+        if self._is_beyond(self._ready):
             return "the inputSchema is recursive, and this call too deep for it: no budget suffices to check it"
         return "; ".join(self._ready.notes) or None
+
+    def _is_beyond(self, ready: Schema) -> bool:
+        return self.valid and ready.effort(self._arguments) > MOST_STEPS
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the arguments were compared with a schema: False for a tool without one that can be used."""
+        return self._ready is not None and self._ready.problem is None and not self._is_beyond(self._ready)
 
     @property
     def schema(self) -> SchemaHelp:

@@ -50,6 +50,7 @@ from toolvet.checks.result.own_words import BadRule
 from toolvet.checks.result.refusal import is_framework_refusal
 from toolvet.checks.result.result_check import FactorEntry, RegexEntry, ResultCheck, ResultSettings, ToolResultSettings
 from toolvet.checks.result.sentence import is_foreign
+from toolvet.checks.result.shapes import as_mcp
 from toolvet.checks.result.verdict import (
     Classification,
     Factor,
@@ -77,6 +78,7 @@ __all__ = [
     "ResultSettings",
     "ResultVerdict",
     "ToolResultSettings",
+    "as_mcp",
     "check_result",
     "extract_metadata",
     "failure_sentence",

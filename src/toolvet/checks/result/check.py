@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -56,14 +56,16 @@ def check_result(
     factors: Mapping[str, tuple[str | re.Pattern[str], int]] | None = None,
     weights: Mapping[str, int] | None = None,
     threshold: float | None = None,
+    shape: Literal["any", "mcp"] = "any",
     trace: str | None = None,
 ) -> ResultVerdict:
     """Judge one response of a tool. Never raises for anything that a response or a tool holds.
 
     Args:
-        tool: The tool's definition: a mapping, or an object of the official SDK or FastMCP.
+        tool: The tool's definition in any shape (docs/shapes.md), or its name.
         arguments: What the tool was called with.
-        result: The result of `tools/call`: any JSON value, or an object of the official SDK or FastMCP.
+        result: What came back, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
+            model API, an exception, an HTTP response, a text, any other value.
         category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
         any_response: Whether every flagged error counts as a working tool.
         extra_patterns: The caller's own phrases of business errors: plain words, or compiled expressions.
@@ -75,6 +77,8 @@ def check_result(
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
+        shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
+            an MCP server sent, which is broken where it is no result of MCP.
         trace: The id of the turn, which becomes the verdict's `trace_id`.
 
     Returns:
@@ -110,7 +114,7 @@ def check_result(
             threshold=threshold,
         )
     view = view_of(tool)
-    response = read_response(result)
+    response = read_response(result, shape)
     seen = _Seen(view, arguments, response, envelope_in(response))
     if response.flagged:
         verdict = _flagged(seen, category, own, any_response=any_response)
@@ -234,6 +238,9 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         return _success(response, envelope, output_schema_validation(view.output_schema, response))
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
+    if not response.has_flag:
+        # A text or a message that has no flag: that the flag is missing is nobody's fault.
+        return msgspec.structs.replace(verdict, error_without_flag=True)
     worse = verdict.classification is Classification.ERROR
     return msgspec.structs.replace(
         verdict,
@@ -274,7 +281,8 @@ def _success(
         whole = False
     elif validation is not None:
         evidence = (*evidence, "Response conforms to the tool's output schema")
-    if response.structured is not None and not response.texts and not _needs_no_mirror(response.structured):
+    wants_mirror = response.structured is not None and not response.texts and not response.taken_for
+    if wants_mirror and not _needs_no_mirror(response.structured):
         issues = (*issues, NO_MIRROR)
         whole = False
     return ResultVerdict(
@@ -329,6 +337,7 @@ def _metadata(
         pagination=envelope.pagination,
         content_fidelity=envelope.content_fidelity,
         dropped_content_ids=envelope.dropped_content_ids,
+        taken_for=response.taken_for or None,
     )
 
 

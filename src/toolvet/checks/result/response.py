@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 
 from toolvet.checks.result.plain import list_of, object_of
+from toolvet.checks.result.shapes import is_plainly_mcp, read_foreign
 
 _NOTHING: tuple[str, ...] = ()
 _ONLY_TEXT = ("text",)
@@ -25,7 +26,8 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a tool's answer. `structured` is None where it is absent.
 
     `meta` is the `_meta` of the answer. `texts` holds the text of every well-formed text block, and of a `content` that
-    is a bare string. `malformed` says, in sentences, which blocks are not what they claim to be.
+    is a bare string. `malformed` says, in sentences, which blocks are not what they claim to be. `taken_for`
+    names the shape of a result that is not MCP's; `has_flag` is whether that shape can say that a call failed.
     """
 
     flagged: bool = False
@@ -40,6 +42,8 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
     text_block_count: int = 0
     malformed: tuple[str, ...] = _NOTHING
     unreadable: str = ""
+    taken_for: str = ""
+    has_flag: bool = True
 
     @property
     def is_blank(self) -> bool:
@@ -72,10 +76,19 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def read_response(result: object) -> ToolResponse:
-    """Read a mapping, or an object of the official SDK or FastMCP; anything else has no parts."""
+def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolResponse:
+    """Read a result of any shape (`shapes.toml`); one that is known to be MCP's (`shape`) is not taken for another."""
+    given = result
     try:
-        parts = cast("Mapping[object, object]", result) if type(result) is dict else _parts(result)
+        if type(result) is dict:
+            members = cast("Mapping[object, object]", result)
+            if shape == "mcp" or "isError" in members or is_plainly_mcp(members):
+                return _read(members)
+        foreign = None if shape == "mcp" else read_foreign(given)
+        if foreign is not None:
+            read = _read(foreign.parts)
+            return msgspec.structs.replace(read, taken_for=foreign.taken_for, has_flag=foreign.has_flag)
+        parts = _parts(given)
         return ToolResponse() if parts is None else _read(parts)
     except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
         return ToolResponse(unreadable=f"Response could not be read ({type(problem).__name__})")

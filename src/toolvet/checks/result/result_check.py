@@ -10,7 +10,7 @@ any_response = true
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
 import msgspec
 
@@ -100,12 +100,14 @@ class ResultCheck:
         result: object,
         category: str | None = None,
         *,
+        shape: Literal["any", "mcp"] = "any",
         trace: str | None = None,
     ) -> ResultVerdict:
         """Judge one response of a tool; see `check_result`."""
         if self._is_default:
-            return check_result(tool, arguments, result, category, trace=trace)
-        return check_result(tool, arguments, result, category, trace=trace, **self._of(view_of(tool).name))
+            return check_result(tool, arguments, result, category, shape=shape, trace=trace)
+        own = self._of(view_of(tool).name)
+        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
 
     def _of(self, tool: str) -> "_ResultOptions":
         found = self._known.get(tool)

@@ -84,7 +84,8 @@ class ResultMetadata(msgspec.Struct, frozen=True):
 
     `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error. `warnings`,
     `pagination`, `content_fidelity` and `dropped_content_ids` are what the `meta` of an envelope says (response-v2);
-    their JSON members are absent where it says nothing.
+    their JSON members are absent where it says nothing. `taken_for` names the
+    shape of a result that is not MCP's (docs/shapes.md); None, and absent in JSON, for a result of MCP.
     """
 
     content_types: tuple[str, ...] = ()
@@ -98,6 +99,7 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     pagination: Mapping[str, object] | None = None
     content_fidelity: str | None = None
     dropped_content_ids: tuple[str, ...] = ()
+    taken_for: str | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -119,6 +121,8 @@ class ResultMetadata(msgspec.Struct, frozen=True):
             found["contentFidelity"] = self.content_fidelity
         if self.dropped_content_ids:
             found["droppedContentIds"] = list(self.dropped_content_ids)
+        if self.taken_for is not None:
+            found["takenFor"] = self.taken_for
         return found
 
 

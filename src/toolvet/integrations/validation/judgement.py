@@ -82,7 +82,7 @@ class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
 def judge_by_schema(tool: Mapping[str, object], arguments: object) -> CallJudgement:
     """Judge the arguments by the schema of the tool; a part of it that could not be checked is a warning."""
     name = str(tool.get("name", ""))
-    report = check_arguments(tool, arguments)
+    report = check_arguments(tool, arguments, unchecked="pass")
     messages: list[Message] = []
     if report.valid and not is_object(arguments):
         # JSON text, or any value for a tool without a schema: a call must carry an object (CallToolRequest).

@@ -24,14 +24,15 @@ say instead (`against`).
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolvet.checks.answer import CallFailure, FailureSignal, PartialCall
+from toolvet.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
 from toolvet.messages import ToolCall, earlier_calls, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.extent import cut_calls, overstated
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
 from toolvet.turn.grounding.outcome import outcome_of
-from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport
+from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.turn.grounding.tool_faults import tool_faults
 from toolvet.turn.grounding.values import unsupported
 from toolvet.turn.grounding.vocabulary import TurnVocabulary
 
@@ -67,22 +68,30 @@ class ComparedAnswer(NamedTuple):
 
 
 def with_calls(
-    text: str, calls: Sequence[object], question: str | Sequence[object] | None, signals: Sequence[FailureSignal]
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None,
+    signals: Sequence[FailureSignal],
+    *,
+    goes_on: bool = False,
 ) -> ComparedAnswer:
     """Compare an answer with the calls of its turn.
 
-    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say.
+    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on` says
+    that another call follows the text, so that it need not say what failed.
     """
     outcomes = [outcome_of(call) for call in read_calls(calls)]
     # What earlier turns brought bears out what this one says; that it failed was their matter.
     before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
     every = [*before, *outcomes] if before else outcomes
-    words = said(text, words=TurnVocabulary(every))
+    words = said(text, words=TurnVocabulary(every), moot=moot_families(every))
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
     found = ClaimSupport(every).unfounded(text, words, admits=admits)
-    if not any(signal.label == AFTER_FAILURE for signal in found):
+    if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
+    if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
+        found += tool_faults(text, outcomes)
     found += overstated(text, outcomes)
     if every and not (admits and all(outcome.failed for outcome in every)):
         found += unsupported(text, Evidence(every, question))

@@ -31,7 +31,7 @@ from toolvet.turn.grounding.phrases import (
     phrases,
 )
 from toolvet.turn.grounding.prose import spoken
-from toolvet.turn.grounding.vocabulary import NO_VOCABULARY, TurnVocabulary
+from toolvet.turn.grounding.vocabulary import NO_VOCABULARY, TurnVocabulary, past_forms
 
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000
@@ -42,6 +42,18 @@ _AMOUNT = re.compile(r" of [$€£]?[\d.,]{1,12}\s*$")
 _NEXT_WORD = re.compile(r"\s([A-Za-z'-]{1,40})")
 # "A 5-piece set" has no identifier.
 _NUMERAL = re.compile(r"\d{1,3}-[a-z]{1,40}")
+_FENCE = "```"
+# A path in the place of an object ("created /scripts/start.sh"); code blocks may show what only a relative one names.
+_RELATIVE = re.compile(r"(?:[a-z]{1,12} ){0,3}[\w-]{1,60}(?:/[\w.-]{1,60}){1,12}(?![\w/])")
+_ABSOLUTE = re.compile(r"(?:[a-z]{1,12} ){0,3}~?(?:/[\w.-]{1,60}){2,12}(?![\w/])")
+_AT_PATH = re.compile(
+    r" (?:successfully )?(?:to|at|in|into|under|as) (?:the (?:file|directory|folder) )?"
+    r"~?(?:/[\w.-]{1,60}){2,12}(?![\w/])"
+)
+_QUANTITIES = frozenset({"all", "both", "each", "one", "some", "two", "three", "four", "five"})
+# "… has been successfully cancelled": whatever it is, it is what the person asked for.
+_ON_REQUEST = frozenset({"send", "delete", "update", "exchange", "book", "pay"})
+_PLACED = frozenset({"create", "update", "save", "book"})
 _NO_TEXT_WORK = frozenset({"send", "book", "pay"})
 
 
@@ -75,8 +87,17 @@ class Said(msgspec.Struct, frozen=True):
     asks: bool
 
 
-def said(text: str, known: ClaimPhrases | None = None, words: TurnVocabulary = NO_VOCABULARY) -> Said:
-    """What `text` says of itself; `known` are the claims to look for, by default all of toolvet's."""
+def said(
+    text: str,
+    known: ClaimPhrases | None = None,
+    words: TurnVocabulary = NO_VOCABULARY,
+    moot: frozenset[str] = frozenset(),
+) -> Said:
+    """What `text` says of itself.
+
+    `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach, and
+    claims of the families `moot` are left out.
+    """
     prose = _with_names(text, spoken(text)).replace("**", "\u200b\u200b").replace("__", "\u200b\u200b")
     known = known or phrases()
     claims: list[MadeClaim] = []
@@ -89,9 +110,10 @@ def said(text: str, known: ClaimPhrases | None = None, words: TurnVocabulary = N
         if claim is None:
             admits |= hit.id.startswith(ADMITS)
             asks |= hit.id.startswith(ASKS)
-        elif len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
+        elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
-            made = _ClaimReading(prose, hit, known.grammar[hit.id.partition(":")[0]], words, verbs).made(claim)
+            reading = _ClaimReading(prose, hit, known.grammar[hit.id.partition(":")[0]], words, verbs)
+            made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
     return Said(claims, admits, asks)
@@ -118,10 +140,12 @@ class _ClaimReading:
         self._grammar = grammar
         self._words = words
         self._verbs = verbs
+        self._shows_files = False
         self._clause = Clause(prose, hit, grammar)
 
-    def made(self, claim: Claim) -> MadeClaim | None:
-        """The claim, if it is one."""
+    def made(self, claim: Claim, *, shows_files: bool = False) -> MadeClaim | None:
+        """The claim, if it is one. `shows_files` says that the answer has code blocks, perhaps all that was made."""
+        self._shows_files = shows_files
         clause = self._clause
         # Most hits of a frame have no verb that claims anything, and need no clause.
         verb, family, is_text = self._known_verb(claim.frame) if claim.frame else ("", claim.family, False)
@@ -146,7 +170,7 @@ class _ClaimReading:
         if claim.frame is not Voice.BARE:
             named = self._up_to(verb) if claim.frame is Voice.WHOLE else clause.before
             return self._passive(claim.frame, named, verb, family, is_text=is_text)
-        if not clause.opens or clause.is_label():
+        if not clause.opens or (clause.is_label() and not self._grammar.emphatic.search(f"{clause.matched}{rest}")):
             return None
         if all(map(self._grammar.openers.fullmatch, WORD.findall(clause.before))):
             return self._elided(rest, verb, family, is_text=is_text)
@@ -159,7 +183,7 @@ class _ClaimReading:
     def _active(self, named: str, verb: str, family: str, *, is_text: bool) -> MadeClaim:
         """The speaker did something to `named`."""
         put = self._is_put(named, family)
-        text_work = is_text and not (put or self._is_thing(named))
+        text_work = is_text and not (put or self._is_file(named) or self._is_thing(named))
         if family not in _NO_TEXT_WORK and self._is_text(named) and not put:
             text_work = True
         return self._claim(named, verb, family, text_work=text_work)
@@ -168,8 +192,12 @@ class _ClaimReading:
         """Something was done to `named`, the subject: if it is the person's, or a thing that tools change."""
         grammar = self._grammar
         own = grammar.subjects.search(named) is not None
-        nominal, thing = bool(self._nominals(named)), self._is_thing(named)
-        if not WORD.search(named) or grammar.no_subjects.search(named) or not (nominal or own or thing):
+        nominal, thing = bool(self._nominals(named)), self._is_thing(named) or self._is_file(named)
+        if not WORD.search(named) or grammar.no_subjects.search(named):
+            return None
+        if not (nominal or own or thing) and (
+            frame is not Voice.PASSIVE or not (self._is_placed(family) or self._is_on_request(family, is_text=is_text))
+        ):
             return None
         if frame is Voice.STATE:
             if self._is_predicate():
@@ -183,8 +211,24 @@ class _ClaimReading:
                 is_action = is_final and bool(self._nominals(head))
             if not is_action:
                 return None
-        text_work = is_text and not thing and (not own or self._is_text(named))
+        placed = not thing and self._is_placed(family)
+        text_work = is_text and not (thing or placed) and (not own or self._is_text(named))
         return self._claim(named, verb, family, text_work=text_work, passive=True, begin=frame is not Voice.WHOLE)
+
+    def _is_on_request(self, family: str, *, is_text: bool) -> bool:
+        """Whether a passive says that something had its effect which is nothing but an action."""
+        emphatic = self._grammar.emphatic.search(self._clause.matched) is not None
+        return emphatic and family in _ON_REQUEST and not is_text
+
+    def _is_placed(self, family: str) -> bool:
+        """Whether something, whatever it is, was put into a thing that tools change: "as a new lead in the CRM"."""
+        rest = self._clause.rest()
+        if family in ("save", "create") and _AT_PATH.match(rest):
+            return True
+        word = WORD.match(rest.lstrip())
+        if family not in _PLACED or word is None or not self._grammar.cuts.fullmatch(word[0]):
+            return False
+        return any(self._is_thing_word(phrase[-1]) for phrase in self._phrases(rest)[:2])
 
     def _is_predicate(self) -> bool:
         """Whether the participle of a state belongs to what follows: "are confirmed valid options"."""
@@ -213,7 +257,11 @@ class _ClaimReading:
         ]
         if not grammar.noun_rests.fullmatch(rest) or not grammar.closings.fullmatch(verb):
             return None
-        if not 0 < len(words) <= _MOST_NAMED_WORDS or any(map(grammar.cuts.fullmatch, words)):
+        cut = next((place for place, word in enumerate(words) if grammar.cuts.fullmatch(word)), len(words))
+        if cut < len(words) and not grammar.emphatic.search(f"{self._clause.matched}{rest}"):
+            return None
+        words = words[:cut]
+        if not 0 < len(words) <= _MOST_NAMED_WORDS:
             return None
         named = " ".join(words)
         if any(map(grammar.no_nouns.fullmatch, words)) or grammar.no_subjects.search(named):
@@ -263,9 +311,18 @@ class _ClaimReading:
                     last = match
         if last is not None:
             return last[0].lower(), last.lastgroup or ANYTHING, last.re is self._grammar.text_verbs
-        for word in reversed(WORD.findall(matched.lower())):
+        words = WORD.findall(matched.lower())
+        for word in reversed(words):
             if word in self._words.verbs:
                 return word, ANYTHING, False
+        # "I was able to update": the verb of the match is an infinitive.
+        for past in sorted(past_forms(words[-1])) if words else ():
+            for verbs in (self._grammar.verbs, self._grammar.text_verbs):
+                match = verbs.fullmatch(past)
+                if match is not None:
+                    return past, match.lastgroup or ANYTHING, verbs is self._grammar.text_verbs
+            if past in self._words.verbs:
+                return past, ANYTHING, False
         return "", "", False
 
     def _nominals(self, named: str) -> str:
@@ -291,16 +348,34 @@ class _ClaimReading:
     def _is_thing(self, named: str) -> bool:
         """Whether a noun phrase names something that tools change, and no text."""
         phrases_of = self._phrases(named)
+        if len(phrases_of) > 1 and len(phrases_of[0]) == 1 and phrases_of[0][0] in _QUANTITIES:
+            # "All of Raj's leads": the leads.
+            del phrases_of[0]
         if not phrases_of or self._heads_text(phrases_of[0]):
             return False
         if self._nominals(named):
             return True
         words = [*phrases_of[0], *(phrase[-1] for phrase in phrases_of[1:2])]
-        return any(
-            self._grammar.things.fullmatch(word) or not self._words.things.isdisjoint(words_of(word))
-            for word in words
-            if not self._grammar.texts.fullmatch(word)
-        ) or any(_NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0])))
+        if len(phrases_of[0]) > 1 and self._grammar.things.fullmatch(" ".join(phrases_of[0][-2:])):
+            return True
+        return any(self._is_thing_word(word) for word in words) or any(
+            _NUMERAL.fullmatch(each) is None for each in ids_in(" ".join(phrases_of[0]))
+        )
+
+    def _is_file(self, named: str) -> bool:
+        """Whether an object or a subject is a file, and not one that a code block of the answer shows."""
+        named = named.strip()
+        if _ABSOLUTE.match(named) is not None or _AT_PATH.search(named) is not None:
+            return True
+        return not self._shows_files and _RELATIVE.match(named) is not None
+
+    def _is_thing_word(self, word: str) -> bool:
+        things, singular = self._grammar.things, words_of(word)
+        return not self._grammar.texts.fullmatch(word) and (
+            things.fullmatch(word) is not None
+            or any(things.fullmatch(each) for each in singular)
+            or not self._words.things.isdisjoint(singular)
+        )
 
     def _is_text(self, named: str) -> bool:
         """Whether the head of a noun phrase is a text."""

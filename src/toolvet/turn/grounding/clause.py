@@ -79,7 +79,10 @@ class Clause:
         unless = self._grammar.unless
         after = self._prose[self._hit.end : self._hit.end + _SUFFIX]
         # Where verbs end the clause, the condition is glued to them.
-        if unless.search(f"{self.before}{self.matched}") or unless.match(after):
+        before = self.before
+        if before:
+            before = self._grammar.coordinates.sub("", self._grammar.relatives.sub("", before))
+        if unless.search(f"{before}{self.matched}") or unless.match(after):
             return True
         if any(mark in self.matched for mark in QUESTION_MARKS):
             return True

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
@@ -24,6 +24,8 @@ _DEEPEST = 200
 _LONGEST_KEY = 200
 _LARGEST = 10**300
 _LONGEST_NUMBER = 40
+_LONGEST_REPEATED = 40
+_MOST_REPEATED = 5_000
 _MOST_LOOKS = 50
 _SHORT = 20
 _GAPS = re.compile(r"\\{1,4}[nrt]|\s+")
@@ -35,6 +37,7 @@ class Evidence:
 
     def __init__(self, outcomes: Sequence[CallOutcome], question: str | Sequence[object] | None) -> None:
         self.outcomes = outcomes
+        self._told = [outcome for outcome in outcomes if not outcome.is_own_report]
         self._question = words_of_others(question)
         self.asked = bool(self._question)
 
@@ -42,7 +45,7 @@ class Evidence:
     def texts(self) -> list[str]:
         """Every text of it: results, then arguments, then the question."""
         found: list[str] = []
-        for outcome in self.outcomes:
+        for outcome in self._told:
             found += _texts(outcome.call.result)
         return found
 
@@ -59,7 +62,12 @@ class Evidence:
 
     @cached_property
     def opaque(self) -> bool:
-        """Whether it holds what cannot be read here (images, sound), or nothing, or too much."""
+        """Whether it holds what cannot be read here (images, sound), or nothing, or too much.
+
+        Where toolvet refused every call, that there is nothing is known.
+        """
+        if self.outcomes and not self._told:
+            return False
         if not any(self.texts) or sum(map(len, self.texts)) > _MOST_READ:
             return True
         # A result that the API keeps to itself, as that of its own web search, may have said anything.
@@ -145,7 +153,7 @@ def _goes_on(beside: str) -> bool:
 def _texts(result: object) -> list[str]:
     found = texts_of(result)
     response = as_response(result)
-    if is_object(response) and "content" in response and response.get("structuredContent") is not None:
+    if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
         found.append(_written(response["structuredContent"]))
     return [text for text in found if text]
 
@@ -176,7 +184,7 @@ def _written(value: object) -> str:
 def _figures(outcomes: Sequence[CallOutcome], question: str) -> Figures:
     walk = _EvidenceWalk()
     for outcome in outcomes:
-        for text in _texts(outcome.call.result):
+        for text in () if outcome.is_own_report else _texts(outcome.call.result):
             walk.text(text)
         arguments = outcome.call.arguments
         if isinstance(arguments, str):
@@ -204,6 +212,7 @@ class _EvidenceWalk:
         self.strings: list[str] = []
         self._left = _MOST_LEAVES
         self._serial = 0
+        self._known: dict[str, tuple[float, ...]] = {}
 
     def text(self, text: str) -> None:
         """A text, which may be JSON."""
@@ -257,8 +266,21 @@ class _EvidenceWalk:
             # What a reader would count in it.
             self.counts.update((text.count("\n"), text.count("\n") + 1, len(text), len(text.split())))
         within = within if len(text) <= _SHORT else ""
-        for value in numerals_in(ascii_digits(text)):
+        for value in self._numerals(text):
             self._add(value, key, within)
+
+    def _numerals(self, text: str) -> Iterable[float]:
+        """Every reading of every numeral of a text. Records repeat their words and days, so short texts are kept."""
+        if text.isascii() and not _DIGITS.search(text):
+            return ()
+        if len(text) > _LONGEST_REPEATED:
+            return numerals_in(ascii_digits(text))
+        known = self._known.get(text)
+        if known is None:
+            known = tuple(numerals_in(ascii_digits(text)))
+            if len(self._known) < _MOST_REPEATED:
+                self._known[text] = known
+        return known
 
     def _add(self, value: float, key: str, within: str) -> None:
         if len(self.numbers) < _MOST_NUMBERS and math.isfinite(value):

@@ -15,6 +15,7 @@ from functools import cached_property
 from toolvet.causes import Honesty, State, cause_of, found_nothing
 from toolvet.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.schema.naming import words_of
+from toolvet.turn.announcing import announces
 from toolvet.turn.grounding.claims import Said
 from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, names, texts_of, written
 from toolvet.turn.grounding.phrases import TECHNICAL, families, phrases
@@ -30,6 +31,8 @@ _FAILURES = frozenset({SignalType.TOOL_FAILURE, SignalType.REFUSAL, SignalType.C
 _OPENING = re.compile(r"[^\n.!?。\uff01\uff1f]{1,120}")
 _LONG_WORD = re.compile(r"[^\W\d_]{6,}")
 _NUMBER = re.compile(r"\d{3,}")
+# An exit code other than 0, shown or told.
+_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?(?: the)?[ _]?(?:code|status)?\W{1,6}[1-9]\d{0,2}\b")
 _MOST_WORDS = 12
 _LONGEST_EMPTY = 400
 _NEXT_CALLS = 100
@@ -106,7 +109,10 @@ class FailedCalls:
         failed = [outcome for outcome in self._open if not (said.asks and outcome.rejected)]
         if not failed or reports_failure(said, signals) or self._is_echoed(failed):
             return []
-        return [] if all(self._is_reported(outcome) for outcome in failed) else self._signal(failed)
+        # Whoever announces another attempt has seen that this one failed.
+        if all(self._is_reported(outcome) for outcome in failed) or announces(self._text):
+            return []
+        return self._signal(failed)
 
     def _is_reported(self, outcome: CallOutcome) -> bool:
         """Whether the answer reports the refusal of a call in words for its state."""
@@ -189,6 +195,10 @@ def _echoed(text: str, outcome: CallOutcome) -> bool:
     sent = written(outcome.call.arguments).lower()
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
+    if _EXIT.search(lower) and _EXIT.search(
+        outcome.words.lower() + written(outcome.call.result)[-_LONGEST_EMPTY:].lower()
+    ):
+        return True
     if any(number in text for number in _NUMBER.findall(outcome.words) if number not in sent):
         return True
     return sum(word in lower for word in words) > max(1, len(words) // 2)

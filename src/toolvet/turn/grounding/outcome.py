@@ -7,18 +7,28 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from toolvet.causes import ErrorKind, State
-from toolvet.checks.result import ResultMetadata, check_result, failure_sentence
+from toolvet.causes import ErrorKind, State, cause_of
+from toolvet.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
 from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
 from toolvet.schema.naming import words_of
+from toolvet.turn.grounding.own_report import is_own_report
 from toolvet.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
+_LONGEST_END = 60
+_MOST_SEARCHED = 20_000
 _LONGEST_NAME = 120
-_LONGEST_SCALAR = 10_000
+_NOTHING = {"content": [{"type": "text", "text": ""}]}
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
+
+
+# A program's output, then its exit code.
+_EXIT_CODE = re.compile(r"\S\s+exit[ _]?code\W{1,3}[1-9]\d{0,2}\W*\Z", re.IGNORECASE)
+_ERROR_WORDS = re.compile(
+    r"\b(?:errors?|stderr|traceback|exception|denied|not found|no such|cannot|invalid|fatal)\b", re.IGNORECASE
+)
 
 
 class CallStatus(Enum):
@@ -45,6 +55,18 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Its code."""
     metadata: ResultMetadata | None = None
     """What its result consists of, where `check_result` judged it."""
+    is_own_report: bool = False
+    """Whether toolvet refused the call: then nothing in the result is from the tool."""
+
+    @property
+    def went_on(self) -> bool:
+        """Whether a program printed what it found and only ended with another code than 0: parts may have worked."""
+        if not self.rejected:
+            return False
+        said = "\n".join(texts_of(self.call.result))
+        return (
+            _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
+        )
 
     @property
     def failed(self) -> bool:
@@ -66,6 +88,12 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     if call.result is None or isinstance(call.result, Unknown):
         return CallOutcome(call, CallStatus.FAILED if call.failed else CallStatus.SILENT, "")
     response = as_response(call.result)
+    if is_own_report(response):
+        state = State.INVALID_INPUT
+        words, code = _words(failure_sentence(response) or response), cause_of(state).error_code
+        return CallOutcome(
+            call, CallStatus.FAILED, words, rejected=True, state=state, error_code=code, is_own_report=True
+        )
     if call.failed and is_object(response):
         response = {**response, "isError": True}
     verdict = check_result({"name": call.name}, call.arguments, response)
@@ -85,19 +113,8 @@ def outcome_of(call: ToolCall) -> CallOutcome:
 
 
 def as_response(result: object) -> object:
-    """A result as an MCP result: text and bare JSON values become what a server would have sent."""
-    if isinstance(result, str):
-        return {"content": [{"type": "text", "text": result}]}
-    if is_object(result):
-        known = "content" in result or "structuredContent" in result or "jsonrpc" in result
-        return result if known else {"structuredContent": result}
-    if is_array(result):
-        if result and all(is_object(block) and isinstance(block.get("type"), str) for block in result):
-            return {"content": result}
-        return {"structuredContent": result}
-    if result is None or isinstance(result, bool | int | float | bytes):
-        return {"content": [{"type": "text", "text": "" if result is None else str(result)[:_LONGEST_SCALAR]}]}
-    return result
+    """A result of any shape as a result of MCP; an object of an SDK stays as it is."""
+    return _NOTHING if result is None else as_mcp(result)
 
 
 def _words(result: object) -> str:
@@ -150,7 +167,7 @@ class Ability(Enum):
 def ability(name: str, family: str) -> Ability:
     """Whether a tool of this name can do an action of this family."""
     known = families()
-    words = _words_of_tool(name)
+    words = words_of_tool(name)
     if not words or family not in known.family:
         return Ability.ANYTHING
     if not known.idle.isdisjoint(("_".join(words), "_".join(words[:2]), words[0])):
@@ -174,13 +191,19 @@ def ability(name: str, family: str) -> Ability:
     return Ability.READS if any(word in known.reads for word in words) else Ability.ANYTHING
 
 
+def says_what_it_does(name: str) -> bool:
+    """Whether a tool's name begins with a verb: `convert_currency` does, `currency_converter` does not."""
+    words = words_of_tool(name)
+    return bool(words) and words[0] in _known_words()
+
+
 def verb_of(name: str) -> str:
     """The word of a tool's name that says what it does: the first that is not the name of its server."""
-    words = _words_of_tool(name)
+    words = words_of_tool(name)
     return words[0] if words else ""
 
 
-def _words_of_tool(name: str) -> tuple[str, ...]:
+def words_of_tool(name: str) -> tuple[str, ...]:
     """The words of a tool's name, without its server's."""
     words = words_of(_SERVER.sub("", name) or name)
     known, prefixes = _known_words(), families().prefixes

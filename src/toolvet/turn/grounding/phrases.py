@@ -33,6 +33,8 @@ HANDOFF: Final = "handoff"
 """The family of claims to have called a person."""
 STATE: Final = "state"
 """The family of what is said of a thing that calls asked for."""
+SEARCH: Final = "search"
+"""The family of claims to have looked something up."""
 _NEVER: Final = r"(?!)"
 
 
@@ -72,7 +74,8 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     PATTERNS: ClassVar[tuple[str, ...]] = (
         "unless", "admits", "asks", "verbs", "text_verbs", "nominals", "things", "texts", "subjects",
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
-        "states", "rest_unless", "cuts", "emphatic",
+        "states", "rest_unless", "cuts", "emphatic", "relatives",
+        "coordinates", "faults", "fault_unless", "fault_openers",
     )  # fmt: skip
 
     unless: str
@@ -95,6 +98,16 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     noun_rests: str = ""
     rest_unless: str = ""
     cuts: str = ""
+    relatives: str = ""
+    """A negation in a relative clause, which says of a thing which one it is."""
+    coordinates: str = ""
+    """A clause before the speaker that is none of its conditions."""
+    faults: str = ""
+    """What is said of a tool that does not work, after its name."""
+    fault_unless: str = ""
+    """Words before the name because of which nothing is said of it."""
+    fault_openers: str = ""
+    """Words that open a noun phrase."""
     emphatic: str = ""
     """A word that says of an action that it had its effect."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
@@ -126,6 +139,11 @@ class ClaimGrammar:
         self.rest_unless = _compiled(file.rest_unless)
         self.cuts = _compiled(file.cuts)
         self.emphatic = _compiled(file.emphatic)
+        self.relatives = _compiled(file.relatives)
+        self.faults = _compiled(file.faults)
+        self.fault_unless = _compiled(file.fault_unless)
+        self.fault_openers = _compiled(file.fault_openers)
+        self.coordinates = _compiled(file.coordinates)
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.claims import MadeClaim, Said, ids_in
 from toolvet.turn.grounding.clause import LEADING
 from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names, texts_of, verb_of, written
-from toolvet.turn.grounding.phrases import ANYTHING, STATE, families, phrases
+from toolvet.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
 from toolvet.turn.grounding.vocabulary import past_forms
 
 AFTER_FAILURE = "claimed_success_after_failure"
@@ -36,6 +36,10 @@ _NO_HIT = Hit("", 0, 0)
 _SHORTEST_STEM = 3
 # The families that results report as a state, in one word or another: an order is cancelled, a seat is booked.
 _STATES = frozenset({"send", "delete", "pay", "book", "return", "exchange", "save", "run"})
+
+
+# What a program may have done before it ended with an error.
+_PARTS = frozenset({"create", "update", "delete", "save"})
 
 
 class _ClaimVerdict(msgspec.Struct, frozen=True):
@@ -78,7 +82,7 @@ class ClaimSupport:
         if not outcomes:
             weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
             return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, weight, "no tool was called")
-        if claim.family == "search":
+        if claim.family == SEARCH:
             return None
         abilities = [(outcome, self._ability(outcome.call.name, claim)) for outcome in outcomes]
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
@@ -89,7 +93,7 @@ class ClaimSupport:
         if claim.passive and self._is_reported(claim, failed):
             return None
         if failed is not None:
-            if admits and claim.text_work:
+            if (admits and claim.text_work) or (failed.went_on and claim.family in _PARTS):
                 return None
             return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
         if claim.text_work:
@@ -180,6 +184,17 @@ class ClaimSupport:
                     left -= len(text)
                     self._read.append(text)
         return self._read
+
+
+def moot_families(outcomes: Sequence[CallOutcome]) -> frozenset[str]:
+    """The families of claims against which these calls can say nothing, so they need not be looked for.
+
+    Any call may have been a search, and a state is only doubted where a call that asked for it failed.
+    """
+    found = {SEARCH} if outcomes else set[str]()
+    if not any(outcome.failed for outcome in outcomes):
+        found.add(STATE)
+    return frozenset(found)
 
 
 @lru_cache(maxsize=1024)

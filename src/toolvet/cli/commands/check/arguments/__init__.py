@@ -10,7 +10,9 @@ def command(
     file: Annotated[str, Parameter(help="JSON, JSONL, CSV or Parquet; `-` is stdin.")] = "-",
     /,
     *,
-    tool: Annotated[Path, Parameter(help="The tool's definition as JSON, or a whole `tools/list` result.")],
+    tool: Annotated[
+        Path, Parameter(help="The tool's definition as JSON of any API, a JSON Schema, or a list of tools.")
+    ],
     name: Annotated[str | None, Parameter(help="Which tool of a list; not needed when there is one.")] = None,
     json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
     field: Annotated[str | None, Parameter(help="The column of a table that has the arguments.")] = None,
@@ -19,8 +21,10 @@ def command(
     """Check the arguments of calls against a tool's inputSchema, and say how to mend them.
 
     Each input object is the arguments of one call, or has them under `arguments` beside the tool's `name` (or `tool`)
-    and perhaps an `id`. Text that is no JSON is checked as what a model wrote: the report says what is malformed, and
-    offers what was meant where that is clear. Exits with 1 when a call is not valid.
+    and perhaps an `id`, or is a tool call of OpenAI, Anthropic, Gemini, Bedrock, LangChain or MCP. Text that is no JSON
+    is checked as what a model wrote: the report says what is malformed, and offers what was meant where that is clear.
+    Exits with 1 when a call is not valid, and with 2 when one could not be checked, because the tool has no schema or
+    one that cannot be used.
     """
     from toolvet.cli.commands.check.arguments.run import check_calls  # noqa: PLC0415 - the heavy half, for this command only
 

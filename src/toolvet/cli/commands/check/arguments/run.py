@@ -1,32 +1,42 @@
 """The work of `toolvet check arguments`: calls in, reports out."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
 from toolvet.checks.arguments import check_arguments
+from toolvet.cli.commands.check.arguments.calls import read_call
 from toolvet.cli.commands.check.records import Record, read_input, read_records
 from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
-from toolvet.errors import UsageError
-from toolvet.schema.json_value import elements, is_object, members
+from toolvet.errors import ToolShapeError, UsageError
+from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.tool import read_tool
 
-_CALL_KEYS: Final = frozenset({"id", "name", "tool", "arguments"})
+_DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
+_UNCHECKED: Final = 2
+
+
+class NamedTool(NamedTuple):
+    """A definition of the file, and its name ("" without one)."""
+
+    name: str
+    definition: object
 
 
 def check_calls(
     file: str, tool_file: Path, name: str | None, *, as_json: bool, max_chars: int | None, field: str | None = None
 ) -> int:
-    """Check every call; return 1 when one is not valid, else 0."""
+    """Check every call; return 2 when one could not be checked, 1 when one is not valid, else 0."""
     tools = _read_tools(tool_file)
-    failed = False
+    code = 0
     for record in _read(file, field):
-        identity, called, arguments = _read_call(record)
+        identity, called, arguments = read_call(record.value)
         tool = _choose(tools, called or name, tool_file, record.place)
-        report = check_arguments(tool, arguments)
-        failed |= not report.valid
+        report = check_arguments(tool.definition, arguments)
+        code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:
             repair = report.repair
             verdict: dict[str, object] = {**identity, "valid": report.valid}
@@ -48,7 +58,7 @@ def check_calls(
             sys.stdout.write(f"{record.place}: valid{note}\n")
         else:
             sys.stdout.write(f"{record.place}:\n{report.to_text(max_chars)}\n\n")
-    return int(failed)
+    return code
 
 
 def _read(file: str, field: str | None) -> Iterator[Record]:
@@ -58,33 +68,36 @@ def _read(file: str, field: str | None) -> Iterator[Record]:
     return read_records(file)
 
 
-def _read_call(record: Record) -> tuple[Mapping[str, object], str | None, object]:
-    """Return the id of the call, the tool that it names, and its arguments. Malformed text is arguments as a whole."""
-    value = record.value
-    if not is_object(value) or "arguments" not in value or not _CALL_KEYS.issuperset(value):
-        return {}, None, value
-    called = value.get("name", value.get("tool"))
-    identity = {"id": value["id"]} if "id" in value else {}
-    return identity, called if isinstance(called, str) else None, value["arguments"]
-
-
-def _read_tools(path: Path) -> list[Mapping[str, object]]:
-    """Read the tool definitions of a file: one, a list, or a `tools/list` result."""
+def _read_tools(path: Path) -> list[NamedTool]:
+    """Read the tool definitions of a file, in any shape: one, a list, or an object with a list under `tools`."""
     try:
         value: object = orjson.loads(read_input(str(path)))
     except orjson.JSONDecodeError as error:
         raise UsageError(f"--tool {path}: not JSON: {error}") from error
-    listed = members(members(value).get("result")).get("tools", members(value).get("tools", value))
-    tools = [tool for tool in elements(listed) or [listed] if is_object(tool)]
+    result = members(members(value).get("result"))
+    listed = result.get("tools", members(value).get("tools", value))
+    tools = [each for entry in (elements(listed) if is_array(listed) else [listed]) for each in _declarations(entry)]
     if not tools:
         raise UsageError(f"--tool {path}: must hold a tool definition (an object with name and inputSchema) or a list")
-    return tools
+    try:
+        return [NamedTool(read_tool(tool).name, tool) for tool in tools]
+    except ToolShapeError as error:
+        raise UsageError(f"--tool {path}: {error}") from error
 
 
-def _choose(tools: list[Mapping[str, object]], name: str | None, path: Path, place: str) -> Mapping[str, object]:
-    if name is None and len(tools) == 1:
+def _declarations(entry: object) -> list[object]:
+    """The tools of an entry: Gemini has several in one."""
+    for name in _DECLARATIONS:
+        declared = members(entry).get(name)
+        if is_array(declared):
+            return [{name: [each]} for each in declared if is_object(each)]
+    return [entry]
+
+
+def _choose(tools: list[NamedTool], name: str | None, path: Path, place: str) -> NamedTool:
+    if len(tools) == 1 and (name is None or not tools[0].name):
         return tools[0]
-    names = [str(tool.get("name", "")) for tool in tools]
+    names = [tool.name for tool in tools]
     if name is None:
         raise UsageError(f"{place}: which tool? {path} has {', '.join(names)}: name one with --name, or in the record")
     if name not in names:

@@ -25,8 +25,9 @@ def command(
 ) -> int:
     """Say whether results are fully working, partially working, errors or broken, and why.
 
-    Each input object has a `result` (what tools/call returned) and may have `tool` (its definition, or its name),
-    `arguments` and an `id`. An object with `content` but no `result` is taken as a result itself.
+    Each input object has a `result` (what came back) and may have `tool` (its definition, or its name), `arguments` and
+    an `id`. A value without a `result` is taken as a result itself: a result of MCP, a message of OpenAI, Anthropic,
+    Gemini, Bedrock or LangChain, an HTTP response, a text, any other JSON. The verdict says what it was taken for.
     """
     from toolvet.cli.commands.check.result.run import check_results  # noqa: PLC0415 - the heavy half, for this command only
 

@@ -1,7 +1,7 @@
 """The work of `toolvet check result`: records in, verdicts out, one line each."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,10 +13,13 @@ from toolvet.checks.result import ResultVerdict
 from toolvet.cli.commands.check.records import Record, read_records
 from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
 from toolvet.cli.table import new_table
-from toolvet.schema.json_value import members
+from toolvet.errors import UsageError
+from toolvet.schema.json_value import is_object, members
 from toolvet.settings import load_settings
+from toolvet.tool import view_of
 
 # From good to bad, as `--fail-on` counts.
+_NO_RESULT: Final = frozenset({"id", "tool", "arguments"})
 _LADDER: Final = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
 _STYLE: Final = {
     "fully_working": "green",
@@ -32,14 +35,9 @@ def check_results(file: str, fail_on: str, *, settings: Path | None, as_json: bo
     check = load_settings(settings).result_check()
     worst = 0
     table = new_table("#", "tool", "classification", "state", "why", overflow="fold")
-    for number, record in enumerate((record.members() for record in _read(file, field)), start=1):
-        result = record.get("result", record if "content" in record or "structuredContent" in record else None)
+    for number, (record, result) in enumerate(map(_read_result, _read(file, field)), start=1):
         tool = record.get("tool")
-        verdict = check(
-            members(tool) or {"name": tool if isinstance(tool, str) else "tool"},
-            members(record.get("arguments")),
-            result,
-        )
+        verdict = check(members(tool) or _named_tool(tool), members(record.get("arguments")), result)
         worst = max(worst, _LADDER.index(verdict.classification))
         if as_json:
             identity = {"id": record["id"]} if "id" in record else {}
@@ -58,21 +56,33 @@ def check_results(file: str, fail_on: str, *, settings: Path | None, as_json: bo
 
 
 def _read(file: str, field: str | None) -> Iterator[Record]:
-    """Read the records; of a table each row, in which a result may be a text alone."""
-    if not is_table(file):
-        refuse_field(file, field)
-        yield from read_records(file)
-        return
-    for record in read_table(file, field, "result", ("id", "tool", "arguments")):
-        result = record.members().get("result")
-        blocks = {"content": [{"type": "text", "text": result}]} if isinstance(result, str) else result
-        yield Record(record.place, {**record.members(), "result": blocks})
+    if is_table(file):
+        return read_table(file, field, "result", ("id", "tool", "arguments"))
+    refuse_field(file, field)
+    return read_records(file)
+
+
+def _read_result(record: Record) -> tuple[Mapping[str, object], object]:
+    """What a record says of the call, and the result: its member `result`, or else the record itself."""
+    if record.malformed is not None:
+        raise UsageError(f"{record.place}: not JSON: {record.malformed}")
+    value = record.value
+    if not is_object(value):
+        return {}, value
+    if "result" in value and "jsonrpc" not in value:
+        return value, value["result"]
+    return value, None if value and _NO_RESULT.issuperset(value) else value
+
+
+def _named_tool(tool: object) -> dict[str, object]:
+    return {"name": tool if isinstance(tool, str) else "tool"}
 
 
 def _tool_name(tool: object) -> Text:
-    name = members(tool).get("name", tool)
-    return Text(name if isinstance(name, str) else "")
+    return Text(view_of(tool).name)
 
 
 def _reasons(verdict: ResultVerdict) -> str:
-    return "; ".join(verdict.issues or verdict.evidence)
+    reasons = "; ".join(verdict.issues or verdict.evidence)
+    taken_for = verdict.metadata.taken_for
+    return f"{reasons} (taken for: {taken_for})" if taken_for else reasons
