@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test test-matching phrases lint format bench fuzz live conformance accuracy ratchet floors clean
+.PHONY: help assess test test-matching phrases lint format bench fuzz live conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -27,6 +27,7 @@ help:
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
 	@echo "make floors DATA=folder     move the floors to the figures that are better now"
+	@echo "make story    run ten incidents from the server to the answer, written to docs/story.md"
 	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris), then every"
 	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
 	@echo "make clean    remove what these made"
@@ -88,6 +89,9 @@ ratchet: $(VENV)/.dev
 
 floors: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks.ratchet --update $(if $(DATA),"$(DATA)")
+
+story: $(VENV)/.test
+	$(BIN)/python -m tests.story.page > docs/story.md.new && mv docs/story.md.new docs/story.md
 
 bench: $(VENV)/.dev
 	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done

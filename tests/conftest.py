@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # The proxy does not run on Windows and says so (tests/cli/test_platform.py); its modules cannot be imported there.
-collect_ignore = ["proxy"] if sys.platform == "win32" else []
+collect_ignore = ["proxy", "story"] if sys.platform == "win32" else []
 
 # Nothing here judges by the clock: neither a deadline for an example nor a limit on how long drawing examples takes.
 settings.register_profile(

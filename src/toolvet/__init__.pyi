@@ -10,7 +10,9 @@ from toolvet.causes import (
 from toolvet.checks.answer import (
     Action as Action,
     AnswerQuality as AnswerQuality,
+    CallFailure as CallFailure,
     FailureSignal as FailureSignal,
+    PartialCall as PartialCall,
     QualitySummary as QualitySummary,
     SignalType as SignalType,
 )

@@ -274,6 +274,7 @@ def test_the_json_form_has_the_documented_keys() -> None:
     assert list(found) == [
         "isValid", "isError", "classification", "confidence", "issues", "evidence", "error_kind", "state", "retry", "factors",
         "responseMetadata", "error_without_flag", "leaks", "certainty",
+        "error_code",
     ]  # fmt: skip
     assert (found["state"], found["retry"]) == ("not_found", "fix_arguments")
 

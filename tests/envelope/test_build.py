@@ -32,6 +32,7 @@ from toolvet import (
     unavailable_error,
     validation_error,
 )
+from toolvet.causes import State, cause_of, state_of_failure
 from toolvet.envelope import ContentFidelity, ErrorCode, ErrorType, ResponseContract, WarningCode, request_id
 
 
@@ -154,6 +155,16 @@ def test_a_code_gives_its_type_and_a_type_its_code(code: ErrorCode) -> None:
     assert code.error_type.default_code.error_type is code.error_type
     assert code.headline
     assert not set(code.aliases) & set(ErrorCode)
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_code_that_only_one_cause_has_gives_its_type_and_reads_as_that_cause(state: State) -> None:
+    cause = cause_of(state)
+    data = error_response("x", error_code=cause.error_code).data
+    assert data["error_type"] == cause.error_type
+    # A crash and an error of unknown cause are written as internal errors, which say no more.
+    read = state_of_failure(data["error_code"], data["error_type"])
+    assert read is (state if state not in (State.CRASH, State.UNKNOWN) else State.INTERNAL)
 
 
 @pytest.mark.parametrize("kind", ErrorType)

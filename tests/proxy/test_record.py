@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
+from toolvet import fit_response
 from toolvet.proxy.record.background import BackgroundQueue
 from toolvet.proxy.record.calls import OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
@@ -162,6 +163,18 @@ def test_a_call_is_kept_with_its_verdict_and_how_long_it_took(tmp_path: Path) ->
     assert call.duration is not None
     assert call.duration > 0
     assert call.trace == "0af7651916cd43dd8448eb211c80319c"
+
+
+def test_what_a_result_says_that_it_leaves_out_is_kept_and_the_counts_of_its_parts_are_not(tmp_path: Path) -> None:
+    cut = fit_response({"books": [{"id": f"b{number}", "title": "Emma"} for number in range(200)]}, 900)
+    book = tmp_path / "calls.db"
+    record(book, Conversation().call({"title": "Emma"}, text(cut.to_json().decode())).call({"title": "Ivanhoe"}))
+    first, second = (call.detail["verdict"] for call in kept(book))
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert set(first["responseMetadata"]) == {"contentFidelity", "warnings"}
+    assert first["responseMetadata"]["contentFidelity"] == "partial"
+    assert "responseMetadata" not in second
 
 
 def test_a_refused_call_is_kept_with_what_was_wrong(tmp_path: Path) -> None:

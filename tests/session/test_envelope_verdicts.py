@@ -67,6 +67,7 @@ def test_the_verdict_agrees_with_the_envelope(code: str, kind: str, carrier: str
     state = state_of_failure(code, kind)
     assert state is not None
     assert (verdict.state, verdict.error_kind, verdict.retry) == (state, cause_of(state).kind, state.retry)
+    assert verdict.error_code == code
     assert verdict.is_error is flagged
     assert verdict.error_without_flag is not flagged
     assert ("error reported without isError" in verdict.issues) is not flagged

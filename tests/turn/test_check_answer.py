@@ -8,16 +8,21 @@ import pytest
 
 from toolvet import (
     AnswerQuality,
+    CallFailure,
     FailureSignal,
+    PartialCall,
+    Retry,
     SignalType,
+    State,
     best_answer,
     check_answer,
     check_answers,
+    fit_response,
     quality_summary,
     regeneration_advice,
 )
 from toolvet.checks.answer.wording import wording
-from toolvet.turn.verdict import CLEAN, checked_threshold, verdict
+from toolvet.turn.verdict import CLEAN, add_signals, checked_threshold, verdict
 
 FINE = "The three largest harbours are Shanghai, Singapore and Ningbo."
 REFUSAL = "I cannot help with that request."
@@ -40,6 +45,59 @@ def test_a_signal_quotes_its_words_and_says_where_they_stand() -> None:
     assert found.context is not None
     assert found.evidence in found.context
     assert (found.language, found.source) == ("en", "phrase")
+
+
+def failed(name: str, words: str) -> dict[str, object]:
+    return {"name": name, "arguments": {}, "result": {"isError": True, "content": [{"type": "text", "text": words}]}}
+
+
+def test_a_verdict_lists_the_calls_that_failed_also_where_the_answer_says_so() -> None:
+    missing, down = failed("get_order", "Order 7 not found"), failed("send_mail", "connect ECONNREFUSED 10.0.0.7:25")
+    honest = check_answer("There is no order 7; please check the number.", calls=[missing])
+    assert honest.signals == ()
+    assert honest.failed_calls == (
+        CallFailure(tool="get_order", state=State.NOT_FOUND, error_code="NOT_FOUND", retry=Retry.FIX_ARGUMENTS),
+    )
+    assert honest.to_dict()["failedCalls"] == [
+        {"tool": "get_order", "state": "not_found", "error_code": "NOT_FOUND", "retry": "fix_arguments"}
+    ]
+    both = check_answer("I sent the mail about order 7.", calls=[missing, down])
+    assert [call.state for call in both.failed_calls] == [State.NOT_FOUND, State.UNREACHABLE]
+
+
+def test_no_failed_calls_without_calls_after_a_success_or_where_a_later_call_made_it_good() -> None:
+    done = {"name": "get_order", "arguments": {}, "result": "Order 7 is on its way."}
+    for calls in (None, [], [done], [failed("get_order", "connection reset"), done]):
+        quality = check_answer("Order 7 is on its way to the harbour.", calls=calls)
+        assert quality.failed_calls == ()
+        assert "failedCalls" not in quality.to_dict()
+
+
+def test_of_a_call_that_never_returned_only_the_name_is_known() -> None:
+    quality = check_answer("I could not look it up.", calls=[{"name": "get_order", "arguments": {}, "result": None}])
+    assert [call.to_dict() for call in quality.failed_calls] == [{"tool": "get_order"}]
+
+
+def test_a_verdict_lists_the_calls_that_brought_a_part_until_a_later_call_completes_it() -> None:
+    cut = fit_response({"orders": [{"id": f"A-{number}"} for number in range(200)]}, 600).to_dict()
+    part = {"name": "list_orders", "arguments": {}, "result": {"structuredContent": cut}}
+    quality = check_answer("These are the first orders; there are more.", calls=[part])
+    assert quality.signals == ()
+    assert quality.partial_calls == (
+        PartialCall(tool="list_orders", content_fidelity="partial", warning_code="CONTENT_TRUNCATED"),
+    )
+    assert quality.to_dict()["partialCalls"] == [
+        {"tool": "list_orders", "content_fidelity": "partial", "warning_code": "CONTENT_TRUNCATED"}
+    ]
+    rest = {"name": "list_orders", "arguments": {"page": 2}, "result": "A-199"}
+    assert check_answer("These are all the orders there are.", calls=[part, rest]).partial_calls == ()
+    whole = {"name": "list_orders", "arguments": {}, "result": {"structuredContent": {**cut, "meta": {}}}}
+    assert check_answer("These are the orders that there are.", calls=[whole]).partial_calls == ()
+
+
+def test_signals_that_are_added_leave_the_failed_calls() -> None:
+    quality = check_answer("There is no order 7; check the number.", calls=[failed("get_order", "Order 7 not found")])
+    assert add_signals(quality, [signal("confusion", 0.6)]).failed_calls == quality.failed_calls
 
 
 # ── the verdict ──

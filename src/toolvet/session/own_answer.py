@@ -74,4 +74,5 @@ def stopped_verdict(stop: Stop, why: str, verdict: ResultVerdict, state: State |
         leaks=(),
         framework=None,
         certainty=1.0,
+        error_code=cause_of(found).error_code,
     )

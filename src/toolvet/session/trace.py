@@ -45,12 +45,15 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
         >>> TraceSource("connection 1").id_of({}, 1)
         '6a491794671b5aa9d782f9003f4e70a9'
         """
-        return (
-            trace_of_parent(meta.get(TRACE_PARENT))
-            or _own_id(meta.get(TRACE_KEY))
-            or trace_of_parent(self.parent)
-            or _derive(self.seed, id_)
-        )
+        return self.given_in(meta) or _derive(self.seed, id_)
+
+    def given_in(self, meta: Mapping[str, object]) -> str | None:
+        """Return the trace id that a request with this `_meta` brings; None where it brings none.
+
+        >>> TraceSource().given_in({"dev.toolvet/trace": "turn-7"}), TraceSource().given_in({})
+        ('turn-7', None)
+        """
+        return trace_of_parent(meta.get(TRACE_PARENT)) or _own_id(meta.get(TRACE_KEY)) or trace_of_parent(self.parent)
 
     def parent_of(self, meta: Mapping[str, object]) -> str | None:
         """Return the legal `traceparent` that the trace id comes from; None where it comes from elsewhere."""

@@ -11,7 +11,9 @@ import msgspec
 from toolvet.checks.answer import (
     AnswerQuality,
     BadOption,
+    CallFailure,
     FailureSignal,
+    PartialCall,
     QualitySummary,
     custom_patterns as read_custom_patterns,
     own_rules,
@@ -117,15 +119,22 @@ class AnswerCheck:
             packs=self.packs,
             finish_reason=finish_reason,
         )
+        failed: tuple[CallFailure, ...] = ()
+        partial: tuple[PartialCall, ...] = ()
         if finish_reason is None and signals:
             signals = announced(text, signals)
         if calls is not None:
             # Loaded only when calls are given: claims and values take milliseconds to load.
             from toolvet.turn.grounding import with_calls  # noqa: PLC0415
 
-            signals = with_calls(text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling")
+            kept, found, failed, partial = with_calls(
+                text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
+            )
+            signals = [*kept, *found]
         quality = self.verdict_on(text, signals) if signals else CLEAN
-        return quality if trace is None else msgspec.structs.replace(quality, trace_id=trace)
+        if not failed and not partial and trace is None:
+            return quality
+        return msgspec.structs.replace(quality, failed_calls=failed, partial_calls=partial, trace_id=trace)
 
     def verdict_on(self, text: str, signals: Sequence[FailureSignal]) -> AnswerQuality:
         """Return the verdict that `signals` of `text` give under these options."""

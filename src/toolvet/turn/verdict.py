@@ -85,4 +85,6 @@ def add_signals(
     if not more:
         return quality
     weighed = verdict([*quality.signals, *more], threshold=checked_threshold(None, strict=mode == "strict"))
-    return weighed if quality.trace_id is None else msgspec.structs.replace(weighed, trace_id=quality.trace_id)
+    return msgspec.structs.replace(
+        weighed, failed_calls=quality.failed_calls, partial_calls=quality.partial_calls, trace_id=quality.trace_id
+    )

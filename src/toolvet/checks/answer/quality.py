@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from toolvet.causes import Retry, State
 from toolvet.checks.answer.certainty import good_share, signal_certainty
 
 
@@ -86,14 +87,51 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in found.items() if value is not None}
 
 
+class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call of the turn that did not do what was asked, and that no later call made good.
+
+    `state`, `error_code` and `retry` are those of `check_result`: what went wrong, its code, and what helps. They are
+    None where that is not known, as for a call that never returned. `tool` is the tool's name.
+    """
+
+    tool: str
+    state: State | None = None
+    error_code: str | None = None
+    retry: Retry | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form; what is unknown is left out."""
+        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class PartialCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call of the turn whose envelope says that it holds only a part, and that no later call completed.
+
+    `content_fidelity` is the envelope's word for it (`partial`, `summary`, `reference_only`), `warning_code` the code
+    of its first warning that has one.
+    """
+
+    tool: str
+    content_fidelity: str
+    warning_code: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form; what is unknown is left out."""
+        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value is not None}
+
+
 class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     """How good an answer is.
 
     `score` is 1 minus what the signals cost, not below 0. `signals` are sorted by weight, then position. `reason` says
     in a sentence why the answer should or need not be looked at, and `feedback` what to change (None where nothing).
-    `assessment_confidence` (0 to 1) is how likely the most certain of the signals is right, or 0.9 without signals.
-    `likely_good` is the score read as a probability. `action` is what to do next: `use` for an answer that is not
-    escalated, else the action of its gravest signal. `trace_id` is the id of the answer's turn, where it was given.
+    `failed_calls` are the calls of the turn that failed, `partial_calls` those that brought only a part, whether the
+    answer says so or not; the JSON form leaves them out where there are none. `assessment_confidence` (0 to 1) is how
+    likely the most certain of the signals is right, or 0.9 without signals. `likely_good` is the score read as a
+    probability. `action` is what to do next: `use` for an answer that is not escalated, else the action of its gravest
+    signal. `trace_id` is the id of the answer's turn, where it was given.
     """
 
     score: float
@@ -101,6 +139,8 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     should_escalate: bool
     reason: str
     assessment_confidence: float
+    failed_calls: tuple[CallFailure, ...] = ()
+    partial_calls: tuple[PartialCall, ...] = ()
     feedback: str | None = None
     action: Action = Action.USE
     trace_id: str | None = None
@@ -118,6 +158,8 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
             "signals": [signal.to_dict() for signal in self.signals],
             "shouldEscalate": self.should_escalate,
             "reason": self.reason,
+            **({"failedCalls": [call.to_dict() for call in self.failed_calls]} if self.failed_calls else {}),
+            **({"partialCalls": [call.to_dict() for call in self.partial_calls]} if self.partial_calls else {}),
             "assessmentConfidence": self.assessment_confidence,
             "action": self.action.value,
         }

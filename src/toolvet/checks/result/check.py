@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from toolvet.causes import ErrorKind, State
+from toolvet.causes import ErrorKind, State, cause_of
 from toolvet.checks.result.body import unwrap
 from toolvet.checks.result.decision import Decision, decide, decide_by_envelope
 from toolvet.checks.result.envelopes import SeenEnvelope, envelope_in
@@ -219,7 +219,7 @@ def _error_verdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
         evidence=evidence, error_kind=decision.kind, state=decision.state, retry=decision.state.retry,
         factors=decision.factors, metadata=metadata, leaks=leaks, framework=decision.framework,
-        certainty=round(decision.certainty, 3),
+        certainty=round(decision.certainty, 3), error_code=decision.code or cause_of(decision.state).error_code,
     )  # fmt: skip
 
 

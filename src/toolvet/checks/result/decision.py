@@ -34,6 +34,7 @@ class Decision(NamedTuple):
     """Whose fault it is, what went wrong, why, on which ground, and the table behind it.
 
     `certainty` (0 to 1) is how likely `kind` is right. `framework` wrote the words of a refusal, if the author did not.
+    `code` is the envelope's own, "" without one.
     """
 
     kind: ErrorKind
@@ -42,6 +43,7 @@ class Decision(NamedTuple):
     factors: tuple[Factor, ...]
     certainty: float
     framework: str | None = None
+    code: str = ""
 
 
 class _Told(NamedTuple):
@@ -80,7 +82,8 @@ def decide_by_envelope(envelope: SeenEnvelope, state: State, decision: Decision)
     error = shown(envelope.error)
     said = Factor("envelope", 0, present=True, evidence=envelope.named[:_LONGEST_NAME])
     reason = f"business logic: {error}" if state.is_business else error
-    return _decision(state, reason, (*decision.factors, said), Ground.ENVELOPE)
+    decided = _decision(state, reason, (*decision.factors, said), Ground.ENVELOPE)
+    return decided._replace(code=envelope.code[:_LONGEST_NAME])
 
 
 def shown(sentence: str) -> str:

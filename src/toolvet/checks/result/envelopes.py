@@ -26,13 +26,15 @@ _TYPES: Final = ("error_type", "errorType")
 class SeenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
     """The envelope of a result, as far as it is what the contract says. `error` is "" for a success.
 
-    `state` is what its `error_type` and `error_code` say; None where they say nothing.
+    `state` is what its `error_type` and `error_code` say; None where they say nothing. `code` is its
+    `error_code`, `named` that or else its `error_type`.
     """
 
     success: bool
     error: str = ""
     state: State | None = None
     named: str = ""
+    code: str = ""
     warnings: tuple[str, ...] = ()
     pagination: dict[str, object] | None = None
     content_fidelity: str | None = None
@@ -95,6 +97,7 @@ def _read(body: dict[object, object]) -> SeenEnvelope | None:
         error="" if success else error,
         state=None if success else state_of_failure(code, kind),
         named="" if success else code or kind,
+        code="" if success else code,
         warnings=tuple(_warnings(meta)),
         pagination=cast("dict[str, object] | None", object_of(meta.get("pagination"))),
         content_fidelity=_text(meta.get("content_fidelity")) or None,

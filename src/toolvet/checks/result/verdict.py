@@ -143,8 +143,9 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
     were made without (`docs/results.md`), `state` what went wrong, `retry` what helps, and `factors` why we think so.
     `error_without_flag` marks a success whose text or structured content reports an error. `leaks` quotes stack
     traces, crash texts and absolute paths of the server's own machine in an error. `framework` names the library that
-    wrote the words of a refusal (`is_framework_refusal`). `trace_id` is the id of the turn, where it was
-    given. The JSON members of `framework`, `certainty` and `trace_id` are absent where they are None.
+    wrote the words of a refusal (`is_framework_refusal`). `error_code` is the code of the error's envelope, without an
+    envelope the one that `state` has in the table of causes. `trace_id` is the id of the turn, where it was given. The
+    JSON members of `framework`, `certainty`, `error_code` and `trace_id` are absent where they are None.
     """
 
     is_valid: bool
@@ -162,6 +163,7 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
     leaks: tuple[Leak, ...] = ()
     framework: str | None = None
     certainty: float | None = None
+    error_code: str | None = None
     trace_id: str | None = None
 
     def to_dict(self) -> dict[str, object]:
@@ -185,6 +187,8 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
             found["framework"] = self.framework
         if self.certainty is not None:
             found["certainty"] = self.certainty
+        if self.error_code is not None:
+            found["error_code"] = self.error_code
         if self.trace_id is not None:
             found["trace_id"] = self.trace_id
         return found

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from toolvet.causes import ErrorType
+from toolvet.causes import ErrorType, causes
 from toolvet.envelope.builders.arguments import (
     FieldError,
     WarningDetail,
@@ -24,6 +24,8 @@ from toolvet.envelope.response import Envelope
 from toolvet.errors import EnvelopeError
 
 RateLimit = Mapping[str, str | float | datetime | None]
+# Also of the codes that only one cause has, such as TIMEOUT, which are not documented ones.
+_TYPE_OF_CAUSE: Final[Mapping[str, str]] = {cause.error_code: cause.error_type.value for cause in causes().values()}
 _CODE_OF_TYPE: Final[Mapping[str, str]] = {kind.value: kind.default_code.value for kind in ErrorType}
 
 
@@ -121,8 +123,8 @@ def error_response(
         message: what went wrong, in a sentence for a person.
         error_code: for programs, in SCREAMING_SNAKE_CASE: an ErrorCode or a code of the server's own.
         error_type: the kind of failure: an ErrorType or a type of the server's own. Code and type are derived from each
-            other by the table of the contract; with neither they are "INTERNAL_ERROR" and "internal". An own code is
-            "internal" unless a type is given; an own type in capitals is the code.
+            other by the table of causes (docs/causes.md); with neither they are "INTERNAL_ERROR" and "internal". A code
+            that is not in the table is "internal" unless a type is given; an own type in capitals is the code.
         remediation: what the caller can do about it.
         details: further facts, such as the fields that are wrong.
         errors: the fields that are wrong, into `details.errors`: FieldError, or objects with a `message`.
@@ -186,7 +188,7 @@ def _complete_codes(code: object, kind: object) -> tuple[str, str]:
     own_code = copy_text(code, "error_code")
     documented = TYPE_OF_CODE.get(own_code)
     if kind is None:
-        return own_code, documented or "internal"
+        return own_code, documented or _TYPE_OF_CAUSE.get(own_code, "internal")
     own_type = copy_text(kind, "error_type")
     if documented is not None and own_type != documented:
         violation = contradiction(own_code, own_type, documented)

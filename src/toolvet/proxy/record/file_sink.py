@@ -13,6 +13,9 @@ from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook
 # These have columns of their own in the record.
 _COLUMNS: Final = frozenset({"event", "era", "outcome", "blocked", "size", "trace_id"})
 
+# What the server says of a result that is not all there is; the rest only counts its parts.
+_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
+
 
 class FileSink:
     """A sink that writes to a file.
@@ -83,5 +86,10 @@ def _shorten(value: object) -> object:
     if not is_object(value) or "factors" not in value:
         return value
     factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
-    kept = {key: item for key, item in value.items() if key != "responseMetadata" and item not in (None, [])}
-    return {**kept, "factors": factors} if factors else {key: item for key, item in kept.items() if key != "factors"}
+    about = members(value.get("responseMetadata"))
+    kept: dict[str, object] = {
+        **value,
+        "factors": factors,
+        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
+    }
+    return {key: item for key, item in kept.items() if item not in (None, [], {})}

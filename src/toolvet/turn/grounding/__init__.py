@@ -22,12 +22,13 @@ say instead (`against`).
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
 from toolvet.messages import ToolCall, earlier_calls, read_calls
 from toolvet.turn.grounding.claims import said
 from toolvet.turn.grounding.evidence import Evidence
-from toolvet.turn.grounding.extent import overstated
+from toolvet.turn.grounding.extent import cut_calls, overstated
 from toolvet.turn.grounding.failures import FailedCalls, reports_failure
 from toolvet.turn.grounding.outcome import outcome_of
 from toolvet.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
@@ -35,7 +36,7 @@ from toolvet.turn.grounding.tool_faults import tool_faults
 from toolvet.turn.grounding.values import unsupported
 from toolvet.turn.grounding.vocabulary import TurnVocabulary
 
-__all__ = ["ToolCall", "ground", "with_calls"]
+__all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
 
 
 def ground(
@@ -54,7 +55,16 @@ def ground(
             conversation with their system prompt and earlier turns; what the assistant said in them counts for nothing.
         signals: The signals of the text alone. An answer that reports a failure does not keep silent about one.
     """
-    return _compared(text, calls, question, signals)[1]
+    return with_calls(text, calls, question, signals).found
+
+
+class ComparedAnswer(NamedTuple):
+    """The signals of the text that stay, those that the calls give, and the calls that failed or brought a part."""
+
+    kept: list[FailureSignal]
+    found: list[FailureSignal]
+    failed: tuple[CallFailure, ...]
+    partial: tuple[PartialCall, ...]
 
 
 def with_calls(
@@ -64,25 +74,12 @@ def with_calls(
     signals: Sequence[FailureSignal],
     *,
     goes_on: bool = False,
-) -> list[FailureSignal]:
-    """Return the signals of an answer beside the calls of its turn: those of its text and those of `ground`.
+) -> ComparedAnswer:
+    """Compare an answer with the calls of its turn.
 
     Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on` says
     that another call follows the text, so that it need not say what failed.
     """
-    kept, found = _compared(text, calls, question, signals, goes_on=goes_on)
-    return [*kept, *found]
-
-
-def _compared(
-    text: str,
-    calls: Sequence[object],
-    question: str | Sequence[object] | None,
-    signals: Sequence[FailureSignal],
-    *,
-    goes_on: bool = False,
-) -> tuple[list[FailureSignal], list[FailureSignal]]:
-    """The signals of the text that stay, and those that the calls give."""
     outcomes = [outcome_of(call) for call in read_calls(calls)]
     # What earlier turns brought bears out what this one says; that it failed was their matter.
     before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
@@ -98,4 +95,5 @@ def _compared(
     found += overstated(text, outcomes)
     if every and not (admits and all(outcome.failed for outcome in every)):
         found += unsupported(text, Evidence(every, question))
-    return failures.kept(signals), sorted(found, key=lambda signal: signal.position or 0)
+    ordered = sorted(found, key=lambda signal: signal.position or 0)
+    return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))

@@ -17,7 +17,7 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.checks.answer import FailureSignal, PartialCall, SignalType
 from toolvet.discover.toml import read_toml
 from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
@@ -36,6 +36,7 @@ _LONGEST_WORDS: Final = 20_000
 _LONGEST_ANSWER: Final = 50_000
 _FEWEST: Final = 2
 _CENT: Final = 0.005
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{1,60}(?=: )")
 _LARGEST: Final = 1e300
 
 
@@ -157,6 +158,25 @@ def partial_results(outcomes: Sequence[CallOutcome]) -> list[PartialResult]:
         if part is not None and not _completed(outcome, outcomes[place + 1 :]):
             found.append(part)
     return found
+
+
+def cut_calls(outcomes: Sequence[CallOutcome]) -> tuple[PartialCall, ...]:
+    """The calls whose envelopes say that they hold a part, without those that a later call completed."""
+    found: list[PartialCall] = []
+    for place, outcome in enumerate(outcomes):
+        about = outcome.metadata
+        if outcome.ending is not CallStatus.DONE or about is None or about.content_fidelity in (None, "full"):
+            continue
+        if not _completed(outcome, outcomes[place + 1 :]):
+            codes = (match[0] for warning in about.warnings if (match := _CODE.match(warning)))
+            found.append(
+                PartialCall(
+                    tool=outcome.call.name,
+                    content_fidelity=about.content_fidelity or "",
+                    warning_code=next(codes, None),
+                )
+            )
+    return tuple(found)
 
 
 def _completed(outcome: CallOutcome, later: Sequence[CallOutcome]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from toolvet.causes import Honesty, State, cause_of, found_nothing
-from toolvet.checks.answer import FailureSignal, SignalType
+from toolvet.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.schema.naming import words_of
 from toolvet.turn.announcing import announces
 from toolvet.turn.grounding.claims import Said
@@ -58,6 +58,19 @@ class FailedCalls:
         self._open = [
             outcome for place, outcome in enumerate(outcomes) if outcome.failed and not _settled(place, outcomes)
         ]
+
+    @property
+    def open_calls(self) -> tuple[CallFailure, ...]:
+        """The calls that failed, as the verdict lists them."""
+        return tuple(
+            CallFailure(
+                tool=each.call.name,
+                state=each.state,
+                error_code=each.error_code,
+                retry=None if each.state is None else each.state.retry,
+            )
+            for each in self._open
+        )
 
     @cached_property
     def _words(self) -> frozenset[str]:

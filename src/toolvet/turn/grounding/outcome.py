@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from toolvet.causes import ErrorKind, State
+from toolvet.causes import ErrorKind, State, cause_of
 from toolvet.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
 from toolvet.messages import ToolCall, Unknown
 from toolvet.schema.json_value import is_array, is_object
@@ -51,6 +51,8 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """Whether the tool works and refused the call."""
     state: State | None = None
     """What went wrong, as `check_result` says."""
+    error_code: str | None = None
+    """Its code."""
     metadata: ResultMetadata | None = None
     """What its result consists of, where `check_result` judged it."""
     is_own_report: bool = False
@@ -88,14 +90,25 @@ def outcome_of(call: ToolCall) -> CallOutcome:
     response = as_response(call.result)
     if is_own_report(response):
         state = State.INVALID_INPUT
-        return CallOutcome(call, CallStatus.FAILED, _words(response), state=state, rejected=True, is_own_report=True)
+        words, code = _words(failure_sentence(response) or response), cause_of(state).error_code
+        return CallOutcome(
+            call, CallStatus.FAILED, words, rejected=True, state=state, error_code=code, is_own_report=True
+        )
     if call.failed and is_object(response):
         response = {**response, "isError": True}
     verdict = check_result({"name": call.name}, call.arguments, response)
     if call.failed or verdict.is_error or verdict.error_without_flag:
         rejected = verdict.error_kind is ErrorKind.BUSINESS
         words = _words(failure_sentence(response) or call.result)
-        return CallOutcome(call, CallStatus.FAILED, words, rejected, verdict.state, verdict.metadata)
+        return CallOutcome(
+            call,
+            CallStatus.FAILED,
+            words,
+            rejected,
+            verdict.state,
+            error_code=verdict.error_code,
+            metadata=verdict.metadata,
+        )
     return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata)
 
 
