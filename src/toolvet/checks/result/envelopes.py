@@ -19,6 +19,7 @@ _MOST_BLOCKS: Final = 8
 _MOST_META: Final = 50
 _LONGEST_DECODED: Final = 4_000_000
 _MOST_LISTED: Final = 1_000
+_OPENINGS: Final = ("{", " ", "\n", "\t", "\r")
 _CODES: Final = ("error_code", "errorCode")
 _TYPES: Final = ("error_type", "errorType")
 
@@ -44,6 +45,10 @@ class SeenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
 
 def envelope_in(response: ToolResponse) -> SeenEnvelope | None:
     """The envelope of a result; None without one. Where it stands twice, as text and as structured content, once."""
+    texts = response.texts
+    if response.structured is None and response.meta is None and len(texts) == 1 and texts[0][:1] not in _OPENINGS:
+        # The commonest result of all, a text in words.
+        return None
     for members in _candidates(response):
         seen = _read(members)
         if seen is not None:
@@ -64,7 +69,7 @@ def _candidates(response: ToolResponse) -> Iterator[dict[object, object]]:
         yield structured if wrapped is None else wrapped
     for text in response.texts[:_MOST_BLOCKS]:
         # Most texts are no objects, and most objects no envelopes: those are not decoded.
-        if text[:1] in "{ \n" and len(text) <= _LONGEST_DECODED and '"success"' in text and text.lstrip()[:1] == "{":
+        if text[:1] in _OPENINGS and len(text) <= _LONGEST_DECODED and '"success"' in text and text.lstrip()[:1] == "{":
             decoded = object_of(_decoded(text))
             if decoded is not None:
                 yield decoded
