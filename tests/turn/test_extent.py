@@ -120,7 +120,9 @@ def test_what_a_later_call_completes_is_no_part() -> None:
 def test_what_fit_response_left_out_is_known_to_the_answer() -> None:
     fitted = fit_response(success_response({"orders": ORDERS}), 800).to_dict("v2")
     assert fitted["meta"]["content_fidelity"] != "full"
-    assert judged("That is the complete list.", fitted).should_escalate
+    quality = judged("That is the complete list.", fitted)
+    assert quality.should_escalate
+    assert "of 200 (" in str(quality.signals[0].against)
 
 
 @pytest.mark.parametrize("text", part_table().text, ids=lambda text: text.hits[0])

@@ -22,7 +22,7 @@ from toolvet.discover.toml import read_toml
 from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
 from toolvet.matching.phrasebook import PhraseSource, read_languages
-from toolvet.schema.json_value import count, is_array, is_object, members, number
+from toolvet.schema.json_value import count, elements, is_array, is_object, members, number
 from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, as_response, texts_of, written
 
 PART_AS_WHOLE: Final = "part_as_whole"
@@ -199,7 +199,8 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     if about is not None:
         paging = about.pagination or {}
         listed = count(paging.get("total_count"))
-        total = listed if listed is not None else total
+        told = (listed, _told_by_warning(payload), total)
+        total = next((each for each in told if each is not None), None)
         if about.content_fidelity not in (None, "full"):
             said = f"content_fidelity: {about.content_fidelity}"
         elif about.dropped_content_ids:
@@ -214,6 +215,15 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     if not said or (total is not None and total in shown):
         return None
     return PartialResult(outcome.call.name, shown, total, said, tuple(walk.sums()))
+
+
+def _told_by_warning(payload: object) -> int | None:
+    """How much there is by the warning of an envelope that content was left out, as `fit_response` writes it."""
+    for each in elements(members(members(payload).get("meta")).get("warning_details")):
+        told = count(members(members(each).get("context")).get("total_count"))
+        if told is not None:
+            return told
+    return None
 
 
 def _payload(outcome: CallOutcome) -> object:
