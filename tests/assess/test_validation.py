@@ -29,6 +29,11 @@ REFUSES = {"content": [{"type": "text", "text": "Invalid argument 'query': must 
 Assessed = Callable[..., Report]
 
 
+def calls_of(report: Report) -> int:
+    """How many calls the scenarios made: those that share one with another made none."""
+    return sum(scenario.same_as is None for tool in report.tools for scenario in tool.scenarios)
+
+
 @pytest.fixture
 def assessed(tmp_path: Path) -> Assessed:
     def run(
@@ -69,7 +74,7 @@ def test_a_validator_that_says_what_the_tool_does_is_reported_and_not_blamed(era
     assert report.server.tool_validation is not None
     assert report.server.tool_validation.method == "check"
     assert report.server.tool_validation.asked == report.server.tool_validation.answered
-    assert report.server.tool_validation.asked == sum(len(tool.scenarios) for tool in report.tools)
+    assert report.server.tool_validation.asked == calls_of(report)
     assert report.server.protocol_version == ("2026-07-28" if era == "modern" else "2025-11-25")
 
 
@@ -140,9 +145,7 @@ def test_a_server_that_announces_nothing_is_asked_nothing(assessed: Assessed) ->
     report = assessed({"die": 3}, {"validate": True}, {"tools": {}})
     assert ids(report) == set()
     assert report.server.tool_validation is None
-    assert (
-        report.summary.calls == sum(len(tool.scenarios) for tool in report.tools) + 3
-    )  # an unknown tool, odd arguments
+    assert report.summary.calls == calls_of(report) + 3  # an unknown tool, odd arguments
 
 
 def test_the_tool_that_validates_is_no_tool_like_the_others(assessed: Assessed) -> None:
