@@ -1,7 +1,11 @@
 """`ModelMessage`s of pydantic-ai, as objects and as JSON (`kind`, `parts`, `part_kind`)."""
 
+from typing import Final
+
 from toolvet.messages.format import MessageFormat, Receiver
 from toolvet.messages.parts import Parts, blocks_of, text_in
+
+_FAILED: Final = ("failed", "denied", "interrupted", "retried")
 
 
 def _message(parts: Parts, to: Receiver) -> bool:
@@ -30,7 +34,7 @@ def _part(parts: Parts, to: Receiver) -> bool:
         to.called(name, parts.get("args"), id_)
     elif kind in ("tool-return", "builtin-tool-return"):
         # A tool that returns nothing has returned.
-        failed = True if parts.get("outcome") == "failed" else None
+        failed = True if parts.get("outcome") in _FAILED else None
         to.returned("" if content is None else content, id_=id_, name=name, failed=failed)
     elif kind == "retry-prompt" and name:
         to.returned(content, id_=id_, name=name, failed=True)
