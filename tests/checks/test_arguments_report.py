@@ -490,3 +490,11 @@ def test_tools_of_the_official_sdk_and_of_fastmcp_are_read() -> None:
         return number + 1
 
     assert [issue.field for issue in check_arguments(function_tool.from_function(add), {}).issues] == ["number"]
+
+
+def test_examples_that_are_arrays_stand_in_an_array() -> None:
+    tags = {"type": "array", "items": {"type": "string"}, "examples": [["a", "b"]]}
+    schema = {"type": "object", "properties": {"tags": tags, "days": {"type": "integer"}}, "required": ["tags"]}
+    text = check_arguments({"name": "label", "inputSchema": schema}, {}).to_text()
+    assert 'Examples: [["a","b"]]' in text
+    assert "Examples: 3" in text or "Examples: 7" in text
