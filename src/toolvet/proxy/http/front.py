@@ -22,6 +22,8 @@ _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
 _CONTENT_TYPE: Final = b"content-type"
 _READING: Final = frozenset({b"GET", b"HEAD"})
+# A tunnel would lead past the proxy; the answer to TRACE repeats credentials.
+_NEVER: Final = frozenset({b"CONNECT", b"TRACE"})
 _REPLACED: Final = DROPPED | {b"accept-encoding", b"origin", TOKEN_FIELD}
 _DENIALS: Final = {401: b"Unauthorized", 403: b"Forbidden", 421: b"Misdirected Request"}
 
@@ -41,6 +43,9 @@ class Front:
         # Health probes carry no token, and /healthz reveals nothing.
         if head.target == b"/healthz" and head.method in _READING:
             responder.send(_head(200, b"OK", _TEXT), b"ok\n")
+            return
+        if head.method in _NEVER:
+            responder.send(_head(405, b"Method Not Allowed", _TEXT), b"the proxy does not serve this method\n")
             return
         denied = self._guard.denies(head)
         if denied is not None:
@@ -108,7 +113,7 @@ def _reduce(head: RequestHead) -> bool:
         url = httptools.parse_url(head.target)
     except httptools.HttpParserInvalidURLError:
         return False
-    if head.method == b"CONNECT" or not url.schema:
+    if not url.schema:
         return False
     head.target = (url.path or b"/") + (b"?" + url.query if url.query else b"")
     return True
