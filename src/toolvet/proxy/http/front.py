@@ -14,13 +14,13 @@ from toolvet.proxy.http.client_connection import Responder
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.proxied_server import ProxiedServer
+from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
-_CONTENT_TYPE: Final = b"content-type"
 _READING: Final = frozenset({b"GET", b"HEAD"})
 # A tunnel would lead past the proxy; the answer to TRACE repeats credentials.
 _NEVER: Final = frozenset({b"CONNECT", b"TRACE"})
@@ -59,7 +59,10 @@ class Front:
             return
         onward = self._onward_head(head)
         try:
-            if head.method == b"POST" and _is_json(head):
+            unread = why_unread(head)
+            if unread is not None and self._refuses(unread, head, responder):
+                return
+            if head.method == b"POST" and unread is None:
                 await Exchange(self.server, onward, responder, self._origin()).run(body)
             else:
                 await self._pass(onward, body, responder)
@@ -67,6 +70,13 @@ class Front:
             responder.send(*unreachable(error, None))
         except BrokenBodyError:
             responder.abort()
+
+    def _refuses(self, unread: UnreadRequest, head: RequestHead, responder: Responder) -> bool:
+        """Refuse a request that cannot be checked, or record that it passes; other paths than the endpoint's pass."""
+        if is_endpoint(head.target, self.server.address.path):
+            return self.server.refuses(unread, self._origin(), responder)
+        self.server.record_unread(unread, self._origin())
+        return False
 
     async def _pass(self, onward: RequestHead, body: Body, responder: Responder) -> None:
         """Pass on a request that is not a message: a stream is opened, a session is ended, a page is read."""
@@ -100,11 +110,6 @@ class Front:
         return RequestHead(
             head.method, target, fields, version=head.version, length=int(length) if length is not None else None
         )
-
-
-def _is_json(head: RequestHead) -> bool:
-    kind = (head.get(_CONTENT_TYPE) or b"").partition(b";")[0].strip().lower()
-    return kind in {b"application/json", b""} and head.get(b"content-encoding") is None
 
 
 def _reduce(head: RequestHead) -> bool:
