@@ -35,6 +35,8 @@ class RequestRefusal(NamedTuple):
 
 
 _NO_HTTP: Final = RequestRefusal(400, b"Bad Request", b"this is no HTTP/1.1 request")
+_NO_VERSION: Final = RequestRefusal(505, b"HTTP Version Not Supported", b"the proxy serves HTTP/1.1 and HTTP/1.0")
+_NO_CODING: Final = RequestRefusal(501, b"Not Implemented", b"the only transfer coding here is chunked, once")
 _LONG_TARGET: Final = RequestRefusal(414, b"URI Too Long", b"the request's target is too long")
 _LARGE_HEAD: Final = RequestRefusal(431, b"Request Header Fields Too Large", b"the request's head is too large")
 _LATE_HEAD: Final = RequestRefusal(408, b"Request Timeout", b"the request's head took too long")
@@ -195,7 +197,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             while data:
                 data = self._feed_part(data)
-        except (httptools.HttpParserError, _TooMuchError) as error:
+        except (httptools.HttpParserError, _RefusedError) as error:
             self._reading_failed(error)
         else:
             if self._in_head and self._deadline is None:
@@ -207,7 +209,7 @@ class ClientConnection(asyncio.Protocol):
         if self._body is None:
             room = self._limits.head_bytes - self._head_size
             if room <= 0:
-                raise _TooMuchError(_LARGE_HEAD if self._fields else _LONG_TARGET)
+                raise _RefusedError(_LARGE_HEAD if self._fields else _LONG_TARGET)
             if len(data) > room:
                 data, rest = data[:room], data[room:]
             self._head_size += len(data)
@@ -218,7 +220,7 @@ class ClientConnection(asyncio.Protocol):
         except httptools.HttpParserUpgrade as upgrade:
             return self._read_on(data[cast("int", upgrade.args[0]) :] + rest)
         if self._body is not None and self._between > self._limits.head_bytes:
-            raise _TooMuchError(_LARGE_HEAD)
+            raise _RefusedError(_LARGE_HEAD)
         return rest
 
     def _read_on(self, rest: bytes) -> bytes:
@@ -262,7 +264,7 @@ class ClientConnection(asyncio.Protocol):
         self._target += url
         self._kept += len(url)
         if self._kept > self._limits.head_bytes:
-            raise _TooMuchError(_LONG_TARGET)
+            raise _RefusedError(_LONG_TARGET)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header field; trailers are dropped."""
@@ -270,7 +272,7 @@ class ClientConnection(asyncio.Protocol):
             self._fields.append((name, value))
             self._kept += len(name) + len(value) + _AROUND_FIELD
             if len(self._fields) > self._limits.fields or self._kept > self._limits.head_bytes:
-                raise _TooMuchError(_LARGE_HEAD)
+                raise _RefusedError(_LARGE_HEAD)
 
     def on_headers_complete(self) -> None:
         """The head is complete: handle the request, or queue it."""
@@ -281,8 +283,8 @@ class ClientConnection(asyncio.Protocol):
         if parser.should_upgrade() and not is_tunnel:
             self._is_offer, self._method, self._version = True, method, version.encode()
             return
-        self._in_head = False
-        self._head_size = self._between = 0
+        if version not in {"1.0", "1.1"}:
+            raise _RefusedError(_NO_VERSION)
         head = RequestHead(
             method=method,
             target=self._target,
@@ -290,6 +292,13 @@ class ClientConnection(asyncio.Protocol):
             keep_alive=parser.should_keep_alive() and version != "1.0" and not is_tunnel,
             version=version.encode(),
         )
+        # The parser takes whatever ends in `chunked`, and the coding below would reach the server unannounced. In
+        # HTTP/1.0, which has no codings, something in front of us may have found another end of the body.
+        codings = head.values(b"transfer-encoding")
+        if codings and (b",".join(codings).strip().lower() != b"chunked" or version == "1.0"):
+            raise _RefusedError(_NO_CODING)
+        self._in_head = False
+        self._head_size = self._between = 0
         self._body = Body(self._pause_reading, self._resume_reading)
         self._clear_timer()
         if (head.get(b"expect") or b"").lower() == b"100-continue":
@@ -398,8 +407,8 @@ class ClientConnection(asyncio.Protocol):
 
     def _reading_failed(self, error: Exception) -> None:
         """Refuse the request that is being read, after the answers to those before it."""
-        cause = error if isinstance(error, _TooMuchError) else error.__context__
-        refusal = cause.refusal if isinstance(cause, _TooMuchError) else _NO_HTTP
+        cause = error if isinstance(error, _RefusedError) else error.__context__
+        refusal = cause.refusal if isinstance(cause, _RefusedError) else _NO_HTTP
         body, self._body = self._body, None
         if body is not None:
             body.fail("the client's request was malformed")
@@ -481,8 +490,8 @@ class ClientConnection(asyncio.Protocol):
         self._drained = None
 
 
-class _TooMuchError(Exception):
-    """The head, or what stands between chunks, is larger than the limits allow."""
+class _RefusedError(Exception):
+    """The request that is being read is not served."""
 
     def __init__(self, refusal: RequestRefusal) -> None:
         super().__init__()
