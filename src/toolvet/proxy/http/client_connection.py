@@ -8,12 +8,23 @@ that is between client and server.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 import httptools
 import msgspec
 
 from toolvet.proxy.http.body import Body
+from toolvet.proxy.http.request_refusal import (
+    CROWDED,
+    LARGE_HEAD,
+    LATE_HEAD,
+    LONG_TARGET,
+    NO_CODING,
+    NO_HTTP,
+    NO_VERSION,
+    RequestRefusedError,
+    RequestRefusal,
+)
 from toolvet.wire.http_body import BodyWriter, response_framing
 from toolvet.wire.http_head import Field, Length, RequestHead, ResponseHead, encode_response_head
 
@@ -24,23 +35,6 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER_SECONDS: Final = 2.0
 # The line break and `: ` of a field.
 _AROUND_FIELD: Final = 4
-
-
-class RequestRefusal(NamedTuple):
-    """Why a request cannot be read: the status line of its answer and its text."""
-
-    status: int
-    reason: bytes
-    words: bytes
-
-
-_NO_HTTP: Final = RequestRefusal(400, b"Bad Request", b"this is no HTTP/1.1 request")
-_NO_VERSION: Final = RequestRefusal(505, b"HTTP Version Not Supported", b"the proxy serves HTTP/1.1 and HTTP/1.0")
-_NO_CODING: Final = RequestRefusal(501, b"Not Implemented", b"the only transfer coding here is chunked, once")
-_LONG_TARGET: Final = RequestRefusal(414, b"URI Too Long", b"the request's target is too long")
-_LARGE_HEAD: Final = RequestRefusal(431, b"Request Header Fields Too Large", b"the request's head is too large")
-_LATE_HEAD: Final = RequestRefusal(408, b"Request Timeout", b"the request's head took too long")
-_CROWDED: Final = RequestRefusal(503, b"Service Unavailable", b"too many connections")
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,7 +156,7 @@ class ClientConnection(asyncio.Protocol):
         """A client connected: start the timer for its first head, or refuse it."""
         self._transport = cast("asyncio.Transport", transport)
         if len(self._all) >= self._limits.connections:
-            self._refuse(_CROWDED)
+            self._refuse(CROWDED)
             self._close()
             return
         self._all.add(self)
@@ -197,7 +191,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             while data:
                 data = self._feed_part(data)
-        except (httptools.HttpParserError, _RefusedError) as error:
+        except (httptools.HttpParserError, RequestRefusedError) as error:
             self._reading_failed(error)
         else:
             if self._in_head and self._deadline is None:
@@ -209,7 +203,7 @@ class ClientConnection(asyncio.Protocol):
         if self._body is None:
             room = self._limits.head_bytes - self._head_size
             if room <= 0:
-                raise _RefusedError(_LARGE_HEAD if self._fields else _LONG_TARGET)
+                raise RequestRefusedError(LARGE_HEAD if self._fields else LONG_TARGET)
             if len(data) > room:
                 data, rest = data[:room], data[room:]
             self._head_size += len(data)
@@ -220,7 +214,7 @@ class ClientConnection(asyncio.Protocol):
         except httptools.HttpParserUpgrade as upgrade:
             return self._read_on(data[cast("int", upgrade.args[0]) :] + rest)
         if self._body is not None and self._between > self._limits.head_bytes:
-            raise _RefusedError(_LARGE_HEAD)
+            raise RequestRefusedError(LARGE_HEAD)
         return rest
 
     def _read_on(self, rest: bytes) -> bytes:
@@ -264,7 +258,7 @@ class ClientConnection(asyncio.Protocol):
         self._target += url
         self._kept += len(url)
         if self._kept > self._limits.head_bytes:
-            raise _RefusedError(_LONG_TARGET)
+            raise RequestRefusedError(LONG_TARGET)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header field; trailers are dropped."""
@@ -272,7 +266,7 @@ class ClientConnection(asyncio.Protocol):
             self._fields.append((name, value))
             self._kept += len(name) + len(value) + _AROUND_FIELD
             if len(self._fields) > self._limits.fields or self._kept > self._limits.head_bytes:
-                raise _RefusedError(_LARGE_HEAD)
+                raise RequestRefusedError(LARGE_HEAD)
 
     def on_headers_complete(self) -> None:
         """The head is complete: handle the request, or queue it."""
@@ -284,7 +278,7 @@ class ClientConnection(asyncio.Protocol):
             self._is_offer, self._method, self._version = True, method, version.encode()
             return
         if version not in {"1.0", "1.1"}:
-            raise _RefusedError(_NO_VERSION)
+            raise RequestRefusedError(NO_VERSION)
         head = RequestHead(
             method=method,
             target=self._target,
@@ -296,7 +290,7 @@ class ClientConnection(asyncio.Protocol):
         # HTTP/1.0, which has no codings, something in front of us may have found another end of the body.
         codings = head.values(b"transfer-encoding")
         if codings and (b",".join(codings).strip().lower() != b"chunked" or version == "1.0"):
-            raise _RefusedError(_NO_CODING)
+            raise RequestRefusedError(NO_CODING)
         self._in_head = False
         self._head_size = self._between = 0
         self._body = Body(self._pause_reading, self._resume_reading)
@@ -407,8 +401,8 @@ class ClientConnection(asyncio.Protocol):
 
     def _reading_failed(self, error: Exception) -> None:
         """Refuse the request that is being read, after the answers to those before it."""
-        cause = error if isinstance(error, _RefusedError) else error.__context__
-        refusal = cause.refusal if isinstance(cause, _RefusedError) else _NO_HTTP
+        cause = error if isinstance(error, RequestRefusedError) else error.__context__
+        refusal = cause.refusal if isinstance(cause, RequestRefusedError) else NO_HTTP
         body, self._body = self._body, None
         if body is not None:
             body.fail("the client's request was malformed")
@@ -447,7 +441,7 @@ class ClientConnection(asyncio.Protocol):
         if self._closing:
             self.abort()
         elif self._current is None and self._in_head and self._head_size:
-            self._refuse(_LATE_HEAD)
+            self._refuse(LATE_HEAD)
         elif self._current is None and not self._in_head:
             self._close()
         else:
@@ -488,11 +482,3 @@ class ClientConnection(asyncio.Protocol):
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
         self._drained = None
-
-
-class _RefusedError(Exception):
-    """The request that is being read is not served."""
-
-    def __init__(self, refusal: RequestRefusal) -> None:
-        super().__init__()
-        self.refusal = refusal
