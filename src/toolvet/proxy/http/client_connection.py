@@ -22,8 +22,8 @@ from toolvet.proxy.http.request_refusal import (
     NO_CODING,
     NO_HTTP,
     NO_VERSION,
-    RequestRefusedError,
     RequestRefusal,
+    RequestRefusedError,
 )
 from toolvet.wire.http_body import BodyWriter, response_framing
 from toolvet.wire.http_head import Field, Length, RequestHead, ResponseHead, encode_response_head
