@@ -144,3 +144,12 @@ def test_a_request_without_a_body_passes_unrecorded(method: str) -> None:
         assert proxy.notes("fault") == []
 
     run(test)
+
+
+def test_a_call_in_utf_16_is_refused_where_it_is_too_large_to_be_read() -> None:
+    async def test(proxy: Proxy) -> None:
+        body = b" " * (17 << 20) + BAD.decode().encode("utf-16-le")
+        assert (await ask(proxy, "POST", [JSON], body)).status == 413
+        assert proxy.server.asked == []
+
+    run(test)
