@@ -127,8 +127,9 @@ class Sink:
 
 
 class Proxy:
-    def __init__(self, port: int, recorder: Recorder, sink: Sink, server: Server) -> None:
+    def __init__(self, port: int, recorder: Recorder, sink: Sink, server: Server, upstream_port: int = 0) -> None:
         self.port = port
+        self.upstream_port = upstream_port
         self.server = server
         self._recorder = recorder
         self._sink = sink
@@ -213,6 +214,6 @@ async def world(
         front = Front(service, Guard(where, token), recorder.render_metrics)
         try:
             async with listening(front, where, limits) as (_, ours):
-                yield Proxy(ours, recorder, sink, server)
+                yield Proxy(ours, recorder, sink, server, port)
         finally:
             listener.close()

@@ -124,6 +124,12 @@ class Policies:
         self.check_arguments = check_arguments
         self._known: dict[str, Policy] = {}
 
+    @property
+    def enforces_arguments(self) -> bool:
+        """Whether the arguments of any tool are enforced: a request that cannot be read may be a call of that tool."""
+        parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
+        return self.settings.arguments is None or any(part.arguments == "enforce" for part in parts)
+
     def of(self, tool: str) -> Policy:
         """Return the policy of this tool; mostly the same object each time."""
         policy = self._known.get(tool)

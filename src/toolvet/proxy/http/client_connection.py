@@ -1,7 +1,8 @@
 """The HTTP side that listens: connections of clients in, one request at a time to a handler, its answer out.
 
 Everything that a slow or a hostile client could make grow has a limit: the head in bytes and in seconds, the pause
-within a body, the connections. How long a call may take has no limit here: that is between client and server.
+within a body, what stands between the chunks of a body, the connections. How long a call may take has no limit here:
+that is between client and server.
 """
 
 import asyncio
@@ -13,12 +14,27 @@ import httptools
 import msgspec
 
 from toolvet.proxy.http.body import Body
+from toolvet.proxy.http.request_refusal import (
+    CROWDED,
+    LARGE_HEAD,
+    LATE_HEAD,
+    LONG_TARGET,
+    NO_CODING,
+    NO_HTTP,
+    NO_VERSION,
+    RequestRefusal,
+    RequestRefusedError,
+)
 from toolvet.wire.http_body import BodyWriter, response_framing
 from toolvet.wire.http_head import Field, Length, RequestHead, ResponseHead, encode_response_head
 
 # A request that is answered already is read on for so many bytes, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+# A client that is refused while it still sends gets so many seconds to read why.
+_LINGER_SECONDS: Final = 2.0
+# The line break and `: ` of a field.
+_AROUND_FIELD: Final = 4
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +105,8 @@ class Responder:
 
     def abort(self) -> None:
         """Cut the connection, so that the client does not take a body that broke off for a complete one."""
-        self._connection.abort()
+        if not self.ended:
+            self._connection.abort()
 
 
 class ClientConnection(asyncio.Protocol):
@@ -113,10 +130,20 @@ class ClientConnection(asyncio.Protocol):
         # The request that is being read.
         self._target = b""
         self._fields: list[Field] = []
+        self._method = self._version = b""
+        # Bytes of the head that came, and those of them that are kept; the first are more, by spaces.
         self._head_size = 0
+        self._kept = 0
         self._in_head = False
         self._body: Body | None = None
+        # Bytes since the last part of the body that were none of it: chunk heads and trailers.
+        self._between = 0
+        # The client offered another protocol: its head is read again without the offer.
+        self._is_offer = False
+        # A request could not be read: the answers to those before it come first.
+        self._refusal: RequestRefusal | None = None
         self._closing = False
+        self._lingering = 0
 
     @property
     def is_idle(self) -> bool:
@@ -129,7 +156,8 @@ class ClientConnection(asyncio.Protocol):
         """A client connected: start the timer for its first head, or refuse it."""
         self._transport = cast("asyncio.Transport", transport)
         if len(self._all) >= self._limits.connections:
-            self._refuse(503, b"Service Unavailable", b"too many connections")
+            self._refuse(CROWDED)
+            self._close()
             return
         self._all.add(self)
         self._set_timer(self._limits.head_seconds)
@@ -150,31 +178,61 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes of the client came: parse them, within the limits."""
-        if self._closing:
+        if self._closing or self._refusal is not None:
+            self._lingering += len(data)
+            if self._lingering > _LEFT_OVER:
+                self.abort()
             return
-        if self._body is None:
-            if not self._in_head:
-                self._in_head = True
-                self._set_timer(self._limits.head_seconds)
-            self._head_size += len(data)
-        elif not self._body.done:
+        if self._body is None and not self._in_head:
+            self._in_head = True
+            self._set_timer(self._limits.head_seconds)
+        elif self._body is not None and not self._body.done:
             self._set_timer(self._limits.body_seconds)
+        try:
+            while data:
+                data = self._feed_part(data)
+        except (httptools.HttpParserError, RequestRefusedError) as error:
+            self._reading_failed(error)
+        else:
+            if self._in_head and self._deadline is None:
+                self._set_timer(self._limits.head_seconds)
+
+    def _feed_part(self, data: bytes) -> bytes:
+        """Parse as much of `data` as the limit of the head allows, and return the rest."""
+        rest = b""
+        if self._body is None:
+            room = self._limits.head_bytes - self._head_size
+            if room <= 0:
+                raise RequestRefusedError(LARGE_HEAD if self._fields else LONG_TARGET)
+            if len(data) > room:
+                data, rest = data[:room], data[room:]
+            self._head_size += len(data)
+        else:
+            self._between += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            # Java's client asks for HTTP/2 with every first request. An answer in HTTP/1.1 is allowed.
-            self._parser = httptools.HttpRequestParser(self)
-            rest = data[cast("int", upgrade.args[0]) :]
-            if rest:
-                self.data_received(rest)
-        except (httptools.HttpParserError, _TooMuchError) as error:
-            self._reading_failed(error)
-        else:
-            if self._in_head:
-                if self._head_size > self._limits.head_bytes:
-                    self._reading_failed(_TooMuchError())
-                elif self._deadline is None:
-                    self._set_timer(self._limits.head_seconds)
+            return self._read_on(data[cast("int", upgrade.args[0]) :] + rest)
+        if self._body is not None and self._between > self._limits.head_bytes:
+            raise RequestRefusedError(LARGE_HEAD)
+        return rest
+
+    def _read_on(self, rest: bytes) -> bytes:
+        """Go on where the parser stopped, because the client offered another protocol. Returns what is to be parsed.
+
+        Java's client offers HTTP/2 with every first request, and may be answered in HTTP/1.1. The parser takes the
+        message to end with its head then; the same head without the offer tells it how long the body is.
+        """
+        if not self._is_offer:
+            # After CONNECT no request follows.
+            return b""
+        self._is_offer = False
+        self._parser = parser = httptools.HttpRequestParser(self)
+        fields = [field for field in self._fields if field[0].lower() != b"upgrade"]
+        lines = [b"%s %s HTTP/%s" % (self._method, self._target, self._version)]
+        lines += [name + b": " + value for name, value in fields]
+        parser.feed_data(b"\r\n".join(lines) + b"\r\n\r\n")
+        return rest
 
     def eof_received(self) -> bool:
         """The client will send no more: close. Clients that half-close and then read are too rare to serve."""
@@ -193,32 +251,48 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        self._target, self._fields, self._in_head = b"", [], True
+        self._target, self._fields, self._in_head, self._kept = b"", [], True, 0
 
     def on_url(self, url: bytes) -> None:
         """Add a part of the target."""
         self._target += url
+        self._kept += len(url)
+        if self._kept > self._limits.head_bytes:
+            raise RequestRefusedError(LONG_TARGET)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header field; trailers are dropped."""
         if self._in_head:
             self._fields.append((name, value))
-            if len(self._fields) > self._limits.fields:
-                raise _TooMuchError
+            self._kept += len(name) + len(value) + _AROUND_FIELD
+            if len(self._fields) > self._limits.fields or self._kept > self._limits.head_bytes:
+                raise RequestRefusedError(LARGE_HEAD)
 
     def on_headers_complete(self) -> None:
         """The head is complete: handle the request, or queue it."""
-        self._in_head = False
-        self._head_size = 0
         parser = self._parser
         version = parser.get_http_version()
+        method = parser.get_method()
+        is_tunnel = method == b"CONNECT"
+        if parser.should_upgrade() and not is_tunnel:
+            self._is_offer, self._method, self._version = True, method, version.encode()
+            return
+        if version not in {"1.0", "1.1"}:
+            raise RequestRefusedError(NO_VERSION)
         head = RequestHead(
-            method=parser.get_method(),
+            method=method,
             target=self._target,
             fields=self._fields,
-            keep_alive=parser.should_keep_alive() and version != "1.0",
+            keep_alive=parser.should_keep_alive() and version != "1.0" and not is_tunnel,
             version=version.encode(),
         )
+        # The parser takes whatever ends in `chunked`, and the coding below would reach the server unannounced. In
+        # HTTP/1.0, which has no codings, something in front of us may have found another end of the body.
+        codings = head.values(b"transfer-encoding")
+        if codings and (b",".join(codings).strip().lower() != b"chunked" or version == "1.0"):
+            raise RequestRefusedError(NO_CODING)
+        self._in_head = False
+        self._head_size = self._between = 0
         self._body = Body(self._pause_reading, self._resume_reading)
         self._clear_timer()
         if (head.get(b"expect") or b"").lower() == b"100-continue":
@@ -232,6 +306,7 @@ class ClientConnection(asyncio.Protocol):
     def on_body(self, data: bytes) -> None:
         """Add a part of the body."""
         body = self._body
+        self._between = 0
         if body is not None:
             body.feed(data)
             if self._current is not None and self._current[2].ended and body.received > _LEFT_OVER:
@@ -239,6 +314,8 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """The request is complete."""
+        if self._is_offer:
+            return
         body, self._body = self._body, None
         self._clear_timer()
         if body is not None:
@@ -307,7 +384,10 @@ class ClientConnection(asyncio.Protocol):
         elif self._waiting:
             head, body = self._waiting.popleft()
             self._start(head, body)
-            self._resume_reading()
+            if self._refusal is None:
+                self._resume_reading()
+        elif self._refusal is not None:
+            self._refuse(self._refusal)
         else:
             self._set_timer(self._limits.idle_seconds)
 
@@ -320,23 +400,48 @@ class ClientConnection(asyncio.Protocol):
     # Limits
 
     def _reading_failed(self, error: Exception) -> None:
-        if self._current is not None:
-            # An answer may be under way; an error cannot be written in the middle of it.
+        """Refuse the request that is being read, after the answers to those before it."""
+        cause = error if isinstance(error, RequestRefusedError) else error.__context__
+        refusal = cause.refusal if isinstance(cause, RequestRefusedError) else NO_HTTP
+        body, self._body = self._body, None
+        if body is not None:
+            body.fail("the client's request was malformed")
+            if self._waiting and self._waiting[-1][1] is body:
+                self._waiting.pop()
+        current = self._current
+        if current is None:
+            self._refuse(refusal)
+        elif current[1] is not body:
+            self._refusal = refusal
+            self._clear_timer()
+            self._pause_reading()
+        elif current[2].begun:
+            # An answer is under way; an error cannot be written in the middle of it.
             self.abort()
-        elif isinstance(error, _TooMuchError) or isinstance(error.__context__, _TooMuchError):
-            self._refuse(431, b"Request Header Fields Too Large", b"the request's head is too large")
         else:
-            self._refuse(400, b"Bad Request", b"this is no HTTP/1.1 request")
+            current[2].ended = True
+            if self.task is not None:
+                self.task.cancel()
+            self._refuse(refusal)
 
-    def _refuse(self, status: int, reason: bytes, words: bytes) -> None:
+    def _refuse(self, refusal: RequestRefusal) -> None:
+        """Answer with `refusal`, and read on for a while: closing while the client sends would take the answer away."""
+        status, reason, words = refusal
         fields = [(b"Content-Type", b"text/plain; charset=utf-8")]
         head = ResponseHead(status, reason, fields, len(words) + 1)
         self.write(encode_response_head(head, head.length, close=True) + words + b"\n")
-        self._close()
+        self._closing = True
+        if self._transport is not None and not self._gone and not self._transport.is_closing():
+            if self._transport.can_write_eof():
+                self._transport.write_eof()
+            self._resume_reading()
+            self._set_timer(_LINGER_SECONDS)
 
     def _time_out(self) -> None:
-        if self._current is None and self._in_head and self._head_size:
-            self._refuse(408, b"Request Timeout", b"the request's head took too long")
+        if self._closing:
+            self.abort()
+        elif self._current is None and self._in_head and self._head_size:
+            self._refuse(LATE_HEAD)
         elif self._current is None and not self._in_head:
             self._close()
         else:
@@ -377,7 +482,3 @@ class ClientConnection(asyncio.Protocol):
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
         self._drained = None
-
-
-class _TooMuchError(Exception):
-    """The head is larger than the limits allow."""

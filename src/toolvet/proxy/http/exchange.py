@@ -8,6 +8,7 @@ resumes it, the answer comes on another stream: until then the session is kept w
 """
 
 import asyncio
+from codecs import BOM_UTF8
 from collections import deque
 from secrets import token_hex
 from typing import Final
@@ -18,6 +19,7 @@ from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
 from toolvet.proxy.http.client_connection import Responder
 from toolvet.proxy.http.proxied_server import ProxiedServer
+from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
@@ -30,7 +32,8 @@ from toolvet.wire.sse import RawSseFramer, encode_event, has_id, read_data, repl
 _JSON: Final = b"application/json"
 # A question of the proxy is a request of its own: these headers describe the client's request.
 _MESSAGE_FIELDS: Final = frozenset({b"mcp-method", b"mcp-name"})
-_CALL: Final = (b'"tools/call"', b'"tools\\/call"')
+# UTF-16 has a NUL in each character of ASCII.
+_CALL: Final = (b'"tools/call"', b'"tools\\/call"', b"\0")
 _DIGESTS: Final = frozenset({b"etag", b"content-digest", b"repr-digest", b"digest", b"content-md5"})
 
 
@@ -60,7 +63,12 @@ class Exchange:
         if not is_complete:
             await self._run_unread(data, body)
             return
+        sent = data
+        data = sent.removeprefix(BOM_UTF8)
         message = parse(data)
+        unread = why_unread_text(data, message)
+        if unread is not None and self._server.refuses(unread, self._origin, self._responder):
+            return
         self._is_request = isinstance(message, Request) or (isinstance(message, Noise) and message.kind == "batch")
         self._reply_to = message.id if isinstance(message, Request) else None
         why = "the client went away"
@@ -69,6 +77,8 @@ class Exchange:
             if onward is None:
                 self._answer(answers)
                 return
+            # The byte order mark is the server's affair, as all bytes that need no decision.
+            onward = sent if onward == data else onward
             response = await self._server.upstream.send(self._head, complete_body(onward))
             try:
                 await self._pass_answer(response, answers)

@@ -14,14 +14,16 @@ from toolvet.proxy.http.client_connection import Responder
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.proxied_server import ProxiedServer
+from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
-_CONTENT_TYPE: Final = b"content-type"
 _READING: Final = frozenset({b"GET", b"HEAD"})
+# A tunnel would lead past the proxy; the answer to TRACE repeats credentials.
+_NEVER: Final = frozenset({b"CONNECT", b"TRACE"})
 _REPLACED: Final = DROPPED | {b"accept-encoding", b"origin", TOKEN_FIELD}
 _DENIALS: Final = {401: b"Unauthorized", 403: b"Forbidden", 421: b"Misdirected Request"}
 
@@ -42,6 +44,9 @@ class Front:
         if head.target == b"/healthz" and head.method in _READING:
             responder.send(_head(200, b"OK", _TEXT), b"ok\n")
             return
+        if head.method in _NEVER:
+            responder.send(_head(405, b"Method Not Allowed", _TEXT), b"the proxy does not serve this method\n")
+            return
         denied = self._guard.denies(head)
         if denied is not None:
             _deny(denied, responder)
@@ -54,7 +59,10 @@ class Front:
             return
         onward = self._onward_head(head)
         try:
-            if head.method == b"POST" and _is_json(head):
+            unread = why_unread(head)
+            if unread is not None and self._refuses(unread, head, responder):
+                return
+            if head.method == b"POST" and unread is None:
                 await Exchange(self.server, onward, responder, self._origin()).run(body)
             else:
                 await self._pass(onward, body, responder)
@@ -62,6 +70,13 @@ class Front:
             responder.send(*unreachable(error, None))
         except BrokenBodyError:
             responder.abort()
+
+    def _refuses(self, unread: UnreadRequest, head: RequestHead, responder: Responder) -> bool:
+        """Refuse a request that cannot be checked, or record that it passes; other paths than the endpoint's pass."""
+        if is_endpoint(head.target, self.server.address.path):
+            return self.server.refuses(unread, self._origin(), responder)
+        self.server.record_unread(unread, self._origin())
+        return False
 
     async def _pass(self, onward: RequestHead, body: Body, responder: Responder) -> None:
         """Pass on a request that is not a message: a stream is opened, a session is ended, a page is read."""
@@ -97,18 +112,13 @@ class Front:
         )
 
 
-def _is_json(head: RequestHead) -> bool:
-    kind = (head.get(_CONTENT_TYPE) or b"").partition(b";")[0].strip().lower()
-    return kind in {b"application/json", b""} and head.get(b"content-encoding") is None
-
-
 def _reduce(head: RequestHead) -> bool:
     """Replace `http://host/path` in the request line with its path. Returns False where that is not possible."""
     try:
         url = httptools.parse_url(head.target)
     except httptools.HttpParserInvalidURLError:
         return False
-    if head.method == b"CONNECT" or not url.schema:
+    if not url.schema:
         return False
     head.target = (url.path or b"/") + (b"?" + url.query if url.query else b"")
     return True

@@ -148,7 +148,7 @@ def _host_of(value: str) -> str | None:
         _ = parts.port
     except ValueError:
         return None
-    if parts.path or parts.query or parts.fragment or parts.username is not None:
+    if parts.username is not None or any(mark in value for mark in "/?#"):
         return None
     return parts.hostname
 

@@ -8,9 +8,10 @@ import msgspec
 
 from toolvet.proxy.http.callers import Callers
 from toolvet.proxy.http.client_connection import Responder
+from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
-from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies, Policy, ToolSettings
+from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.session import Policies, Policy, PolicyFault, ToolSettings
 from toolvet.wire.http_head import DROPPED, Field, ResponseHead, is_legal, passed_fields
 
 # At least that much is read, however low the policies are: a tool list, or an answer whose id has to be found.
@@ -68,6 +69,21 @@ class ProxiedServer:
             responder.write(data)
             await responder.drain()
         responder.end()
+
+    def refuses(self, unread: UnreadRequest, origin: RecordSource, responder: Responder) -> bool:
+        """Refuse a request that may be a call and cannot be read; where no policy enforces arguments, only record it.
+
+        Returns whether it was refused.
+        """
+        if self.policies.enforces_arguments:
+            responder.send(*refuse_unread(unread))
+            return True
+        self.record_unread(unread, origin)
+        return False
+
+    def record_unread(self, unread: UnreadRequest, origin: RecordSource) -> None:
+        """Record that a request passes unchecked."""
+        self.recorder.take(origin, PolicyFault("call_unreadable", f"A request passed unchecked: {unread.what}."))
 
     def passed_head(self, head: ResponseHead) -> ResponseHead:
         """Return the server's head as the client gets it; a redirect to the server itself then leads to the proxy."""
