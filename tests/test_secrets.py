@@ -90,7 +90,7 @@ def test_no_report_of_assess_shows_one(server: Sequence[str], tmp_path: Path) ->
     reports = [f"--report={name}={tmp_path}/report.{name}" for name in names]
     options = ("--env", f"SHOP_API_KEY={ENV}", "--fail-on=never", "--timeout=10")
     (tmp_path / "toolvet.toml").write_text(
-        f'[fixtures.get_echo]\nuser = "a"\npassword = "{ARGUMENT}"\n', encoding="utf-8"
+        f'[[fixtures.get_echo]]\nuser = "a"\npassword = "{ARGUMENT}"\n', encoding="utf-8"
     )
     done = toolvet("assess", *options, *reports, "--", *server, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-500:]

@@ -27,7 +27,7 @@ def make_private(path: Path) -> bool:
 def write_private(path: Path, text: str) -> bool:
     """Write a file that only its owner can read. Returns False where others can read it; raises OSError."""
     private = make_private(path)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(file, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write(text)
+    # Private from its first moment, also where it is new.
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    path.write_text(text, encoding="utf-8", newline="\n")
     return private

@@ -28,5 +28,6 @@ def quotable(foreign: bytes | str, limit: int) -> str:
 
 def last_lines(text: str, count: int = 5, width: int = 200) -> str:
     """Return the last `count` lines that are not blank, without secrets, each cut to `width` characters."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return "\n".join(printable(redact_text(line), width) for line in lines[-count:])
+    # The whole text, because the block of a private key has many lines.
+    lines = [line.rstrip() for line in redact_text(text).splitlines() if line.strip()]
+    return "\n".join(printable(line, width) for line in lines[-count:])
