@@ -1,8 +1,7 @@
 """What must not be quoted of one exchange, learned from the whole texts before any of them is cut.
 
     arguments  {"password": "FIXTUREPW1"}              a quotation  "no user FIXTUREPW1"    → "no user [redacted]"
-    answer     "connect to postgres://bob:pa55wd@db"   a quotation  "connect to postgres://bob:pa5"
-                                                                                           → "connect to [redacted]"
+    answer     "at postgres://bob:pa55wd@db"           a quotation  "at postgres://bob:pa" → "at postgres://[redacted]"
 
 A rule that quotes a bare word, or half a secret, quotes what no longer looks like a secret. So the judge sees the real
 words, and its quotations pass a mask that knows the secrets of the texts that it judged.
