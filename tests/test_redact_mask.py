@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.redact import Mask
+from toolvet.redact import SecretMask
 
 ARGUMENTS = {"password": "FIXTUREPW1", "user": "ann", "auth": {"pin": 482913, "mode": "basic"}}
 ANSWER = "connect to postgres://bob:pa55wd-x9@db, sent as X-Api-Key"
-MASK = Mask.learned(ARGUMENTS, ANSWER)
+MASK = SecretMask.learned(ARGUMENTS, ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -39,19 +39,20 @@ def test_quotations(said: str, safe: str) -> None:
     ],
 )
 def test_what_is_no_secret_is_not_learned(arguments: dict[str, object]) -> None:
-    assert not Mask.learned(arguments).secrets
+    assert not SecretMask.learned(arguments).secrets
 
 
 def test_own_words_cannot_be_blotted_out_by_a_server() -> None:
-    mask = Mask.learned("password=fully_working and token=invalid_input")
+    mask = SecretMask.learned("password=fully_working and token=invalid_input")
     verdict = {"classification": "fully_working", "state": "invalid_input", "evidence": ["it is fully_working"]}
     assert mask.own(verdict) == {**verdict, "evidence": ["it is [redacted]"]}
     assert mask.value({"state": "invalid_input"}) == {"state": "[redacted]"}
 
 
 def test_two_masks_are_one() -> None:
-    assert (Mask(["one-secret"]) | Mask(["other-secret"])).text("one-secret other-secret") == "[redacted] [redacted]"
-    assert (Mask() | MASK) is MASK
+    both = SecretMask(["one-secret"]) | SecretMask(["other-secret"])
+    assert both.text("one-secret other-secret") == "[redacted] [redacted]"
+    assert (SecretMask() | MASK) is MASK
 
 
 json_values = st.recursive(
@@ -62,7 +63,7 @@ json_values = st.recursive(
 
 @given(json_values, st.text())
 def test_total(value: object, said: str) -> None:
-    mask = Mask.learned(value, said)
+    mask = SecretMask.learned(value, said)
     mask.text(said)
     mask.value(value)
     mask.own(value)

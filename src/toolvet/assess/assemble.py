@@ -15,7 +15,7 @@ from toolvet.assess.run import Run, ToolRun
 from toolvet.assess.status import score, server_status, tool_status
 from toolvet.checks.result import overall_confidence
 from toolvet.findings import Finding
-from toolvet.redact import Mask, redact_text
+from toolvet.redact import SecretMask, redact_text
 from toolvet.report.baseline import count
 from toolvet.report.document import (
     Report,
@@ -151,11 +151,11 @@ def _find(run: Run) -> Iterator[Finding]:
         yield from _with_command([finding], command)
 
 
-def _mask_of(calls: Iterable[ObservedCall]) -> Mask:
-    return Mask.learned(*(call.arguments for call in calls), *(words_of(call) for call in calls))
+def _mask_of(calls: Iterable[ObservedCall]) -> SecretMask:
+    return SecretMask.learned(*(call.arguments for call in calls), *(words_of(call) for call in calls))
 
 
-def _masked(findings: Iterable[Finding], mask: Mask) -> Iterator[Finding]:
+def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
     """The findings without the secrets of the calls that they are about, also where they quote a bare word."""
     for finding in findings:
         message, evidence, cause = (mask.text(words) for words in (finding.message, finding.evidence, finding.cause))

@@ -12,7 +12,7 @@ import msgspec
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce_call
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.redact import Mask, redact
+from toolvet.redact import SecretMask, redact
 from toolvet.report.document import Scenario, Verdict
 from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
 from toolvet.rules.ending import REFUSALS, Ending, ending, error_as_result, verdict_of, words_of
@@ -137,10 +137,10 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
     )
 
 
-def mask_of(call: ObservedCall) -> Mask:
+def mask_of(call: ObservedCall) -> SecretMask:
     """What must not be quoted of this call: secrets that were sent, and those that came back."""
     answer = call.result if call.error is None else msgspec.to_builtins(call.error)
-    return Mask.learned(call.arguments, answer, words_of(call))
+    return SecretMask.learned(call.arguments, answer, words_of(call))
 
 
 def unsent_scenario(number: int, plan: PlannedCall, tool: ToolDefinition, reason: str) -> Scenario:
@@ -224,7 +224,7 @@ def _scenario_id(tool: ToolDefinition, number: int) -> str:
     return f"{tool.name}/{number}"
 
 
-def _published_verdict(verdict: ResultVerdict, mask: Mask) -> Verdict:
+def _published_verdict(verdict: ResultVerdict, mask: SecretMask) -> Verdict:
     """The part of a verdict that a report promises; `mask` knows the secrets of the call."""
     return Verdict(
         classification=verdict.classification,

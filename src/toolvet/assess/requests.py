@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.exchange import shorten_payload
-from toolvet.redact import Mask, redact, redact_text
+from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import ItemRequest
 from toolvet.rules import ListedItem, ObservedRequest, Outcome, ProtocolError, Purpose
 from toolvet.rules.item import as_call
@@ -107,7 +107,7 @@ def report_request(assessed: AssessedRequest, number: int) -> ItemRequest:
     plan, request = assessed.plan, assessed.request
     passed, note = judge_outcome(request)
     # The note quotes the answer, and the answer may repeat what was sent.
-    mask = Mask.learned(request.params, msgspec.to_builtins(request.error), request.result)
+    mask = SecretMask.learned(request.params, msgspec.to_builtins(request.error), request.result)
     answer = request.result if request.error is None else {"error": msgspec.to_builtins(request.error)}
     return ItemRequest(
         id=f"{request.method}#{number}",

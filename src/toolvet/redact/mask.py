@@ -28,10 +28,10 @@ _OURS: Final = frozenset(
 )
 
 
-class Mask:
+class SecretMask:
     """Replaces secrets in what is quoted from an exchange. Total, and pure.
 
-    >>> Mask.learned({"password": "FIXTUREPW1"}).text("no user FIXTUREPW1")
+    >>> SecretMask.learned({"password": "FIXTUREPW1"}).text("no user FIXTUREPW1")
     'no user [redacted]'
     """
 
@@ -42,18 +42,18 @@ class Mask:
         self.words = frozenset(words)
         self._pattern = re.compile("|".join(map(_expression, found))) if found else None
 
-    def __or__(self, other: "Mask") -> "Mask":
+    def __or__(self, other: "SecretMask") -> "SecretMask":
         """Return a mask that knows what both know."""
         if not (self and other):
             return self or other
-        return Mask((*self.secrets, *other.secrets), self.words | other.words)
+        return SecretMask((*self.secrets, *other.secrets), self.words | other.words)
 
     def __bool__(self) -> bool:
         """Whether it knows any secret."""
         return bool(self.secrets or self.words)
 
     @classmethod
-    def learned(cls, *values: object) -> "Mask":
+    def learned(cls, *values: object) -> "SecretMask":
         """Return a mask of the secrets in these values: arguments, an answer, an error."""
         secrets: dict[str, None] = {}
         words: set[str] = set()

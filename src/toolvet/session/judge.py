@@ -7,7 +7,7 @@ import msgspec
 
 from toolvet.causes import Retry
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.redact import Mask
+from toolvet.redact import SecretMask
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import Catalogue, KnownTool
@@ -48,7 +48,7 @@ class _JudgedResult(msgspec.Struct, frozen=True):
 _NOTHING: Final = _JudgedResult("success")
 _UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
 _ANY: Final = msgspec.json.Decoder()
-_NO_SECRETS: Final = Mask()
+_NO_SECRETS: Final = SecretMask()
 
 
 def judge_result(
@@ -150,7 +150,7 @@ def end_call(
     return note
 
 
-def _mask_of(call: PendingCall, found: _JudgedResult) -> Mask:
+def _mask_of(call: PendingCall, found: _JudgedResult) -> SecretMask:
     """Learn the secrets of a call whose arguments or answer are quoted in its note; most calls quote nothing."""
     verdict = found.verdict
     quotes = verdict is not None and (
@@ -161,7 +161,7 @@ def _mask_of(call: PendingCall, found: _JudgedResult) -> Mask:
     )
     if not (quotes or found.why or found.unjudged or call.why or call.issues or call.repaired):
         return _NO_SECRETS
-    return Mask.learned(call.arguments, found.result, found.said)
+    return SecretMask.learned(call.arguments, found.result, found.said)
 
 
 def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: ResultCheck) -> _JudgedResult:

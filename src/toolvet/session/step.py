@@ -11,14 +11,14 @@ import msgspec
 
 from toolvet.checks.arguments import Issue
 from toolvet.checks.result import ResultVerdict
-from toolvet.redact import REDACTED, Mask, redact
+from toolvet.redact import REDACTED, SecretMask, redact
 from toolvet.schema.json_value import EMPTY, is_array, is_object, members
 from toolvet.session.trace import TraceSource
 from toolvet.wire import Id
 
 Era: TypeAlias = Literal["legacy", "modern"]
 _NO_TRACES: Final = TraceSource()
-_NO_SECRETS: Final = Mask()
+_NO_SECRETS: Final = SecretMask()
 # Members of a note that hold words of the client or the server. In the first ones we have words of our own beside them.
 _OWN_FORMS: Final = ("verdict", "issues")
 _FOREIGN: Final = ("unjudged", "repaired", "why", "arguments", "result")
@@ -141,7 +141,7 @@ class CallEnded(Note, frozen=True):
     arguments: object = None
     result: object = None
     hidden: tuple[str, ...] = ()
-    mask: Mask = _NO_SECRETS
+    mask: SecretMask = _NO_SECRETS
     meta: Mapping[str, object] = EMPTY
     traces: TraceSource = _NO_TRACES
 
@@ -176,7 +176,9 @@ class CallEnded(Note, frozen=True):
         }
         present = {key: value for key, value in form.items() if value is not None}
         names = frozenset(self.hidden)
-        mask = self.mask | Mask.learned(self.arguments, self.result) if self.arguments or self.result else self.mask
+        mask = (
+            self.mask | SecretMask.learned(self.arguments, self.result) if self.arguments or self.result else self.mask
+        )
         safe = {**members(redact(present)), **_masked(present, mask)}
         return {key: _hide(value, names) if names else value for key, value in safe.items()}
 
@@ -236,7 +238,7 @@ class PolicyFault(Note, frozen=True):
 Step: TypeAlias = ToServer | ToClient | Note
 
 
-def _masked(present: Mapping[str, object], mask: Mask) -> dict[str, object]:
+def _masked(present: Mapping[str, object], mask: SecretMask) -> dict[str, object]:
     """Return the members that quote the client or the server, without the secrets of what they quote."""
     own = {key: mask.own(present[key]) for key in _OWN_FORMS if key in present}
     return {**own, **{key: mask.value(present[key]) for key in _FOREIGN if key in present}} if mask else {}

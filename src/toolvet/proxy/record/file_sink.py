@@ -8,7 +8,7 @@ import msgspec
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import Mask
+from toolvet.redact import SecretMask
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import PolicyFault
 from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook
@@ -28,11 +28,11 @@ class FileSink:
     that the user gave.
     """
 
-    def __init__(self, open_book: Callable[[], VerdictBook], name: str = "", known: Mask | None = None) -> None:
+    def __init__(self, open_book: Callable[[], VerdictBook], name: str = "", known: SecretMask | None = None) -> None:
         self._open_book = open_book
         self._book: VerdictBook | None = None
         self._name = name
-        self._known = known or Mask()
+        self._known = known or SecretMask()
         self._calls = OpenCalls()
 
     def write(self, notes: Sequence[StampedNote]) -> None:

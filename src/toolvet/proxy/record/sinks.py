@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from toolvet.errors import UsageError
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.redact import Mask
+from toolvet.redact import SecretMask
 
 if TYPE_CHECKING:
     from toolvet.proxy.record.recorder import Sink
@@ -33,7 +33,7 @@ def recorder_of(recording: Recording) -> Recorder:
     Raises UsageError where OpenTelemetry is asked for and not installed.
     """
     name = recording.name or ""
-    known = Mask(recording.secrets)
+    known = SecretMask(recording.secrets)
     sinks: list[Sink] = []
     if recording.metrics == "on":
         from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for

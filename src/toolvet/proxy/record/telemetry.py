@@ -21,7 +21,7 @@ from toolvet.meta import PROTOCOL_VERSION_KEY
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import Mask
+from toolvet.redact import SecretMask
 from toolvet.session import CallEnded
 from toolvet.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
@@ -29,7 +29,7 @@ from toolvet.version import __version__
 _SCOPE: Final = "toolvet.proxy"
 _EVENT: Final = "gen_ai.evaluation.result"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
-_NOTHING_KNOWN: Final = Mask()
+_NOTHING_KNOWN: Final = SecretMask()
 # Characters of an explanation: a sentence, not a page.
 _MOST_WORDS: Final = 500
 _SEVERITY: Final = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": SeverityNumber.ERROR}
@@ -52,7 +52,7 @@ class Evaluation:
     explanation: str = ""
 
 
-def evaluations(note: CallEnded, known: Mask = _NOTHING_KNOWN) -> Iterator[Evaluation]:
+def evaluations(note: CallEnded, known: SecretMask = _NOTHING_KNOWN) -> Iterator[Evaluation]:
     """Yield one evaluation of the arguments, if they were checked, and one of the result, if it was judged.
 
     The secrets of the call and those of `known` are removed.
@@ -84,7 +84,7 @@ class Telemetry:
     def __init__(
         self,
         name: str = "",
-        known: Mask = _NOTHING_KNOWN,
+        known: SecretMask = _NOTHING_KNOWN,
         *,
         tracers: trace.TracerProvider | None = None,
         loggers: LoggerProvider | None = None,

@@ -15,7 +15,7 @@ from toolvet.cli.values import is_url, parse_address, parse_header, read_variabl
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.redact import Mask
+from toolvet.redact import SecretMask
 from toolvet.session import Policies
 from toolvet.settings import load_settings
 from toolvet.store.private_file import make_private
@@ -170,7 +170,7 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
     try:
         yield
     except ToolvetError as error:
-        error.args = (Mask(secrets).text(str(error)),)
+        error.args = (SecretMask(secrets).text(str(error)),)
         raise
 
 
