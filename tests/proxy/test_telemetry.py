@@ -14,6 +14,7 @@ from tests.proxy.notes import ORIGIN, Conversation, text
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.telemetry import Telemetry
 from toolvet.proxy.record.telemetry_setup import TraceIds
+from toolvet.redact import SecretMask
 from toolvet.session import ProxySettings
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -30,13 +31,15 @@ def in_memory_logs() -> InMemoryLogRecordExporter:
 class Collector:
     """What a conversation exported."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, known: SecretMask | None = None) -> None:
         spans, logs, self._reader = InMemorySpanExporter(), in_memory_logs(), InMemoryMetricReader()
         tracers, loggers = TracerProvider(), LoggerProvider()
         tracers.add_span_processor(SimpleSpanProcessor(spans))
         loggers.add_log_record_processor(SimpleLogRecordProcessor(logs))
         meters = MeterProvider(metric_readers=[self._reader])
-        with Recorder([Telemetry("books", tracers=tracers, loggers=loggers, meters=meters)]) as recorder:
+        with Recorder(
+            [Telemetry("books", known or SecretMask(), tracers=tracers, loggers=loggers, meters=meters)]
+        ) as recorder:
             for note in conversation.notes:
                 recorder.take(ORIGIN, note)
         self.spans = spans.get_finished_spans()
@@ -159,3 +162,15 @@ def test_how_long_a_call_took_is_measured_by_the_name_of_the_convention() -> Non
         "gen_ai.tool.name": "find_book",
         "network.transport": "pipe",
     }
+
+
+def test_no_span_and_no_event_shows_a_secret() -> None:
+    said = text("FIXTUREPW1 is invalid test data: connect to postgres://bob:dbpassS3@h/x", isError=True)
+    found = Collector(Conversation().call({"title": "x", "password": "FIXTUREPW1"}, said), SecretMask(["ENVVALUE777"]))
+    refused = Collector(Conversation().call({"title": ["ENVVALUE777"], "password": 7}), SecretMask(["ENVVALUE777"]))
+    for collector in (found, refused):
+        shown = "".join(span.to_json() for span in collector.spans) + str(
+            [event.attributes for event in collector.events]
+        )
+        assert "gen_ai.evaluation.explanation" in shown
+        assert not [secret for secret in ("FIXTUREPW1", "dbpassS3", "ENVVALUE777") if secret in shown]

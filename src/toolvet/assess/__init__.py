@@ -27,7 +27,7 @@ from toolvet.assess.options import Options
 from toolvet.assess.place import open_place
 from toolvet.assess.run import Run, Silent, Watch
 from toolvet.assess.status import server_status, tool_status
-from toolvet.errors import UnreachableError
+from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.report.document import Report
 from toolvet.transport import Target
 
@@ -66,6 +66,9 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
             await run.go()
     except UnreachableError as error:
         raise UnreachableError(concealer.text(place.explain(str(error)))) from error
+    except ToolvetError as error:
+        error.args = (concealer.text(str(error)),)
+        raise
     except TimeoutError:
         if not deadline.expired():
             raise

@@ -7,24 +7,18 @@ The rules have seen the real words; two runs of the same server give the same re
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
 import msgspec
 
 from toolvet.assess.place import PlacedTarget
 from toolvet.redact import REDACTED
 from toolvet.schema.json_value import is_array, is_object
-from toolvet.transport import HttpTarget, StdioTarget, Target
-from toolvet.transport.target import looks_secret, mask_url
+from toolvet.transport import Target
+from toolvet.transport.given import given_secrets
 
 _T = TypeVar("_T")
-_SHORTEST: Final = 4  # Characters of a value whose variable is named like a secret.
-_SHORTEST_UNNAMED: Final = 8  # … and of any other value: shorter ones are words and numbers that occur by chance.
-# A path, a number or plain words: `production`, `en_US.UTF-8`, `/data/shop.db`.
-_HARMLESS: Final = re.compile(r"[A-Za-z_.-]*(?:UTF-8)?|[\d.:,-]+|[A-Za-z]:\\.*|.*/.*", re.DOTALL)
-_SAFE_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
 
 
 class Concealer:
@@ -32,7 +26,8 @@ class Concealer:
 
     def __init__(self, target: Target, folder: Path | None = None) -> None:
         """Learn the words of `target`; `folder` is the place that was made for it, None for none."""
-        words = dict.fromkeys(_secrets(target), REDACTED)
+        given = target.given if isinstance(target, PlacedTarget) else target
+        words = dict.fromkeys(given_secrets(given), REDACTED)
         if folder is not None:
             shown = {"work": ".", "home": "~", "tmp": "$TMPDIR"}
             words |= {str(folder): "…", **{str(folder / name): word for name, word in shown.items()}}
@@ -71,26 +66,3 @@ class Concealer:
 
 def _is_same(first: object, second: object) -> bool:
     return first is second
-
-
-def _secrets(target: Target) -> Iterator[str]:
-    """The values that the user gave with --env or --header, and that no report may hold."""
-    if isinstance(target, HttpTarget):
-        for name, value in (target.headers or {}).items():
-            if name.lower() not in _SAFE_HEADERS:
-                yield from (word for word in (value, value.rpartition(" ")[2]) if len(word) >= _SHORTEST_UNNAMED)
-        return
-    given: StdioTarget = target.given if isinstance(target, PlacedTarget) else target
-    variables: Mapping[str, str] = given.env or {}
-    for name, value in variables.items():
-        if looks_secret(name):
-            if len(value) >= _SHORTEST:
-                yield value
-        elif mask_url(value) != value:
-            # A URL with a password: the password alone may be echoed, too.
-            yield value
-            password = value.rpartition("@")[0].rpartition(":")[2]
-            if len(password) >= _SHORTEST and "/" not in password:
-                yield password
-        elif len(value) >= _SHORTEST_UNNAMED and not _HARMLESS.fullmatch(value):
-            yield value

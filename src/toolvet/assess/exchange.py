@@ -4,7 +4,6 @@ A scenario is made without secrets (`scenario_of`): rules and harvest see the ca
 value is redacted once, as a whole, before it is cut or quoted.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +12,7 @@ import msgspec
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce_call
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.redact import REDACTED, redact, redact_text
+from toolvet.redact import SecretMask, redact
 from toolvet.report.document import Scenario, Verdict
 from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
 from toolvet.rules.ending import REFUSALS, Ending, ending, error_as_result, verdict_of, words_of
@@ -117,7 +116,7 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
     passed, note = judge_scenario(call)
     arguments = members(redact(plan.arguments))
     answer = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
-    hidden = _words_with_secrets(words_of(call))
+    mask = mask_of(call)
     verdict = verdict_of(call)
     return Scenario(
         id=_scenario_id(call.tool, number),
@@ -126,16 +125,22 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
         arguments=shorten_payload(arguments),
         outcome=call.outcome.value,
         passed=passed,
-        result=shorten_payload(redact(answer)),
-        verdict=_published_verdict(verdict, hidden) if verdict is not None else None,
+        result=shorten_payload(mask.value(answer)),
+        verdict=_published_verdict(verdict, mask) if verdict is not None else None,
         duration_ms=call.duration_ms,
         breaks=plan.breach.keyword if plan.breach else None,
-        note=_redact_excerpt(note, hidden),
+        note=mask.text(note),
         outage=outage_of_call(call) is not None,
         framework=framework_of(call) if ending(call) in REFUSALS else None,
         origin=plan.origin,
         reproduce=reproduce_call(target, call.tool.name, arguments),
     )
+
+
+def mask_of(call: ObservedCall) -> SecretMask:
+    """What must not be quoted of this call: secrets that were sent, and those that came back."""
+    answer = call.result if call.error is None else msgspec.to_builtins(call.error)
+    return SecretMask.learned(call.arguments, answer, words_of(call))
 
 
 def unsent_scenario(number: int, plan: PlannedCall, tool: ToolDefinition, reason: str) -> Scenario:
@@ -219,8 +224,8 @@ def _scenario_id(tool: ToolDefinition, number: int) -> str:
     return f"{tool.name}/{number}"
 
 
-def _published_verdict(verdict: ResultVerdict, hidden: frozenset[str]) -> Verdict:
-    """The part of a verdict that a report promises; `hidden` are the words of the answer with secrets in them."""
+def _published_verdict(verdict: ResultVerdict, mask: SecretMask) -> Verdict:
+    """The part of a verdict that a report promises; `mask` knows the secrets of the call."""
     return Verdict(
         classification=verdict.classification,
         confidence=verdict.confidence,
@@ -229,33 +234,9 @@ def _published_verdict(verdict: ResultVerdict, hidden: frozenset[str]) -> Verdic
         error_kind=verdict.error_kind,
         state=verdict.state,
         retry=verdict.retry,
-        issues=[_redact_excerpt(issue, hidden) for issue in verdict.issues],
-        evidence=[_redact_excerpt(evidence, hidden) for evidence in verdict.evidence],
+        issues=[mask.text(issue) for issue in verdict.issues],
+        evidence=[mask.text(evidence) for evidence in verdict.evidence],
     )
-
-
-def _words_with_secrets(answer: str) -> frozenset[str]:
-    """The words of an answer (split at white space) that do not survive its redaction."""
-    safe = redact_text(answer)
-    return frozenset() if safe is answer else frozenset(answer.split()) - frozenset(safe.split())
-
-
-def _redact_excerpt(excerpt: str, hidden: frozenset[str]) -> str:
-    """A sentence that quotes an answer, without secrets; also where the quotation cuts a secret in two.
-
-        answer    "no route: connect to postgres://bob:hunter2@db/shop"
-        excerpt   "The words of a failure: no route: connect to postgres://bob:hunt"
-        result    "The words of a failure: no route: connect to [redacted]"
-
-    The cut word does not look like a secret. But the answer has a word that begins with it and is hidden there.
-    """
-    safe = redact_text(excerpt)
-    if not hidden:
-        return safe
-    safe = re.sub(r"\S+", lambda word: REDACTED if word[0] in hidden else word[0], safe)
-    start, _, last = safe.rpartition(" ")
-    cut = bool(last) and any(word.startswith(last) for word in hidden)
-    return f"{start} {REDACTED}" if cut else safe
 
 
 def shorten_payload(value: object, depth: int = 0) -> object:

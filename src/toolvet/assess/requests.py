@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.exchange import shorten_payload
-from toolvet.redact import redact, redact_text
+from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import ItemRequest
 from toolvet.rules import ListedItem, ObservedRequest, Outcome, ProtocolError, Purpose
 from toolvet.rules.item import as_call
@@ -106,6 +106,8 @@ def report_request(assessed: AssessedRequest, number: int) -> ItemRequest:
     """The request as the report shows it; `number` counts all of them from 1 and makes the id."""
     plan, request = assessed.plan, assessed.request
     passed, note = judge_outcome(request)
+    # The note quotes the answer, and the answer may repeat what was sent.
+    mask = SecretMask.learned(request.params, msgspec.to_builtins(request.error), request.result)
     answer = request.result if request.error is None else {"error": msgspec.to_builtins(request.error)}
     return ItemRequest(
         id=f"{request.method}#{number}",
@@ -114,9 +116,9 @@ def report_request(assessed: AssessedRequest, number: int) -> ItemRequest:
         params=shorten_payload(redact(request.params)),
         outcome=request.outcome.value,
         passed=passed,
-        result=shorten_payload(redact(answer)),
+        result=shorten_payload(mask.value(answer)),
         duration_ms=request.duration_ms,
-        note=redact_text(note),
+        note=mask.text(note),
         origin=plan.origin,
     )
 

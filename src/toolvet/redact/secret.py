@@ -89,8 +89,8 @@ def _redact_value(value: object, *, depth: int, hide: bool) -> object:
 
 
 def _redact_members(value: Mapping[object, object], depth: int, *, hide: bool) -> object:
-    hide = hide and not _is_schema(value)
-    is_named = _names_a_secret(value)
+    hide = hide and not is_schema(value)
+    is_named = names_a_secret(value)
     changed: dict[object, object] = {}
     for key, member in value.items():
         secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
@@ -100,7 +100,7 @@ def _redact_members(value: Mapping[object, object], depth: int, *, hide: bool) -
     return {**value, **changed} if changed else value
 
 
-def _names_a_secret(value: Mapping[object, object]) -> bool:
+def names_a_secret(value: Mapping[object, object]) -> bool:
     """Whether this is `{"name": "Authorization", "value": "…"}`, the form of HTTP archives and form fields."""
     name = value.get("name", value.get("key"))
     return "value" in value and isinstance(name, str) and is_secret_key(name)
@@ -110,7 +110,7 @@ _SCHEMA_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "obj
 _SCHEMA_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 
 
-def _is_schema(value: Mapping[object, object]) -> bool:
+def is_schema(value: Mapping[object, object]) -> bool:
     """Whether this is a JSON Schema: the schema of a parameter `password` contains no password."""
     kind = value.get("type")
     return (isinstance(kind, str) and kind in _SCHEMA_TYPES) or not _SCHEMA_KEYWORDS.isdisjoint(

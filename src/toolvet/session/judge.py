@@ -7,6 +7,7 @@ import msgspec
 
 from toolvet.causes import Retry
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
+from toolvet.redact import SecretMask
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import Catalogue, KnownTool
@@ -29,7 +30,10 @@ class JudgedReply(msgspec.Struct, frozen=True, gc=False):
 
 
 class _JudgedResult(msgspec.Struct, frozen=True):
-    """What was found in a result. `breach` says how it breaks the tool's outputSchema, `why` explains `blocked`."""
+    """What was found in a result. `breach` says how it breaks the tool's outputSchema, `why` explains `blocked`.
+
+    `said` are the words of a protocol error.
+    """
 
     outcome: Outcome
     result: object = None
@@ -38,11 +42,13 @@ class _JudgedResult(msgspec.Struct, frozen=True):
     breach: str | None = None
     blocked: Reason | None = None
     why: str = ""
+    said: str = ""
 
 
 _NOTHING: Final = _JudgedResult("success")
 _UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
 _ANY: Final = msgspec.json.Decoder()
+_NO_SECRETS: Final = SecretMask()
 
 
 def judge_result(
@@ -65,7 +71,7 @@ def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check:
     if call.policy.results != "off":
         error = {"code": message.code, "message": message.message}
         verdict = check({"name": call.tool}, call.arguments, error, shape="mcp")
-    found = _JudgedResult("protocol_error", verdict=verdict)
+    found = _JudgedResult("protocol_error", verdict=verdict, said=message.message)
     _count(call, None, found, breaker)
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
 
@@ -135,12 +141,27 @@ def end_call(
         code=code,
         size=size,
         hidden=policy.redact,
+        mask=_mask_of(call, found),
         meta=call.meta,
         traces=call.traces,
     )
     if policy.record == "calls":
         return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
     return note
+
+
+def _mask_of(call: PendingCall, found: _JudgedResult) -> SecretMask:
+    """Learn the secrets of a call whose arguments or answer are quoted in its note; most calls quote nothing."""
+    verdict = found.verdict
+    quotes = verdict is not None and (
+        verdict.is_error
+        or not verdict.is_valid
+        or verdict.error_without_flag
+        or bool(verdict.factors or verdict.leaks or verdict.metadata.warnings)
+    )
+    if not (quotes or found.why or found.unjudged or call.why or call.issues or call.repaired):
+        return _NO_SECRETS
+    return SecretMask.learned(call.arguments, found.result, found.said)
 
 
 def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: ResultCheck) -> _JudgedResult:

@@ -11,13 +11,17 @@ import msgspec
 
 from toolvet.checks.arguments import Issue
 from toolvet.checks.result import ResultVerdict
-from toolvet.redact import REDACTED, redact
+from toolvet.redact import REDACTED, SecretMask, redact
 from toolvet.schema.json_value import EMPTY, is_array, is_object, members
 from toolvet.session.trace import TraceSource
 from toolvet.wire import Id
 
 Era: TypeAlias = Literal["legacy", "modern"]
 _NO_TRACES: Final = TraceSource()
+_NO_SECRETS: Final = SecretMask()
+# Members of a note that hold words of the client or the server. In the first ones we have words of our own beside them.
+_OWN_FORMS: Final = ("verdict", "issues")
+_FOREIGN: Final = ("unjudged", "repaired", "why", "arguments", "result")
 
 Outcome: TypeAlias = Literal[
     "success",  # a result without a known error in it
@@ -115,7 +119,8 @@ class CallEnded(Note, frozen=True):
     `issues` are the faults of the arguments; `repaired` is the repair that was applied. `blocked` is the policy that
     stepped in, `would_block` one that would have, were it not on audit. `code` is that of a protocol error; `size` is
     the answer's, in bytes. `arguments` and `result` are set when the policy wants them recorded; `hidden` names fields
-    that `to_dict` hides. `trace_id` is computed from `meta`, the `_meta` of the call, and `traces`.
+    that `to_dict` hides. `mask` knows the
+    secrets of what is quoted here. `trace_id` is computed from `meta`, the `_meta` of the call, and `traces`.
     """
 
     call: int
@@ -136,6 +141,7 @@ class CallEnded(Note, frozen=True):
     arguments: object = None
     result: object = None
     hidden: tuple[str, ...] = ()
+    mask: SecretMask = _NO_SECRETS
     meta: Mapping[str, object] = EMPTY
     traces: TraceSource = _NO_TRACES
 
@@ -170,7 +176,11 @@ class CallEnded(Note, frozen=True):
         }
         present = {key: value for key, value in form.items() if value is not None}
         names = frozenset(self.hidden)
-        return {key: _hide(value, names) if names else value for key, value in members(redact(present)).items()}
+        mask = (
+            self.mask | SecretMask.learned(self.arguments, self.result) if self.arguments or self.result else self.mask
+        )
+        safe = {**members(redact(present)), **_masked(present, mask)}
+        return {key: _hide(value, names) if names else value for key, value in safe.items()}
 
 
 class SchemaLearned(Note, frozen=True):
@@ -226,6 +236,12 @@ class PolicyFault(Note, frozen=True):
 
 
 Step: TypeAlias = ToServer | ToClient | Note
+
+
+def _masked(present: Mapping[str, object], mask: SecretMask) -> dict[str, object]:
+    """Return the members that quote the client or the server, without the secrets of what they quote."""
+    own = {key: mask.own(present[key]) for key in _OWN_FORMS if key in present}
+    return {**own, **{key: mask.value(present[key]) for key in _FOREIGN if key in present}} if mask else {}
 
 
 def _hide(value: object, names: frozenset[str]) -> object:

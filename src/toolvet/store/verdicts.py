@@ -14,6 +14,8 @@ from typing import Final, Protocol, TypeAlias, cast
 
 import msgspec
 
+from toolvet.store.private_file import make_private
+
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS calls (
     at REAL NOT NULL, server TEXT NOT NULL, connection TEXT NOT NULL, id TEXT NOT NULL, tool TEXT NOT NULL,
@@ -192,8 +194,13 @@ def open_book(path: Path) -> VerdictBook:
 
 
 def _make_private(path: Path) -> None:
-    """Create a missing file readable by its owner alone: arguments of tools are private."""
+    """Make the file readable by its owner alone, also one that others could read: arguments of tools are private.
+
+    The journal beside it, as SQLite left it, too. What belongs to somebody else stays as it is.
+    """
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        make_private(path.with_name(name))
 
 
 def _insert(table: str, names: Sequence[str]) -> str:

@@ -1,9 +1,8 @@
 """The error for a session that could not be opened: what happened, where, and what to do, with the server's words."""
 
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.redact import redact_text
 from toolvet.transport.peer import Peer
-from toolvet.transport.quote import last_lines, printable
+from toolvet.transport.quote import last_lines, printable, quotable
 from toolvet.transport.reply import ConnectionLost, Malformed, Reply, RpcError, TimedOut, describe_reply
 from toolvet.transport.target import HttpTarget, StdioTarget, Target, mask_url
 
@@ -73,7 +72,7 @@ def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetErro
 
 
 def _describe_credentials(target: HttpTarget, url: str, reply: Malformed | RpcError) -> str:
-    challenge = printable(reply.challenge, 200) if isinstance(reply, Malformed) else ""
+    challenge = quotable(reply.challenge, 200) if isinstance(reply, Malformed) else ""
     asks = f" (it asks for {challenge})" if challenge else ""
     sent = any(name.lower() == "authorization" for name in target.headers or {})
     if sent:
@@ -82,7 +81,7 @@ def _describe_credentials(target: HttpTarget, url: str, reply: Malformed | RpcEr
         asks = " (it does not say which: a 401 must carry WWW-Authenticate)"
     if reply.status == 403 and isinstance(reply, Malformed) and reply.raw.strip():
         # Not credentials but the address may be wrong: some servers serve `localhost` and refuse `127.0.0.1`.
-        asks += f': "{printable(redact_text(reply.raw.decode(errors="replace")), 120)}"'
+        asks += f': "{quotable(reply.raw, 120)}"'
     return (
         f"{url} wants credentials: HTTP {reply.status}{asks}; "
         'pass them with --header "Authorization: Bearer …" or in the configuration file'

@@ -4,7 +4,6 @@ Decided here: proxies are taken from the environment as in every other tool, but
 redirects are followed within the same origin only, and only those that keep the message (307 and 308).
 """
 
-import os
 import re
 import socket
 import ssl
@@ -16,6 +15,7 @@ from typing import Final, cast
 import httpx2
 
 from toolvet.errors import UsageError
+from toolvet.transport.certificates import check_certificates, describe_certificates
 from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget, mask_url
 
@@ -39,15 +39,14 @@ class Origin:
         try:
             self._client = httpx2.AsyncClient(
                 headers=headers,
-                # Building the context with all root certificates takes 18 ms; plain loopback gets an empty one.
-                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and self.url.scheme == "http" else True,
+                verify=_certificates(local=local, scheme=self.url.scheme),
                 trust_env=not local,
                 timeout=None,  # The peer's timer ends each request.
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30.0),
                 follow_redirects=False,
             )
         except OSError as error:
-            raise UsageError(_describe_certificates(error)) from error
+            raise UsageError(describe_certificates(error)) from error
 
     @asynccontextmanager
     async def send(
@@ -118,12 +117,15 @@ def media_type(response: httpx2.Response) -> str:
     return response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _describe_certificates(error: OSError) -> str:
-    """Name the variable that leads to certificates which cannot be read."""
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        if path := os.environ.get(name):
-            return f"the certificates of {name}={printable(path, 200)} cannot be read: {error.strerror or error}"
-    return f"the root certificates cannot be read: {error.strerror or error}"
+def _certificates(*, local: bool, scheme: str) -> ssl.SSLContext:
+    """Return the context with the certificates that the environment names, for loopback names too.
+
+    Building it with all root certificates takes 18 ms; plain loopback gets an empty one.
+    """
+    if scheme == "http" and local:
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    check_certificates()
+    return httpx2.create_ssl_context(trust_env=True)
 
 
 def _check_url(url: str) -> httpx2.URL:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Final, Literal, TypeAlias
 
-from toolvet.redact import redact_text
 from toolvet.transport.channel import Channel
-from toolvet.transport.quote import last_lines, printable
+from toolvet.transport.quote import last_lines, printable, quotable
 from toolvet.transport.reply import (
     Anomaly,
     AnomalyKind,
@@ -222,7 +221,7 @@ class Peer:
         """Remember something odd; secrets in `evidence` are replaced."""
         self.anomaly_counts[kind] += 1
         if self.anomaly_counts[kind] <= _KEPT_PER_KIND:
-            self.anomalies.append(Anomaly(kind, redact_text(printable(evidence, _EVIDENCE_CHARACTERS))))
+            self.anomalies.append(Anomaly(kind, quotable(evidence, _EVIDENCE_CHARACTERS)))
 
     def _take_answer(self, id_: Id, message: Message, answers: int | None, status: int | None) -> None:
         self.messages += 1

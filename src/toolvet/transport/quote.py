@@ -19,7 +19,15 @@ def printable(foreign: bytes | str, limit: int | None = None) -> str:
     return clean if limit is None or len(clean) <= limit else clean[: limit - 1] + "…"
 
 
+def quotable(foreign: bytes | str, limit: int) -> str:
+    """Return what a peer sent, printable, without secrets and cut; half a secret would not look like one."""
+    head = foreign[: 20 * limit]
+    text = head.decode(errors="replace") if isinstance(head, bytes) else head
+    return printable(redact_text(_CONTROL.sub("", _ESCAPE.sub("", text))), limit)
+
+
 def last_lines(text: str, count: int = 5, width: int = 200) -> str:
     """Return the last `count` lines that are not blank, without secrets, each cut to `width` characters."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return "\n".join(printable(redact_text(line), width) for line in lines[-count:])
+    # The whole text, because the block of a private key has many lines.
+    lines = [line.rstrip() for line in redact_text(text).splitlines() if line.strip()]
+    return "\n".join(printable(line, width) for line in lines[-count:])

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from toolvet.transport.quote import printable
+from toolvet.transport.quote import quotable
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,9 +98,9 @@ def describe_reply(reply: Reply) -> str:
     """Describe `reply` as the end of a sentence about the server: `refused with -32601 "Method not found"`."""
     match reply:
         case Answer():
-            return f"answered {printable(reply.raw, 200)}"
+            return f"answered {quotable(reply.raw, 200)}"
         case RpcError():
-            return f'refused with {reply.code} "{printable(reply.message, 200)}"'
+            return f'refused with {reply.code} "{quotable(reply.message, 200)}"'
         case TimedOut():
             return f"no answer within {reply.duration:.3g} s"
         case ConnectionLost():

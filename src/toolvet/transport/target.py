@@ -9,10 +9,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from toolvet.redact import REDACTED, is_secret_key, redact_text, word_segments
 
-_MASK: Final = "***"
+MASK: Final = "***"
 # On command lines and in URLs these words name a secret; in a payload they mostly name something else.
 _LAST_WORDS: Final = frozenset({("key",), ("keys",), ("sig",), ("signature",), ("pat",), ("dsn",)})
-_SAFE_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
+SAFE_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
 # A URL inside an argument, as in `--db=postgres://…`.
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -43,12 +43,12 @@ class StdioTarget:
 
         Values of `env` are written as `NAME="$NAME"`, arguments that look secret as `***`.
         """
-        words = [shlex.quote(word) for word in (self.command, *_mask_args(self.args))]
+        words = [shlex.quote(word) for word in (self.command, *mask_args(self.args))]
         prefix: list[str] = []
         if self.cwd is not None:
             prefix += ["-C", shlex.quote(self.cwd)]
         for name in self.env or {}:
-            prefix.append(f'{name}="${name}"' if _NAME.fullmatch(name) else f"{shlex.quote(name)}={_MASK}")
+            prefix.append(f'{name}="${name}"' if _NAME.fullmatch(name) else f"{shlex.quote(name)}={MASK}")
         return " ".join([*(["env", *prefix] if prefix else []), *words])
 
 
@@ -73,7 +73,7 @@ class HttpTarget:
         """Return the URL and the masked headers, safe to print and to paste after `toolvet assess `."""
         words = [shlex.quote(mask_url(self.url))]
         for name, value in (self.headers or {}).items():
-            shown = value if name.lower() in _SAFE_HEADERS else _MASK
+            shown = value if name.lower() in SAFE_HEADERS else MASK
             words += ["--header", shlex.quote(f"{name}: {shown}")]
         return " ".join(words)
 
@@ -94,29 +94,30 @@ def mask_url(url: str) -> str:
         return url.partition("?")[0].rpartition("@")[2]
     host = parts.netloc.rpartition("@")
     query = "&".join(_mask_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
-    netloc = f"{_MASK}@{host[2]}" if host[1] else host[2]
+    netloc = f"{MASK}@{host[2]}" if host[1] else host[2]
     return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
 
 
 def _mask_pair(pair: str) -> str:
     name, equals, _ = pair.partition("=")
-    return f"{name}={_MASK}" if equals and looks_secret(name) else pair
+    return f"{name}={MASK}" if equals and looks_secret(name) else pair
 
 
-def _mask_args(args: tuple[str, ...]) -> list[str]:
+def mask_args(args: tuple[str, ...]) -> list[str]:
+    """Return the words of a command line with `***` for what looks secret, one for one."""
     shown: list[str] = []
     after_secret = False
     for arg in args:
         option, equals, _ = arg.partition("=")
         if after_secret and not arg.startswith("--"):
-            shown.append(_MASK)
+            shown.append(MASK)
             after_secret = False
             continue
         after_secret = arg.startswith("-") and not equals and looks_secret(arg)
         if equals and looks_secret(option):
-            shown.append(f"{option}={_MASK}")
+            shown.append(f"{option}={MASK}")
         elif looks_secret(arg.partition(":")[0]) and ":" in arg and "://" not in arg:
-            shown.append(f"{arg.partition(':')[0]}: {_MASK}")
+            shown.append(f"{arg.partition(':')[0]}: {MASK}")
         else:
-            shown.append(redact_text(_URL.sub(lambda found: mask_url(found[0]), arg)).replace(REDACTED, _MASK))
+            shown.append(redact_text(_URL.sub(lambda found: mask_url(found[0]), arg)).replace(REDACTED, MASK))
     return shown

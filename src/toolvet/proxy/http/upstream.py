@@ -12,6 +12,7 @@ import msgspec
 
 from toolvet.errors import UsageError
 from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.transport.certificates import check_certificates
 from toolvet.transport.target import mask_url
 from toolvet.wire.http_body import BodyWriter, announced_length, answer_framing
 from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_request_head
@@ -78,6 +79,8 @@ class HttpUpstream:
             raise UsageError(f"{mask_url(url)} has characters that no URL may have")
         self.name = mask_url(url)
         self._is_tls = parts.scheme == "https"
+        if self._is_tls:
+            check_certificates()
         self._host = parts.hostname
         self._port = port if port is not None else 443 if self._is_tls else 80
         self._authority = parts.netloc.encode()

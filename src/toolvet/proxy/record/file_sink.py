@@ -3,15 +3,18 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
+
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
+from toolvet.redact import SecretMask
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import PolicyFault
 from toolvet.store.verdicts import CallRecord, EventRecord, VerdictBook
 
 # These have columns of their own in the record.
-_COLUMNS: Final = frozenset({"event", "era", "outcome", "blocked", "size", "trace_id"})
+_COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
 
 # What the server says of a result that is not all there is; the rest only counts its parts.
 _KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
@@ -21,13 +24,15 @@ class FileSink:
     """A sink that writes to a file.
 
     `open_book` is called in the sink's own thread with the first records, and again with the next ones when it failed.
-    `name` is the server's name in the record; empty for the command or URL it was started with.
+    `name` is the server's name in the record; empty for the command or URL it was started with. `known` are secrets
+    that the user gave.
     """
 
-    def __init__(self, open_book: Callable[[], VerdictBook], name: str = "") -> None:
+    def __init__(self, open_book: Callable[[], VerdictBook], name: str = "", known: SecretMask | None = None) -> None:
         self._open_book = open_book
         self._book: VerdictBook | None = None
         self._name = name
+        self._known = known or SecretMask()
         self._calls = OpenCalls()
 
     def write(self, notes: Sequence[StampedNote]) -> None:
@@ -51,14 +56,15 @@ class FileSink:
             self._book.close()
 
     def _call_record(self, call: FinishedCall) -> CallRecord:
-        detail = call.ended.to_dict()
+        ended = call.ended
+        detail = msgspec.structs.replace(ended, mask=ended.mask | self._known).to_dict()
         verdict = call.ended.verdict
         return CallRecord(
             at=call.began / 1e9,
             server=self._name or call.origin.server,
             connection=call.origin.connection,
-            id=str(detail.pop("id")),
-            tool=str(detail.pop("tool")),
+            id=self._known.text(str(detail["id"])),
+            tool=self._known.text(str(detail["tool"])),
             era=call.ended.era,
             outcome=call.ended.outcome,
             duration=call.duration,
@@ -76,7 +82,7 @@ class FileSink:
             server=self._name or stamped.origin.server,
             connection=stamped.origin.connection,
             kind=fault.kind,
-            message=str(fault.to_dict()["message"]),
+            message=self._known.text(str(fault.to_dict()["message"])),
             tool=fault.tool,
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from toolvet.errors import UsageError
 from toolvet.proxy.record.recorder import Recorder
+from toolvet.redact import SecretMask
 
 if TYPE_CHECKING:
     from toolvet.proxy.record.recorder import Sink
@@ -16,13 +17,14 @@ class Recording:
     """What to record of the calls, and where.
 
     `file` is the record on disk, None for none. `name` is the server's name in it; None for the command or URL it was
-    started with.
+    started with. `secrets` are values that the user gave for the server, and that no record may hold.
     """
 
     file: Path | None = None
     name: str | None = None
     metrics: Literal["on", "off"] = "off"
     telemetry: Literal["on", "off"] = "off"
+    secrets: tuple[str, ...] = ()
 
 
 def recorder_of(recording: Recording) -> Recorder:
@@ -31,6 +33,7 @@ def recorder_of(recording: Recording) -> Recorder:
     Raises UsageError where OpenTelemetry is asked for and not installed.
     """
     name = recording.name or ""
+    known = SecretMask(recording.secrets)
     sinks: list[Sink] = []
     if recording.metrics == "on":
         from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for
@@ -41,11 +44,11 @@ def recorder_of(recording: Recording) -> Recorder:
             from toolvet.proxy.record.telemetry_setup import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
         except ImportError as error:
             raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
-        sinks.append(OtlpTelemetry(name))
+        sinks.append(OtlpTelemetry(name, known))
     if recording.file is not None:
         from toolvet.proxy.record.file_sink import FileSink  # noqa: PLC0415 - SQLite is loaded for it
         from toolvet.store.verdicts import open_book  # noqa: PLC0415 - as above
 
         file = recording.file
-        sinks.append(FileSink(lambda: open_book(file), name))
+        sinks.append(FileSink(lambda: open_book(file), name, known))
     return Recorder(sinks)

@@ -21,7 +21,7 @@ from toolvet.meta import PROTOCOL_VERSION_KEY
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import redact_text
+from toolvet.redact import SecretMask
 from toolvet.session import CallEnded
 from toolvet.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
@@ -29,6 +29,7 @@ from toolvet.version import __version__
 _SCOPE: Final = "toolvet.proxy"
 _EVENT: Final = "gen_ai.evaluation.result"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
+_NOTHING_KNOWN: Final = SecretMask()
 # Characters of an explanation: a sentence, not a page.
 _MOST_WORDS: Final = 500
 _SEVERITY: Final = {"pass": SeverityNumber.INFO, "warn": SeverityNumber.WARN, "fail": SeverityNumber.ERROR}
@@ -51,20 +52,24 @@ class Evaluation:
     explanation: str = ""
 
 
-def evaluations(note: CallEnded) -> Iterator[Evaluation]:
-    """Yield one evaluation of the arguments, if they were checked, and one of the result, if it was judged."""
+def evaluations(note: CallEnded, known: SecretMask = _NOTHING_KNOWN) -> Iterator[Evaluation]:
+    """Yield one evaluation of the arguments, if they were checked, and one of the result, if it was judged.
+
+    The secrets of the call and those of `known` are removed.
+    """
+    mask = note.mask | known
     if note.issues:
         problems = "; ".join(f"{issue.field}: {issue.problem}" for issue in note.issues)
         label: Literal["warn", "fail"] = "warn" if note.repaired is not None else "fail"
-        yield Evaluation("toolvet.arguments", 0.0, label, redact_text(problems)[:_MOST_WORDS])
+        yield Evaluation("toolvet.arguments", 0.0, label, mask.text(problems)[:_MOST_WORDS])
     elif note.blocked is not None and note.outcome == "refused":
-        yield Evaluation(f"toolvet.{note.blocked}", 0.0, "fail", redact_text(note.why)[:_MOST_WORDS])
+        yield Evaluation(f"toolvet.{note.blocked}", 0.0, "fail", mask.text(note.why)[:_MOST_WORDS])
     elif note.outcome not in OWN_OUTCOMES:
         yield Evaluation("toolvet.arguments", 1.0, "pass")
     if note.verdict is not None and note.outcome not in OWN_OUTCOMES:
         why = "; ".join(note.verdict.issues or note.verdict.evidence)
         yield Evaluation(
-            "toolvet.result", note.verdict.confidence / 100, _label(note.verdict), redact_text(why)[:_MOST_WORDS]
+            "toolvet.result", note.verdict.confidence / 100, _label(note.verdict), mask.text(why)[:_MOST_WORDS]
         )
 
 
@@ -72,12 +77,14 @@ class Telemetry:
     """A sink that emits spans and events.
 
     The default providers are those that are set globally when it is built; `telemetry_setup` sets up toolvet's own.
-    `set_next_trace` is called with the trace id of a call before its span is started.
+    `set_next_trace` is called with the trace id of a call before its span is started. `known` are secrets that the user
+    gave.
     """
 
     def __init__(
         self,
         name: str = "",
+        known: SecretMask = _NOTHING_KNOWN,
         *,
         tracers: trace.TracerProvider | None = None,
         loggers: LoggerProvider | None = None,
@@ -85,6 +92,7 @@ class Telemetry:
         set_next_trace: Callable[[str], None] | None = None,
     ) -> None:
         self._name = name
+        self._known = known
         self._set_next_trace = set_next_trace
         self._calls = OpenCalls()
         self._tracer = (tracers or trace.get_tracer_provider()).get_tracer(_SCOPE, __version__)
@@ -117,7 +125,9 @@ class Telemetry:
             attributes=attributes,
         )
         if "error.type" in attributes:
-            span.set_status(Status(StatusCode.ERROR, redact_text(call.ended.why)[:_MOST_WORDS] or None))
+            span.set_status(
+                Status(StatusCode.ERROR, (call.ended.mask | self._known).text(call.ended.why)[:_MOST_WORDS] or None)
+            )
         self._emit_evaluations(call, span)
         span.end(end_time=call.finished)
         if call.duration is not None:
@@ -126,7 +136,7 @@ class Telemetry:
 
     def _emit_evaluations(self, call: FinishedCall, span: Span) -> None:
         context = trace.set_span_in_context(span)
-        for evaluation in evaluations(call.ended):
+        for evaluation in evaluations(call.ended, self._known):
             attributes: dict[str, AttributeValue] = {
                 "gen_ai.evaluation.name": evaluation.name,
                 "gen_ai.evaluation.score.value": evaluation.score,

@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.telemetry import Telemetry
+from toolvet.redact import SecretMask
 from toolvet.version import __version__
 
 # What a collector that does not answer may cost when the proxy ends, in milliseconds.
@@ -56,13 +57,13 @@ class OtlpTelemetry:
     Under `opentelemetry-instrument`, or any other set-up of the process, it uses that set-up and does not change it.
     """
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, name: str = "", known: SecretMask | None = None) -> None:
         ids: TraceIds | None = None
         self._providers: tuple[TracerProvider, LoggerProvider, MeterProvider] | None = None
         if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
             ids = TraceIds()
             self._providers = _set_providers(ids)
-        self._telemetry = Telemetry(name, set_next_trace=None if ids is None else ids.set_next)
+        self._telemetry = Telemetry(name, known or SecretMask(), set_next_trace=None if ids is None else ids.set_next)
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Emit a span and its events for every call that ended."""

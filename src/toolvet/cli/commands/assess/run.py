@@ -25,6 +25,7 @@ from toolvet.report.gate import explain_shortfall
 from toolvet.rules import cards
 from toolvet.schema.json_value import is_object
 from toolvet.settings import AssessSettings, Settings, load_settings
+from toolvet.store.private_file import write_private
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
 
 T = TypeVar("T")
@@ -258,8 +259,12 @@ def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], fl
         if file == "-":
             continue
         try:
-            Path(file).write_text(render(name, reports, cards()), encoding="utf-8", newline="\n")
+            private = write_private(Path(file), render(name, reports, cards()))
         except OSError as error:
             raise UsageError(f"--report {name}={file}: {error.strerror}") from error
+        if not private:
+            sys.stderr.write(
+                f"toolvet: --report {name}={file}: others can read it, and it is not ours to change that\n"
+            )
         if not flags.quiet:
             sys.stderr.write(f"{name} report: {file}\n")

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Final, Literal
 
 import msgspec
@@ -11,11 +12,15 @@ import msgspec
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
-from toolvet.errors import UsageError
+from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.redact import SecretMask
 from toolvet.session import Policies
 from toolvet.settings import load_settings
+from toolvet.store.private_file import make_private
+from toolvet.transport.given import given_secrets
+from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -34,8 +39,8 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
 
         form: Literal["json", "text"] = "json" if flags.json else "text"
         return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
-    with ExitStack() as until_the_end:
-        recorder = until_the_end.enter_context(recorder_of(_read_recording(flags)))
+    with _masked_errors(_given_secrets(words, flags)), ExitStack() as until_the_end:
+        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags)))
         if flags.metrics is not None:
             from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
@@ -149,12 +154,35 @@ def _read_variable(option: str, name: str) -> str:
     return read_variable(name, problem=f"{option}: the environment variable {name} is not set")
 
 
-def _read_recording(flags: ProxyFlags) -> Recording:
+def _given_secrets(words: Sequence[str], flags: ProxyFlags) -> tuple[str, ...]:
+    """Return the values that the user gave for the server, or for clients, and that no record may hold."""
+    if is_url(words[0]):
+        target: Target = HttpTarget(words[0], _read_headers(flags))
+    else:
+        variables = {name: value for name, _, value in (text.partition("=") for text in flags.env or ())}
+        target = StdioTarget(words[0], tuple(words[1:]), variables)
+    return (*given_secrets(target), *([flags.token] if flags.token else ()))
+
+
+@contextmanager
+def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
+    """Remove these secrets from the words of an error that leaves the block."""
+    try:
+        yield
+    except ToolvetError as error:
+        error.args = (SecretMask(secrets).text(str(error)),)
+        raise
+
+
+def _read_recording(words: Sequence[str], flags: ProxyFlags) -> Recording:
     if flags.record is not None and not flags.record.absolute().parent.is_dir():
         raise UsageError(f"--record {flags.record}: there is no folder {flags.record.absolute().parent}")
+    if flags.record is not None and not make_private(flags.record):
+        sys.stderr.write(f"toolvet: --record {flags.record}: others can read it, and it is not ours to change that\n")
     return Recording(
         file=flags.record,
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",
+        secrets=_given_secrets(words, flags),
     )
