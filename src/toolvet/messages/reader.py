@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from toolvet.bounds import is_endless
 from toolvet.messages.call import UNKNOWN, ToolCall
 from toolvet.messages.format import FormatTable, Read, format_table
 from toolvet.messages.pairing import Pairing
@@ -113,7 +114,7 @@ class MessageReader:
     def within(self, item: object, speaker: str | None = None) -> bool:
         """Read what is inside of the item at hand. Returns whether a format knows it."""
         if isinstance(item, ToolCall):
-            self._add(item)
+            self._add(ToolCall(item.name, _bounded(item.arguments), _bounded(item.result), item.failed, item.id))
             return True
         self._left -= 1
         if self._left < 0 or self._depth > _DEEPEST:
@@ -227,10 +228,11 @@ class MessageReader:
             if id_ in self._ids:
                 return
             self._ids.add(id_)
-        self._add(ToolCall(name, arguments, result, failed, id_ or None))
+        self._add(ToolCall(name, _bounded(arguments), _bounded(result), failed, id_ or None))
 
     def returned(self, result: object, *, id_: str = "", name: str = "", failed: bool | None = None) -> None:
         """Take a result. One that answers no call is kept as a call of which only the result is known."""
+        result = _bounded(result)
         place = self._pairing.answer(result, id_=id_, name=name, failed=failed)
         if place is None:
             place = self._pairing.add(ToolCall(name, None, result, failed, id_ or None))
@@ -245,6 +247,11 @@ class MessageReader:
 
     def _add(self, call: ToolCall) -> None:
         self.events.append(Called(self._index, self._pairing.add(call)))
+
+
+def _bounded(value: object) -> object:
+    """The arguments or the result of a call; what has no end in JSON counts as not handed over."""
+    return UNKNOWN if is_endless(value) else value
 
 
 def _is_blank(content: object) -> bool:
