@@ -5,8 +5,10 @@ are a quarter of a billion leaves for every encoder and validator, and a list th
 """
 
 import gc
-from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 # Values read once more because several containers share them. A program that repeats a row may well reach thousands.
 _MOST_REPEATED: Final = 1_000_000

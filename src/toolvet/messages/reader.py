@@ -103,6 +103,8 @@ class MessageReader:
         """Read one message, which has this index. Returns whether it is of a known format."""
         self._index, self._depth, self._speaker = index, 0, "user"
         self._ids.clear()
+        if is_endless(item):
+            return False
         granted = self._left = min(_MOST_IN_MESSAGE, max(_LEAST_IN_MESSAGE, self._total))
         try:
             return self.within(item) or (self._records and self._record(item))
@@ -114,7 +116,7 @@ class MessageReader:
     def within(self, item: object, speaker: str | None = None) -> bool:
         """Read what is inside of the item at hand. Returns whether a format knows it."""
         if isinstance(item, ToolCall):
-            self._add(ToolCall(item.name, _bounded(item.arguments), _bounded(item.result), item.failed, item.id))
+            self._add(item)
             return True
         self._left -= 1
         if self._left < 0 or self._depth > _DEEPEST:
@@ -228,7 +230,7 @@ class MessageReader:
             if id_ in self._ids:
                 return
             self._ids.add(id_)
-        self._add(ToolCall(name, _bounded(arguments), _bounded(result), failed, id_ or None))
+        self._add(ToolCall(name, arguments, result, failed, id_ or None))
 
     def returned(self, result: object, *, id_: str = "", name: str = "", failed: bool | None = None) -> None:
         """Take a result. One that answers no call is kept as a call of which only the result is known."""
@@ -246,6 +248,8 @@ class MessageReader:
             self.events.append(Stopped(self._index, text[:100]))
 
     def _add(self, call: ToolCall) -> None:
+        if is_endless(call.arguments) or is_endless(call.result):
+            call = ToolCall(call.name, _bounded(call.arguments), _bounded(call.result), call.failed, call.id)
         self.events.append(Called(self._index, self._pairing.add(call)))
 
 
