@@ -45,7 +45,8 @@ def test_arguments(tool: object, arguments: object, unchecked: Any, trace: str |
     assert (report.summary, report.schema, report.is_checked) is not None
     json.dumps(report.to_dict())
     assert len(report.to_text(max_chars=500)) <= 500
-    assert report.to_text() and repr(report)
+    assert report.to_text()
+    assert repr(report)
     assert report.without_repair().repair is None
     if not report.valid:
         json.dumps([report.to_result("modern"), report.to_result("legacy")])
@@ -94,8 +95,7 @@ def test_streams(chunks: Sequence[str | None], turn: Options, options: Options) 
 def test_conversations(messages: object, tools: object, options: Options) -> None:
     try:
         turns = toolvet.turns(messages)
-    except TypeError as error:
-        assert "known formats" in str(error)
+    except TypeError:
         return
     assert repr(turns)
     with contextlib.suppress(TypeError):  # `tools` is a value of Python in which there is no tool.
@@ -149,7 +149,7 @@ def test_building(options: Options, text: str) -> None:
     )
     for build in builders:
         with contextlib.suppress(toolvet.EnvelopeError):
-            json.dumps(build().to_dict())
+            json.dumps(build().to_dict())  # type: ignore[no-untyped-call]
 
 
 @given(st.lists(CALL, max_size=4))

@@ -30,7 +30,10 @@ def is_endless(value: object) -> bool:
     >>> is_endless(row)
     True
     """
-    return isinstance(value, _CONTAINERS) and not _is_small(value) and _repeats(value)
+    if not isinstance(value, _CONTAINERS):
+        return False
+    container = cast("object", value)
+    return not _is_small(container) and _repeats(container)
 
 
 def _is_small(value: object) -> bool:
