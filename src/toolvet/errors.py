@@ -30,6 +30,18 @@ class ToolvetError(Exception):
 
     exit_code = 5
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are made anew with their `args`, which is the text here, and not what our constructors take.
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(kind: type[ToolvetError], args: tuple[object, ...], state: dict[str, object]) -> ToolvetError:
+    """The error that was pickled or copied."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 class UsageError(ToolvetError):
     """The caller asked for something that cannot be done as asked."""

@@ -218,3 +218,7 @@ def test_the_parts_that_nothing_satisfies_are_named() -> None:
     assert unsatisfiable_parts({"type": "string"}) == ()
     assert unsatisfiable_parts({"type": "nope"}) == ()
     assert unsatisfiable_parts(False) == ("",)
+
+
+def test_a_listed_number_beyond_every_float_has_a_break() -> None:
+    assert [found.keyword for found in invalid_examples({"enum": [10**400]})] == ["enum"]

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 import orjson
 
+from toolvet.bounds import is_endless
 from toolvet.errors import EnvelopeError
 from toolvet.schema.json_value import pointer
 
@@ -36,6 +37,8 @@ def copy_as_json(value: object, place: str) -> Any:
 
     Raises EnvelopeError for a value that JSON cannot hold; it names `place` and the JSON Pointer below it.
     """
+    if is_endless(value):
+        raise EnvelopeError(place, "contains itself, or repeats its parts without end")
     try:
         copy: object = orjson.loads(orjson.dumps(value, option=_STRICT))
     except (TypeError, ValueError, RecursionError):

@@ -38,6 +38,10 @@ class PatternSet:
         self._engine = _engine([(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns])
         self._only: frozenset[int] | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # An engine neither pickles nor copies: it is made anew, for large sets from the cache.
+        return PatternSet, (self.patterns,), {"_only": self._only}
+
     def only(self, ids: Iterable[str]) -> "PatternSet":
         """Return the same set, restricted to the patterns with these ids; it shares the compiled databases.
 

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from toolvet.bounds import is_endless
 from toolvet.messages.call import UNKNOWN, ToolCall
 from toolvet.messages.format import FormatTable, Read, format_table
 from toolvet.messages.pairing import Pairing
@@ -102,6 +103,8 @@ class MessageReader:
         """Read one message, which has this index. Returns whether it is of a known format."""
         self._index, self._depth, self._speaker = index, 0, "user"
         self._ids.clear()
+        if is_endless(item):
+            return False
         granted = self._left = min(_MOST_IN_MESSAGE, max(_LEAST_IN_MESSAGE, self._total))
         try:
             return self.within(item) or (self._records and self._record(item))
@@ -231,6 +234,7 @@ class MessageReader:
 
     def returned(self, result: object, *, id_: str = "", name: str = "", failed: bool | None = None) -> None:
         """Take a result. One that answers no call is kept as a call of which only the result is known."""
+        result = _bounded(result)
         place = self._pairing.answer(result, id_=id_, name=name, failed=failed)
         if place is None:
             place = self._pairing.add(ToolCall(name, None, result, failed, id_ or None))
@@ -244,7 +248,14 @@ class MessageReader:
             self.events.append(Stopped(self._index, text[:100]))
 
     def _add(self, call: ToolCall) -> None:
+        if is_endless(call.arguments) or is_endless(call.result):
+            call = ToolCall(call.name, _bounded(call.arguments), _bounded(call.result), call.failed, call.id)
         self.events.append(Called(self._index, self._pairing.add(call)))
+
+
+def _bounded(value: object) -> object:
+    """The arguments or the result of a call; what has no end in JSON counts as not handed over."""
+    return UNKNOWN if is_endless(value) else value
 
 
 def _is_blank(content: object) -> bool:

@@ -1,6 +1,7 @@
 """What `check_answer` is handed as `calls` and `question`, read: calls with their results, and the words of others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final, cast
 
 import msgspec
@@ -23,20 +24,27 @@ def read_calls(calls: Sequence[object]) -> list[ToolCall]:
     known format; there, results find their calls. Calls without a result have `UNKNOWN` for one if none of the others
     has one either, else None: then they never returned.
     """
-    ready = [item for item in calls[:_MOST] if isinstance(item, ToolCall)]
-    if len(ready) == len(calls):
-        return settled(ready)
+    items = _items(calls)
     reader = MessageReader(records=True)
-    for index, item in enumerate(calls[:_MOST]):
+    for index, item in enumerate(items):
         reader.read(item, index)
     return settled(reader.calls)
+
+
+def _items(given: object) -> list[object]:
+    """The first items of a sequence; anything else, such as one call that is in no list, is the only item."""
+    if isinstance(given, list | tuple):
+        return list(cast("Sequence[object]", given)[:_MOST])
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray | Mapping | ToolCall):
+        return list(islice(cast("Iterable[object]", given), _MOST))
+    return [given]
 
 
 def is_said_with_calls(text: str, messages: Sequence[object]) -> bool:
     """Whether the assistant said `text` in one message with calls, or right before a call."""
     wanted = text.strip()
     was_said = False
-    for item in messages[:_MOST]:
+    for item in _items(messages):
         if isinstance(item, ToolCall):
             continue
         reader = MessageReader()

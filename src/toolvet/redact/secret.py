@@ -7,7 +7,7 @@ A secret is a value that a user would not paste into a bug report. A name that o
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import msgspec
 
@@ -15,8 +15,8 @@ from toolvet.discover.toml import read_toml
 
 REDACTED: Final = "[redacted]"
 
-# Deeper than any honest payload; values below this depth are returned unread.
-_MAX_DEPTH: Final = 400
+# Deeper than any honest payload; what lies below this depth is not read, so it is replaced.
+_MAX_DEPTH: Final = 200
 _LONGEST_NAME: Final = 256
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
@@ -25,12 +25,13 @@ def redact(value: object) -> object:
     """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
 
     Mappings stay mappings and lists stay lists with as many members. Under a secret key every text and number is
-    replaced, unless the value is a JSON Schema, which only describes such a value.
+    replaced, unless the value is a JSON Schema, which only describes such a value. A container that contains itself is
+    replaced where it comes again, and so is what lies deeper than 200 levels.
 
     >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
     {'user': 'ann', 'dbPassword': '[redacted]', 'limit': 10}
     """
-    return _redact_value(value, depth=0, hide=False)
+    return _Redaction().of(value, depth=0, hide=False)
 
 
 def redact_text(text: str) -> str:
@@ -72,32 +73,50 @@ def word_segments(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
-def _redact_value(value: object, *, depth: int, hide: bool) -> object:
-    if isinstance(value, str):
-        return (REDACTED if value.strip() else value) if hide else redact_text(value)
-    if depth >= _MAX_DEPTH:
-        return value
-    if isinstance(value, Mapping):
-        return _redact_members(cast("Mapping[object, object]", value), depth, hide=hide)
-    if isinstance(value, list | tuple):
-        items = cast("list[object] | tuple[object, ...]", value)
-        items_after = [_redact_value(item, depth=depth + 1, hide=hide) for item in items]
-        changed = any(new is not old for new, old in zip(items_after, items, strict=True))
-        return (items_after if isinstance(items, list) else tuple(items_after)) if changed else items
-    # A boolean or null reveals nothing.
-    return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
+class _Redaction:
+    """One walk through a value. A container that several others share is read once, and stays shared."""
+
+    __slots__ = ("_done",)
+
+    def __init__(self) -> None:
+        # The container beside its copy: as long as it is here, no other object has its id.
+        self._done: dict[tuple[int, bool], tuple[object, object]] = {}
+
+    def of(self, value: object, *, depth: int, hide: bool) -> object:
+        if isinstance(value, str):
+            return (REDACTED if value.strip() else value) if hide else redact_text(value)
+        if isinstance(value, Mapping | list | tuple):
+            if depth >= _MAX_DEPTH:
+                return REDACTED
+            key = (id(cast("object", value)), hide)
+            if key not in self._done:
+                # A container that contains itself is no JSON: where it comes again, it is left out.
+                self._done[key] = cast("object", value), REDACTED
+                self._done[key] = cast("object", value), self._inside(cast("_Container", value), depth, hide=hide)
+            return self._done[key][1]
+        # A boolean or null reveals nothing.
+        return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    def _inside(self, value: "_Container", depth: int, *, hide: bool) -> object:
+        if isinstance(value, Mapping):
+            return self._members(value, depth, hide=hide)
+        after = [self.of(item, depth=depth + 1, hide=hide) for item in value]
+        changed = any(new is not old for new, old in zip(after, value, strict=True))
+        return (after if isinstance(value, list) else tuple(after)) if changed else value
+
+    def _members(self, value: Mapping[object, object], depth: int, *, hide: bool) -> object:
+        hide = hide and not is_schema(value)
+        is_named = names_a_secret(value)
+        changed: dict[object, object] = {}
+        for key, member in value.items():
+            secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
+            new = self.of(member, depth=depth + 1, hide=secret)
+            if new is not member:
+                changed[key] = new
+        return {**value, **changed} if changed else value
 
 
-def _redact_members(value: Mapping[object, object], depth: int, *, hide: bool) -> object:
-    hide = hide and not is_schema(value)
-    is_named = names_a_secret(value)
-    changed: dict[object, object] = {}
-    for key, member in value.items():
-        secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
-        new = _redact_value(member, depth=depth + 1, hide=secret)
-        if new is not member:
-            changed[key] = new
-    return {**value, **changed} if changed else value
+_Container: TypeAlias = Mapping[object, object] | list[object] | tuple[object, ...]
 
 
 def names_a_secret(value: Mapping[object, object]) -> bool:

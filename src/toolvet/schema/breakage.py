@@ -223,6 +223,7 @@ def _break_number(value: Fraction, demands: Demands) -> Iterator[Change]:
                 yield "multipleOf", plain(value - part * (step if part != 1 else 1)), None
 
 
+_LARGEST_WITH_A_HALF = 2**52
 _BOUNDS = (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", -1), ("exclusiveMaximum", 1))
 
 
@@ -240,7 +241,9 @@ def _values_outside(value: object, listed: Sequence[object]) -> Iterator[object]
         wrong: tuple[object, ...] = (not value,)
     elif (here := number(value)) is not None:
         top = max((found for item in listed if (found := number(item)) is not None), default=here)
-        wrong = (top + 1, here + 1, -1, here + 0.5)
+        # A half more, where a float can hold that.
+        half = here + 0.5 if abs(here) < _LARGEST_WITH_A_HALF else here + 2
+        wrong = (top + 1, here + 1, -1, half)
     elif isinstance(value, str):
         wrong = ("not-one-of-these", f"{value}-", f"{value}x", "x", "")
     elif is_array(value):

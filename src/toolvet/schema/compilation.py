@@ -10,6 +10,7 @@ import jsonschema_rs
 import msgspec
 import orjson
 
+from toolvet.bounds import is_endless
 from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
 from toolvet.schema.json_value import changed, is_object, members, pointer, without
 from toolvet.schema.reference import Scope
@@ -75,6 +76,10 @@ class Schema:
         self._weigher = weigher
         self._parts: jsonschema_rs.ValidatorMap | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # A validator neither pickles nor copies: it is compiled anew, or found where it was compiled before.
+        return _restore, (self.document, self.problem)
+
     def is_valid(self, instance: object) -> bool:
         """Whether `instance` satisfies the schema, formats included. Total: what is not a JSON value is not valid.
 
@@ -130,6 +135,8 @@ def compiled(schema: object) -> Schema:
     Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the
     key is the document's JSON text (0.2 µs for a typical tool schema), never its identity.
     """
+    if is_endless(schema):
+        return Schema(None, problem=SchemaProblem("too_complex", "the schema contains itself, or has no end in JSON"))
     try:
         key = orjson.dumps(schema, option=_STRICT)
     except (TypeError, RecursionError):
@@ -149,6 +156,11 @@ def compiled(schema: object) -> Schema:
         except KeyError:  # Another thread dropped it meanwhile.
             _CACHE[key] = found
     return found
+
+
+def _restore(document: object, problem: SchemaProblem | None) -> Schema:
+    """The schema that was pickled or copied."""
+    return compiled(document) if problem is None else Schema(document, problem=problem)
 
 
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS

@@ -5,6 +5,7 @@ from typing import Final, cast
 
 import msgspec
 
+from toolvet.bounds import is_endless
 from toolvet.errors import ToolShapeError
 from toolvet.tool.annotations import is_python_tool, read_python_tool
 from toolvet.tool.shape import PYTHON_SHAPE, Definition, read_definition, readable_shapes
@@ -92,7 +93,7 @@ _EMPTY_TOOL: Final = ToolView("", "", None, None)
 
 
 def _read(tool: object) -> ToolView | None:
-    if tool is None or isinstance(tool, str | bytes | int | float | list | tuple | set | frozenset):
+    if tool is None or isinstance(tool, str | bytes | int | float | list | tuple | set | frozenset) or is_endless(tool):
         return None
     if is_python_tool(tool):
         found = read_python_tool(tool)

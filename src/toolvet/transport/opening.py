@@ -25,9 +25,11 @@ from toolvet.transport.introduction import (
     request_meta,
 )
 from toolvet.transport.peer import Peer
+from toolvet.transport.quote import printable
 from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError, describe_reply
 from toolvet.transport.session import McpSession
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
+from toolvet.wire import without_half_characters
 from toolvet.wire.header import request_headers
 
 # Seconds. A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets
@@ -171,6 +173,7 @@ class _OpeningAttempt:
         return await self._peer.request("initialize", initialize_params(self._capabilities), timeout=self._timeout)
 
     def _read_discovery(self, reply: Reply) -> _Outcome:
+        reply = self._whole(reply)
         if isinstance(reply, Answer) and (found := from_discover(reply.result)) is not None:
             return found if MODERN_VERSION in found.supported_versions else reply
         if isinstance(reply, RpcError) and reply.code in MODERN_ERRORS:
@@ -180,7 +183,16 @@ class _OpeningAttempt:
                 return Introduction("modern", MODERN_VERSION, supported_versions=supported)
         return reply
 
+    def _whole(self, reply: Reply) -> Reply:
+        """The reply; half a surrogate pair in it is an anomaly, and no reason to open no session."""
+        mended = without_half_characters(reply.raw) if isinstance(reply, Malformed) else None
+        if mended is None or not isinstance(reply, Malformed):
+            return reply
+        self._peer.note("half_character", printable(reply.raw, 200))
+        return Answer(result=mended, raw=reply.raw, duration=reply.duration)
+
     def _read_handshake(self, reply: Reply) -> _Outcome:
+        reply = self._whole(reply)
         found = from_initialize(reply.result) if isinstance(reply, Answer) else None
         if found is None:
             return reply

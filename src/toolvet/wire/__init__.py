@@ -19,6 +19,7 @@ from toolvet.wire.message import (
     Result,
     parse,
     split_batch,
+    without_half_characters,
 )
 from toolvet.wire.shallow import shallow
 from toolvet.wire.sse import SseEvent, SseFramer
@@ -45,4 +46,5 @@ __all__ = [
     "parse",
     "shallow",
     "split_batch",
+    "without_half_characters",
 ]

@@ -280,6 +280,24 @@ def _deep_reply_to(line: bytes) -> Id | None:
     return message.id if isinstance(message, Result | ErrorReply) else None
 
 
+def without_half_characters(line: bytes) -> object:
+    r"""Return the `result` of an answer whose only flaw is half a surrogate pair, with U+FFFD for each; else None.
+
+    >>> without_half_characters(b'{"jsonrpc": "2.0", "id": 1, "result": ["a\\ud800"]}')
+    ['a�']
+    """
+    mended = _ESCAPED_HALF.sub(lambda found: found[1] or rb"\ufffd", line)
+    message = parse(mended) if mended != line else None
+    found = message.result if isinstance(message, Result) else None
+    return None if isinstance(found, InvalidJson) else found
+
+
+# Half a pair; before that, so that it is none of them: both halves, or an escaped backslash.
+_ESCAPED_HALF: Final = re.compile(
+    rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\\\)|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
 def reply_hint(line: bytes) -> Id | None:
     """Return the id of an answer that cannot be parsed, None if it is not found.
 

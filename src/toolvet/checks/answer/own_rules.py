@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, cast
 
 import msgspec
@@ -46,7 +45,7 @@ class OwnRules:
         return msgspec.structs.replace(signal, weight=round(min(1.0, signal.weight * weight / signal.type.weight), 4))
 
 
-NO_OWN_RULES: Final = OwnRules(custom_patterns(None), MappingProxyType({}))
+NO_OWN_RULES: Final = OwnRules(custom_patterns(None), {})
 
 
 def own_rules(

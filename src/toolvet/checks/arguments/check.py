@@ -6,6 +6,7 @@ from typing import Literal, cast
 import msgspec
 import orjson
 
+from toolvet.bounds import is_endless
 from toolvet.checks.arguments.correction import find_correction, find_correction_of_text, is_hopeless
 from toolvet.checks.arguments.guide import guide_of
 from toolvet.checks.arguments.issue_collector import collect_issues, syntax_issue
@@ -64,6 +65,10 @@ def check_arguments(
 
 def _report(tool: object, arguments: object, unchecked: Unchecked) -> ArgumentReport:
     schema = input_schema_of(tool) if unchecked == "refuse" else view_of(tool).input_schema
+    if is_endless(arguments):
+        ready = None if schema is None else compiled(schema)
+        issue = syntax_issue(guide_of(compiled(True)), "unexplained", None, "")  # noqa: FBT003 - a JSON Schema
+        return ArgumentReport(tool, ready, None, _issues=(issue,))
     if schema is None:
         if unchecked == "pass":
             return ArgumentReport(tool, None, arguments)

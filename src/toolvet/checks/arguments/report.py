@@ -172,6 +172,13 @@ class ArgumentReport(msgspec.Struct, eq=False):
         }
         return {"resultType": "complete", **result} if era == "modern" else result
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Of the tool only what the report says of it: a function or a class of the caller may not travel.
+        view = view_of(self._tool)
+        tool = {"name": view.name, "description": view.description}
+        rest = (self._issues, self._correct, self._repair, self._wording, self.trace_id)
+        return ArgumentReport, (tool, self._ready, self._arguments, *rest)
+
     def __repr__(self) -> str:
         verdict = "valid" if self.valid else f"{len(self._issues)} issues"
         return f"<ArgumentReport of {view_of(self._tool).name!r}: {verdict}>"

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from toolvet.bounds import is_endless
 from toolvet.causes import ErrorKind, State, cause_of
 from toolvet.checks.result.body import unwrap
 from toolvet.checks.result.decision import Decision, decide, decide_by_envelope
@@ -124,7 +125,7 @@ def check_result(
         )
     view = view_of(tool)
     response = read_response(result, shape)
-    seen = _Seen(view, arguments, response, envelope_in(response))
+    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response))
     if response.flagged:
         verdict = _flagged(seen, category, own, any_response=any_response)
     else:

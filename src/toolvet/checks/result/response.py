@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 import msgspec
 
+from toolvet.bounds import is_endless
 from toolvet.checks.result.plain import list_of, object_of
 from toolvet.checks.result.shapes import is_plainly_mcp, read_foreign
 
@@ -82,10 +83,15 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
+_ENDLESS = "Response could not be read (it contains itself, or has no end in JSON)"
+
+
 def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolResponse:
     """Read a result of any shape (`shapes.toml`); one that is known to be MCP's (`shape`) is not taken for another."""
     given = result
     try:
+        if is_endless(given):
+            return ToolResponse(unreadable=_ENDLESS)
         if type(result) is dict:
             members = cast("Mapping[object, object]", result)
             if shape == "mcp" or "isError" in members or is_plainly_mcp(members):
@@ -95,6 +101,8 @@ def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolR
             read = _read(foreign.parts)
             return msgspec.structs.replace(read, taken_for=foreign.taken_for, has_flag=foreign.has_flag)
         parts = _parts(given)
+        if is_endless(parts):
+            return ToolResponse(unreadable=_ENDLESS)
         return ToolResponse() if parts is None else _read(parts)
     except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
         return ToolResponse(unreadable=f"Response could not be read ({type(problem).__name__})")

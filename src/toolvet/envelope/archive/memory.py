@@ -51,12 +51,20 @@ class ContentArchive:
         self.name = name
         self._max_bytes = max_bytes
         self._ttl = ttl
-        self._clock = clock or (lambda: 0.0)
+        self._clock = clock or _no_clock
         self._on_evict = on_evict
         self._lock = threading.Lock()
         # The oldest first: putting something again moves it to the end.
         self._kept: dict[str, tuple[bytes, float]] = {}
         self._size = 0
+
+    def __getstate__(self) -> dict[str, object]:
+        with self._lock:
+            return {**self.__dict__, "_kept": dict(self._kept), "_lock": None}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def put(self, content: object) -> str:
         """Keep JSON content, and return its hash: `sha256:` and 64 digits.
@@ -140,3 +148,8 @@ class ContentArchive:
         if self._on_evict is not None:
             for eviction in evictions:
                 self._on_evict(eviction)
+
+
+def _no_clock() -> float:
+    """The time of an archive in which nothing expires."""
+    return 0.0

@@ -1,5 +1,6 @@
 """`check_envelope`: the findings of an envelope, from the contract and from what it recommends."""
 
+from toolvet.bounds import is_endless
 from toolvet.envelope.check.advice import find_advice
 from toolvet.envelope.contract.shapes import ABSENT, ContractViolation, describe_value
 from toolvet.envelope.contract.table import CONDITIONS, ENVELOPE
@@ -30,6 +31,8 @@ def check_envelope(obj: object) -> tuple[Finding, ...]:
     """
     envelope = obj.to_dict(ResponseContract.V2) if isinstance(obj, Envelope) else obj
     found: list[Finding] = []
+    if is_endless(envelope):
+        return tuple(_check_encodable(envelope))
     if not ENVELOPE.holds(envelope):
         found += [_error("envelope-malformed", violation) for violation in ENVELOPE.violations(envelope, "")]
     if is_object(envelope):

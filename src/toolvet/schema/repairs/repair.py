@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from toolvet.bounds import is_endless
 from toolvet.schema.compilation import compiled
 from toolvet.schema.json_value import is_array, is_json, is_object
 from toolvet.schema.repairs.certainty import certainty_of, kinds_of
@@ -45,7 +46,7 @@ def repair(schema: object, value: object) -> Repair | None:
         "Renamed '/Limit' to '/limit'."
     """
     ready = compiled(schema)
-    if ready.problem is not None or ready.is_valid(value) or not is_json(value):
+    if is_endless(value) or ready.problem is not None or ready.is_valid(value) or not is_json(value):
         return None
     try:
         found = find_repair(RepairContext(ready), "", value)
