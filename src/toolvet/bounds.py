@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 # Values read once more because several containers share them. A program that repeats a row may well reach thousands.
 _MOST_REPEATED: Final = 1_000_000
-# A value with fewer parts and levels, however shared, is written out at once.
-_FEW: Final = 500
-_SHALLOW: Final = 40
+# A value with fewer parts and levels, counted as often as they are reached, is written out without harm.
+_FEW: Final = 1_000_000
+_SHALLOW: Final = 500
 _CONTAINERS: Final = (dict, list, tuple)
+_LEAVES: Final = frozenset((str, bytes, int, float, bool, type(None)))
+_PLAIN: Final = _LEAVES | frozenset(_CONTAINERS)
 
 
 def is_endless(value: object) -> bool:
@@ -32,6 +34,9 @@ def is_endless(value: object) -> bool:
     """
     if not isinstance(value, _CONTAINERS):
         return False
+    if type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values())):
+        # The arguments of most calls.
+        return False
     container = cast("object", value)
     return not _is_small(container) and _repeats(container)
 
@@ -40,12 +45,13 @@ def _is_small(value: object) -> bool:
     """Whether few values are reached, counted as often as they are: ten times as fast as a walk, for nearly all."""
     level, count = [value], 0
     for _ in range(_SHALLOW):
-        level = gc.get_referents(*level)
+        inside = gc.get_referents(*level)
+        count += len(inside)
+        if count > _FEW or not _PLAIN.issuperset(map(type, inside)):
+            return False
+        level = [each for each in inside if type(each) in _CONTAINERS]
         if not level:
             return True
-        count += len(level)
-        if count > _FEW:
-            break
     return False
 
 
