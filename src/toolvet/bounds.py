@@ -34,11 +34,13 @@ def is_endless(value: object) -> bool:
     """
     if not isinstance(value, _CONTAINERS):
         return False
-    if type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values())):
-        # The arguments of most calls.
-        return False
     container = cast("object", value)
-    return not _is_small(container) and _repeats(container)
+    return not _is_flat(container) and not _is_small(container) and _repeats(container)
+
+
+def _is_flat(value: object) -> bool:
+    """Whether this is an object of plain values, as the arguments of most calls are."""
+    return type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values()))
 
 
 def _is_small(value: object) -> bool:
