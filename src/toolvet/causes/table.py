@@ -311,7 +311,7 @@ def state_of_name(words: tuple[str, ...]) -> State | None:
 
 
 def state_of_failure(code: str, kind: str) -> State | None:
-    """What the `error_code` and `error_type` of a failure's envelope say went wrong; "" stands for a missing one.
+    """What the `error_code` and `error_type` of a failure's envelope say went wrong; "" for one that is missing.
 
     The type decides, and the code says more where it belongs to that type: `error_code: "TIMEOUT"` with `error_type:
     "unavailable"` is a timeout. Without a documented type the code decides. None where neither says anything.

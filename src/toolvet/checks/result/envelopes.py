@@ -44,7 +44,7 @@ class SeenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def envelope_in(response: ToolResponse) -> SeenEnvelope | None:
-    """The envelope of a result; None without one. Where it stands twice, as text and as structured content, once."""
+    """The envelope of a result; None without one. As text and as structured content it counts once."""
     texts = response.texts
     if response.structured is None and response.meta is None and len(texts) == 1 and texts[0][:1] not in _OPENINGS:
         # The commonest result of all, a text in words.

@@ -1,4 +1,4 @@
-"""One recorded turn → the lines that tell it: what was called, what came of it, and what the user was told.
+"""One recorded turn → its story in lines: what was called, what came of it, and what the user was told.
 
 turn 0af7651916cd43dd8448eb211c80319c
 2026-11-22 14:35:40 UTC, 1 call, 1 answer, 1.9 s
