@@ -202,7 +202,7 @@ def band_of(score: float) -> float:
 
 
 def scores_left_out(found: Sequence[Scored], *, whole: bool = False) -> list[Judged]:
-    """The share of good answers that a score stands for, fitted without the part of the answer; right is good."""
+    """How likely each answer is good by its score, fitted on the other parts, and whether it is good."""
     return [
         Judged(part, table[band_of(each.score)], not each.is_faulty)
         for part, own, others in _parts(found, whole=whole)

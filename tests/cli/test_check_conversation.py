@@ -1,14 +1,10 @@
 """`toolvet check conversation` from outside: every form of input, what it prints, and how it exits."""
 
-import io
 import json
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-
-from toolvet.cli import run
+from tests.cli.in_process import Done, check
 
 WEATHER = {"name": "weather", "inputSchema": {"type": "object", "required": ["city"]}}
 FUNCTION = {"name": "weather", "arguments": '{"town": "Rome"}'}
@@ -24,22 +20,8 @@ CLAIM: list[dict[str, object]] = [
 ]
 
 
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def toolvet(*words: str, given: str = "") -> Done:
-    """Run the command in this process: starting one for each case would take minutes."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8"))
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        code = run(["check", "conversation", *words])
-        out.flush()
-    return Done(code, out.buffer.getvalue().decode(), err.getvalue())
+    return check("conversation", *words, given=given)
 
 
 def jsonl(*values: object) -> str:

@@ -1,38 +1,18 @@
 """Tables: a row of a CSV or Parquet file is a record, and never is the whole file one answer."""
 
 import gzip
-import io
 import json
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from tests.cli.in_process import check as toolvet
 
-from toolvet.cli import run
 from toolvet.cli.commands.check.tables import is_table, open_table
 from toolvet.errors import UsageError
 
 REFUSAL = "I cannot help with that request."
 FINE = "The three largest harbours are Shanghai,\nSingapore and Ningbo."
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def toolvet(*words: str, given: str = "") -> Done:
-    """Run the command in this process: starting one for each case would take minutes."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8"))
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        code = run(["check", *words])
-        out.flush()
-    return Done(code, out.buffer.getvalue().decode(), err.getvalue())
 
 
 def written(folder: Path, name: str, content: str | bytes) -> str:

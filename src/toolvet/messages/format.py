@@ -20,7 +20,7 @@ class Receiver(Protocol):
         ...
 
     def said(self, text: object, speaker: str | None = None) -> None:
-        """Take a text of `speaker`, "user", "assistant" or "system"; None is whoever the message around it is from."""
+        """Take a text of `speaker`, "user", "assistant" or "system"; None for the speaker of the message around it."""
 
     def called(
         self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None
@@ -34,7 +34,7 @@ class Receiver(Protocol):
         """Take the reason why the model stopped."""
 
     def message(self, parts: Parts, speaker: str) -> None:
-        """Read a message of `speaker`: its content, and what stands beside that."""
+        """Read a message of `speaker`: its content, and the members beside it."""
 
     def within(self, item: object, speaker: str | None = None) -> bool:
         """Read what is inside of the item at hand. Returns whether a format knows it."""

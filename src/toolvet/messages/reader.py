@@ -161,7 +161,7 @@ class MessageReader:
         return any(read(parts, self) for read in reads)
 
     def message(self, parts: Parts, speaker: str) -> None:
-        """Read a message of `speaker`: its content, and what stands beside that."""
+        """Read a message of `speaker`: its content, and the members beside it."""
         content = parts.get("content")
         if content is None:
             content = parts.get("parts")

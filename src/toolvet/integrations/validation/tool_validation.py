@@ -293,7 +293,7 @@ class ToolValidation:
 
 
 class ProgressSteps:
-    """Counts the steps of one judgement, and tells of each."""
+    """Counts the steps of one judgement, and reports each."""
 
     def __init__(self, on_progress: OnStep | None, total: int) -> None:
         self._on_progress = on_progress
@@ -318,7 +318,7 @@ class ProgressSteps:
 
 
 async def _tell(on_progress: OnStep | None, done: int, total: int, message: str) -> None:
-    """Tell of a step."""
+    """Report a step."""
     if on_progress is None:
         return
     try:
