@@ -1,0 +1,27 @@
+"""`make soak` with few calls: nothing is lost or answered twice, whatever goes wrong meanwhile."""
+
+import sys
+
+import pytest
+from tests.proxy.soak.run import Pace, soak
+
+_PACE = Pace(every=0.1, pause=0.05, full=0.3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a disk here that can be filled")
+@pytest.mark.parametrize(
+    ("way", "calls", "faults"),
+    [
+        ("stdio", 4000, {"full disk", "slow client", "stopped server", "noise"}),
+        ("stdio, killed", 600, {"killed server"}),
+        ("http", 800, {"full disk", "killed server", "slow client"}),
+        ("stdio to http", 400, {"full disk", "killed server"}),
+    ],
+)
+def test_every_call_is_answered_once_whatever_goes_wrong(way: str, calls: int, faults: set[str]) -> None:
+    (outcome,) = soak(calls, _PACE, (way,))
+    assert outcome.tally.wrong == []
+    assert outcome.tally.lost == 0
+    assert faults <= outcome.faults.keys()
+    # What is not in the record is told.
+    assert outcome.rows <= calls <= outcome.rows + outcome.told
