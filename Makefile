@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test test-matching phrases lint format bench fuzz live conformance accuracy ratchet floors story clean
+.PHONY: help assess test test-matching phrases lint format bench fuzz model soak live conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -30,6 +30,8 @@ help:
 	@echo "make story    run ten incidents from the server to the answer, written to docs/story.md"
 	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris), then every"
 	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
+	@echo "make model    the session against its reference, with a hundred times as many conversations as make test"
+	@echo "make soak     a million calls through real proxies while something goes wrong every second; CALLS=50000"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
@@ -79,6 +81,14 @@ fuzz: $(VENV)/.test
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4'
 	$(BIN)/python fuzz/checks.py -max_total_time=60
 	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
+
+model: $(VENV)/.test
+	$(BIN)/pytest -p no:xdist --hypothesis-profile=model --timeout=36000 tests/session/test_model.py
+
+CALLS ?= 1000000
+
+soak: $(VENV)/.test
+	$(BIN)/python -m tests.proxy.soak.run --calls $(CALLS)
 
 accuracy: $(VENV)/.accuracy
 	@test -d "$(DATA)" || { echo "make accuracy needs DATA=folder, a folder of labelled JSONL" >&2; exit 2; }

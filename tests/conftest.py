@@ -21,6 +21,8 @@ settings.register_profile(
 )
 # For `make fuzz`.
 settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=1_000, derandomize=False)
+# For `make model`.
+settings.register_profile("model", settings.get_profile("suite"), max_examples=10_000, derandomize=False)
 settings.load_profile("suite")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.session import Note, Policies, ProxySettings, Session, Step, ToClient, ToServer
+from toolvet.session import Note, Policies, PolicyFault, ProxySettings, Session, Step, ToClient, ToServer
 
 ENFORCING = ProxySettings(
     repair="apply", results="enforce", output_schema="enforce", verdict="always", server_validation="before_call",
@@ -116,6 +116,17 @@ def test_bytes_that_are_no_message_pass_as_they_are(policy: ProxySettings, data:
     (back,) = session.from_server(data)
     assert isinstance(back, ToClient)
     assert back.data is data
+
+
+def test_a_batch_that_cannot_be_read_passes_and_the_record_says_so() -> None:
+    deep = "[" * 3000 + "]" * 3000
+    call = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add"}}'
+    for data in (f"[{call}, {deep}]".encode(), f"[{call}".encode(), b"[" + call.encode() + b', "\xff"'):
+        out, note = Session(Policies()).from_client(data)
+        assert isinstance(out, ToServer)
+        assert out.data is data
+        assert isinstance(note, PolicyFault)
+        assert note.kind == "call_unreadable"
 
 
 @given(said=message(id=ids, method=methods, params=params) | message(method=methods, params=params) | answers)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.wire import ErrorReply, Request, Result, parse
-from toolvet.wire.shallow import _brackets, shallow
+from toolvet.wire import ErrorReply, Request, Result, parse, split_batch
+from toolvet.wire.shallow import _brackets, cut_items, shallow
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -38,6 +38,23 @@ def test_what_is_within_the_limit_stays_and_what_is_deeper_is_null(
 @given(st.binary(), st.integers(0, 3))
 def test_no_bytes_make_it_fail(line: bytes, limit: int) -> None:
     assert len(shallow(line, limit)) <= 5 * len(line)
+
+
+@given(st.lists(values, max_size=4), spellings)
+def test_the_items_of_an_array_are_cut_as_they_are_written(items: list[object], spelling: dict[str, Any]) -> None:
+    line = json.dumps(items, **spelling).encode()
+    assert [json.loads(item) for item in cut_items(line)] == items
+
+
+@pytest.mark.parametrize("item", [b"NaN", rb'"\ud800,]"', rb'{"a": ["\"]", -Infinity]}', b"[[[]]]"])
+def test_what_a_decoder_does_not_take_is_an_item_like_any_other(item: bytes) -> None:
+    assert cut_items(b" [1, " + item + b" ,[[2]]]\n") == [b"1", item, b"[[2]]"]
+    assert split_batch(b"[" + item + b"]") == [item]
+
+
+@given(st.binary() | st.text('"\\[{]},a', max_size=20).map(str.encode))
+def test_no_bytes_make_the_cutting_fail(line: bytes) -> None:
+    assert sum(map(len, cut_items(line))) <= len(line)
 
 
 TOKENS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|\[+|\{+|\]+|\}+', re.DOTALL)

@@ -93,7 +93,10 @@ class PendingOpening(msgspec.Struct, frozen=True):
 
 
 class AmbiguousAnswers(msgspec.Struct):
-    """So many answers under one id, which cannot be matched to their requests. They pass unchecked."""
+    """So many answers under one id that pass unchecked: that of a request which needs no decision, or of several requests.
+
+    The answers to several requests under one id cannot be matched to them.
+    """
 
     answers: int
 

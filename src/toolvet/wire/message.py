@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.wire.shallow import shallow
+from toolvet.wire.shallow import cut_items, shallow
 
 Id: TypeAlias = int | str
 
@@ -166,7 +166,13 @@ def split_batch(line: bytes) -> list[bytes]:
     try:
         return [bytes(item) for item in _BATCH.decode(line)]
     except (msgspec.MsgspecError, ValueError, RecursionError):
+        pass
+    try:
+        # Half a surrogate pair or a NaN in one message must not hide the others.
+        is_batch = isinstance(json.loads(line.decode()), list)
+    except (ValueError, RecursionError):
         return []
+    return cut_items(line) if is_batch else []
 
 
 def _if_present(body: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | None:

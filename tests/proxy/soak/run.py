@@ -103,9 +103,7 @@ def _over_pipes(way: str, server: list[str], tally: Tally, place: Disk, pace: Pa
 def _http(tally: Tally, place: Disk, pace: Pace) -> Outcome:
     server = HttpServer()
     record = place.folder / "record.db"
-    lane = HttpLane(
-        [*_PROXY, "--listen", "127.0.0.1:0", "--record", str(record), server.url], tally, pause=pace.pause
-    )
+    lane = HttpLane([*_PROXY, "--listen", "127.0.0.1:0", "--record", str(record), server.url], tally, pause=pace.pause)
     try:
         place.pid = lane.process.pid
         kinds = {"killed server": server.kill, "slow client": lane.read_slowly}
@@ -121,9 +119,7 @@ def _http(tally: Tally, place: Disk, pace: Pace) -> Outcome:
 def _remote(tally: Tally, place: Disk, pace: Pace) -> Outcome:
     server = HttpServer()
     record = place.folder / "record.db"
-    lane = StdioLane(
-        [*_PROXY, "--record", str(record), server.url], tally, place, every=pace.every, pause=pace.pause
-    )
+    lane = StdioLane([*_PROXY, "--record", str(record), server.url], tally, place, every=pace.every, pause=pace.pause)
     try:
         began = time.perf_counter()
         faults = lane.run_with(Faults(pace.every, {"killed server": server.kill}, place, pace.full))

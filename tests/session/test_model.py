@@ -1,0 +1,14 @@
+"""The session does what its reference says, whatever a client, a server and a driver do, in both eras.
+
+What it found is in `model_found.conversation` and in the tests of batches in `test_bytes.py`, as small as it was found.
+"""
+
+from hypothesis import settings
+from tests.examples import examples
+from tests.session.model.machine import SessionMachine
+
+
+class TestSession(SessionMachine.TestCase):  # type: ignore[misc,name-defined]
+    """`make fuzz` draws ten times as many examples, `make model` a hundred times."""
+
+    settings = settings(examples(60), stateful_step_count=30, report_multiple_bugs=False)
