@@ -7,8 +7,6 @@ from hypothesis import settings
 from tests.examples import examples
 from tests.session.model.machine import SessionMachine
 
-
-class TestSession(SessionMachine.TestCase):  # type: ignore[misc,name-defined]
-    """`make fuzz` draws ten times as many examples, `make model` a hundred times."""
-
-    settings = settings(examples(60), stateful_step_count=30, report_multiple_bugs=False)
+TestSession = SessionMachine.TestCase
+# `make fuzz` draws ten times as many examples, `make model` a hundred times.
+TestSession.settings = settings(examples(60), stateful_step_count=30, report_multiple_bugs=False)

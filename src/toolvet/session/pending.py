@@ -1,7 +1,7 @@
 """What a session waits for: the calls that it lets through or keeps back, and its other open requests."""
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
 
@@ -84,21 +84,24 @@ class PendingPage(msgspec.Struct, frozen=True):
 
     cursor: object
     generation: int
+    passes: ClassVar = False
 
 
 class PendingOpening(msgspec.Struct, frozen=True):
     """The server's answer to `initialize` or `server/discover`."""
 
     era: Era
+    passes: ClassVar = False
 
 
 class AmbiguousAnswers(msgspec.Struct):
-    """So many answers under one id that pass unchecked: that of a request which needs no decision, or of several requests.
+    """So many answers under one id, which pass unchecked.
 
-    The answers to several requests under one id cannot be matched to them.
+    One: that to a request which needs no decision. More: they cannot be matched to their requests.
     """
 
     answers: int
+    passes: ClassVar = True
 
 
 PendingAnswer: TypeAlias = PendingCall | PendingPage | PendingOpening | AmbiguousAnswers

@@ -60,6 +60,7 @@ _MOST_RESTARTS: Final = 3
 
 # A tuple, because a union would be built for every message.
 _ANSWERS: Final = (Result, ErrorReply)
+_TOO_DEEP: Final = PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply")
 
 
 class Session:
@@ -109,20 +110,17 @@ class Session:
             if handle is not None:
                 return handle(message)
             # Remembered, so that its answer is not taken for that of a call under the same id.
-            return [ToServer(data), *self._expect(message.id, AmbiguousAnswers(1))]
-        elif isinstance(message, Notification) and message.method == _CANCELLED:
+            return [ToServer(data), *self._expect_unchecked(message.id)]
+        if isinstance(message, Notification) and message.method == _CANCELLED:
             return self._take_cancellation(message)
-        elif isinstance(message, Noise):
+        if isinstance(message, Noise):
             if message.kind == "batch":
                 return decide_batch(data, self.from_client, ToServer, self._prefix)
             if message.kind == "too_deep":
                 return self._take_too_deep(data)
             if b'"tools/call"' in data and data.lstrip()[:1] in (b"{", b"["):
                 # Half of a surrogate pair, for one, is not JSON to this decoder, but may be a call to a lenient server.
-                return [
-                    ToServer(data),
-                    PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}"),
-                ]
+                return [ToServer(data), PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}")]
         # Answers of the client to the server's own requests pass, whatever their ids.
         return [ToServer(data)]
 
@@ -160,10 +158,7 @@ class Session:
 
         A driver may then pass an answer on before it feeds it to `from_server`: the client does not wait for the check.
         """
-        return all(
-            pending.passes if isinstance(pending, PendingCall) else isinstance(pending, AmbiguousAnswers)
-            for pending in self._pending.values()
-        )
+        return all(pending.passes for pending in self._pending.values())
 
     def give_up(self, question: str) -> list[Step]:
         """Stop waiting for the answer to a question: the calls that wait for it go on unchecked.
@@ -188,7 +183,7 @@ class Session:
         self._calls += 1
         call = read_call(request, self._calls, self._policies, self._traces)
         if call is None:
-            passed = [ToServer(request.raw), *self._expect(request.id, AmbiguousAnswers(1))]
+            passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
             params = request.params
             if isinstance(params, InvalidJson):
                 # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
@@ -203,9 +198,8 @@ class Session:
         """Decide on a message that is nested too deeply to be decoded: of a call, its limits can still be checked."""
         message = parse(shallow(data))
         if not isinstance(message, Request):
-            if isinstance(message, Noise) and b'"tools/call"' in data:
-                return [ToServer(data), PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply")]
-            return [ToServer(data)]
+            is_batch = isinstance(message, Noise) and b'"tools/call"' in data
+            return [ToServer(data), _TOO_DEEP] if is_batch else [ToServer(data)]
         faults: list[Step] = []
         if message.method == "tools/call":
             self._calls += 1
@@ -215,8 +209,8 @@ class Session:
                 refused = check_limits(call) if call.policy.arguments != "off" else None
                 if refused is not None:
                     return self._refuse(call, refused)
-            faults.append(PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply"))
-        return [ToServer(data), *self._expect(message.id, AmbiguousAnswers(1)), *faults]
+            faults.append(_TOO_DEEP)
+        return [ToServer(data), *self._expect_unchecked(message.id), *faults]
 
     def _decide(self, call: PendingCall) -> list[Step]:
         """Answer the call, or send it. All that can be learned of its tool is known by now."""
@@ -301,11 +295,13 @@ class Session:
             return self._overflow() if len(self._pending) > _MOST_PENDING else []
         self._pending[id_] = AmbiguousAnswers((earlier.answers if isinstance(earlier, AmbiguousAnswers) else 1) + 1)
         if isinstance(earlier, AmbiguousAnswers) and isinstance(answer, AmbiguousAnswers):
-            # Nothing was to be judged.
             return []
         problem = f"The client used the id {str(id_)[:40]!r} again before it was answered: neither answer is judged."
         lost = [end_call(call, "lost") for call in (earlier, answer) if isinstance(call, PendingCall)]
         return [PolicyFault("duplicate_id", problem), *lost]
+
+    def _expect_unchecked(self, id_: Id) -> list[Step]:
+        return self._expect(id_, AmbiguousAnswers(1))
 
     def _overflow(self) -> list[Step]:
         oldest = self._pending.pop(next(iter(self._pending)))

@@ -1,6 +1,5 @@
 """A server over HTTP that is killed and started again on its port, and a proxy over HTTP under load before it."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -84,6 +83,7 @@ class HttpLane:
             time.sleep(0.01)
             self.memory.look(self.process.pid)
             faults.pass_time()
+        self.memory.look(self.process.pid)
         faults.end()
         return faults.counts
 

@@ -9,19 +9,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from tests.session.model.reference import (
-    PREFIX,
-    TRACE,
-    VERDICT,
-    Call,
-    Id,
-    Note,
-    Other,
-    Reference,
-    Steps,
-    to_client,
-    to_server,
-)
+from tests.session.model.reference import Reference
+from tests.session.model.said import PREFIX, TRACE, VERDICT, Call, Id, Note, Other, Steps, to_client, to_server
 from tests.session.model.vocabulary import ARGUMENTS, ERRORS, LIMITS, RESULTS, TOOLS, UNLISTED
 
 from toolvet.session import (
@@ -44,7 +33,7 @@ from toolvet.wire import shallow, split_batch
 MODERN: Final = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 # Few, so that they collide; the last ones look like the session's own.
 ODD_IDS: Final = (0, 1, "1", -1, 2**70, "", "a", "\u00fc\u2028", PREFIX, f"{PREFIX}x", f"{PREFIX}999")
-DEEP: Final = "[" * 3000 + "]" * 3000
+DEEP: Final = b"[" * 3000 + b"]" * 3000
 CAPABILITIES: Final[dict[str, dict[str, Any]]] = {
     "none": {},
     "tools": {"tools": {}},
@@ -52,6 +41,7 @@ CAPABILITIES: Final[dict[str, dict[str, Any]]] = {
 }
 PAGES: Final = {None: ("get", "put"), "2": ("odd", "out", "check")}
 WHOLE: Final = tuple(TOOLS)
+CLIENT_METHODS: Final = ("ping", "tools/list", "initialize", "server/discover", "resources/read", "tasks/get")
 SERVER_METHODS: Final = (
     *("sampling/createMessage", "elicitation/create", "roots/list", "tools/call"),
     *("notifications/progress", "notifications/message", "notifications/cancelled"),
@@ -140,7 +130,8 @@ class SessionMachine(RuleBasedStateMachine):
         self.answered: list[dict[str, Any]] = []
         self.questions: list[str] = []
         self.noted: list[Note] = []
-        # By type and value of the id: asked by the client, kept from the server, got by it, said by it, got by the client.
+        # By type and value of the id: asked by the client, never sent on, got and answered by the server, heard by
+        # the client.
         self.asked, self.dropped, self.got = Counter[str](), Counter[str](), Counter[str]()
         self.said, self.heard = Counter[str](), Counter[str]()
         if offered is not None:
@@ -183,10 +174,8 @@ class SessionMachine(RuleBasedStateMachine):
             self.compare(raw, self.session.from_client(raw), expected)
             for asked in self.inbox[before:]:
                 self.inbox.remove(asked)
-                own = self.is_own(asked["id"])
-                raw, expected = self.answer_as(
-                    asked["id"], *(self.plain_answer(asked) if own else (shape, RESULTS.get(shape)))
-                )
+                said = self.plain_answer(asked) if self.is_own(asked["id"]) else (shape, RESULTS.get(shape))
+                raw, expected = self.answer_as(asked["id"], *said)
                 self.compare(raw, self.session.from_server(raw), expected)
 
     @precondition(lambda self: self.reference.calls)
@@ -206,8 +195,9 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(id_=ids, tool=st.sampled_from(["get", "ghost"]))
     def the_client_calls_too_deeply(self, id_: Id, tool: str) -> None:
-        raw = f'{{"jsonrpc": "2.0", "id": {json.dumps(id_)}, "method": "tools/call", "params": {{"name": "{tool}", "arguments": {{"x": {DEEP}}}}}}}'
-        call = Call(id_, tool, "deep", {}, {}, raw.encode())
+        params = {"name": tool, "arguments": {"x": "deep"}}
+        raw = self.written({"id": id_, "method": "tools/call", "params": params}).replace(b'"deep"', DEEP)
+        call = Call(id_, tool, "deep", {}, {}, raw)
         self.asked[key(id_)] += 1
         self.compare(call.raw, self.session.from_client(call.raw), self.reference.deep_call(call))
 
@@ -255,7 +245,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(data=st.sampled_from([b"", b"nonsense", b"7", b"\xff\xfe", b'{"id": 1, "method": "x"}', b"[]"]))
     def the_server_says_nonsense(self, data: bytes) -> None:
-        parts = [] if data == b"[]" else None
+        parts: list[bytes] | None = [] if data == b"[]" else None
         expected = Steps() if data == b"[]" else to_client(data)
         self.compare(data, self.session.from_server(data), expected, parts=parts)
 

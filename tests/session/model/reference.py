@@ -4,98 +4,29 @@ It is told what was said, not the bytes, and returns what must come out: message
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any
 
-from tests.session.model.vocabulary import BAD, ERRORS, LIMITS, REPAIRED, TOOLS, UNLISTED, facts
+from tests.session.model.said import (
+    PREFIX,
+    REPAIR,
+    TRACE,
+    VERDICT,
+    Call,
+    Id,
+    Note,
+    Other,
+    Out,
+    Reading,
+    Steps,
+    Unchecked,
+    noted,
+    to_client,
+    to_server,
+)
+from tests.session.model.vocabulary import BAD, ERRORS, LIMITS, REPAIRED, facts
 
 from toolvet.session import ProxySettings
-
-VERDICT, TRACE, REPAIR = "dev.toolvet/verdict", "dev.toolvet/trace", "dev.toolvet/repair"
-PREFIX: Final = "q/4f1c:"
-Id = int | str
-Note = tuple[object, ...]
-
-
-@dataclass
-class Out:
-    """A message that must come out. `raw`: exactly these bytes; else `like` looks at it."""
-
-    to: str
-    raw: bytes | None = None
-    like: Callable[[dict[str, Any]], object] | None = None
-
-
-@dataclass
-class Call:
-    """A tools/call, and what became of it."""
-
-    id: Id
-    tool: str
-    kind: str
-    arguments: dict[str, Any]
-    meta: dict[str, Any]
-    raw: bytes
-    is_task: bool = False
-    number: int = 0
-    started: bool = False
-    repaired: bool = False
-    would_block: str | None = None
-
-    @property
-    def is_modern(self) -> bool:
-        return "io.modelcontextprotocol/protocolVersion" in self.meta
-
-
-@dataclass
-class Other:
-    """Any other request, or a call that is not a legal one: `method` and what is needed of it."""
-
-    id: Id
-    method: str
-    raw: bytes
-    cursor: str | None = None
-    generation: int = 0
-
-
-@dataclass
-class _Reading:
-    """The proxy's own reading of the tool list."""
-
-    question: str
-    generation: int
-    cursor: str | None = None
-    restarts: int = 0
-
-
-@dataclass
-class Steps:
-    """What must happen."""
-
-    messages: list[Out] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-
-    def __add__(self, other: "Steps") -> "Steps":
-        return Steps([*self.messages, *other.messages], [*self.notes, *other.notes])
-
-
-def to_server(raw: bytes) -> Steps:
-    return Steps([Out("server", raw)])
-
-
-def to_client(raw: bytes) -> Steps:
-    return Steps([Out("client", raw)])
-
-
-def noted(*notes: Note) -> Steps:
-    return Steps([], list(notes))
-
-
-@dataclass
-class Unchecked:
-    """So many answers under one id that pass as they are."""
-
-    answers: int
 
 
 class Reference:
@@ -113,7 +44,7 @@ class Reference:
         self.open: dict[Id, Call | Other | Unchecked] = {}
         self.held: list[Call] = []
         self.asking: dict[str, Call] = {}
-        self.reading: _Reading | None = None
+        self.reading: Reading | None = None
         self.calls = self.questions = self.generation = 0
         # The tool list.
         self.known: set[str] = set()
@@ -137,7 +68,7 @@ class Reference:
         call.started = True
         steps = noted(("started", call.number, call.tool))
         if self.reading is None:
-            self.reading = _Reading("", self.generation)
+            self.reading = Reading("", self.generation)
             return steps + self._ask_page()
         return steps
 
@@ -463,12 +394,12 @@ class Reference:
             call.would_block = "server_validation"
         return self._send(call)
 
-    def _own_page(self, reading: _Reading, result: object) -> Steps:
+    def _own_page(self, reading: Reading, result: object) -> Steps:
         if not _is_page(result):
             return self._release() + noted(("fault", "list_failed"))
         assert isinstance(result, dict)
         if reading.generation != self.generation and reading.restarts < 3:
-            self.reading = _Reading("", self.generation, restarts=reading.restarts + 1)
+            self.reading = Reading("", self.generation, restarts=reading.restarts + 1)
             return self._ask_page()
         is_last = self._read_page(reading.cursor, result)
         note = noted(("learned", len(result["tools"]), is_last))
@@ -524,7 +455,7 @@ def _own(call: Call, *, is_error: bool) -> Out:
             return bool(said["error"]["code"] == -32602)
         result = said["result"]
         is_complete = result.get("resultType") == ("complete" if call.is_modern else None)
-        return result["isError"] is is_error and TRACE in result["_meta"] and is_complete
+        return bool(result["isError"] is is_error and TRACE in result["_meta"] and is_complete)
 
     return Out("client", None, like)
 
@@ -535,7 +466,7 @@ def _sent(call: Call) -> Out:
 
     def like(said: dict[str, Any]) -> bool:
         params = said["params"]
-        return said["id"] == call.id and params["arguments"] == REPAIRED and params.get("_meta", {}) == call.meta
+        return bool(said["id"] == call.id and params["arguments"] == REPAIRED and params.get("_meta", {}) == call.meta)
 
     return Out("server", None, like)
 
@@ -555,6 +486,3 @@ def _changed_result(
         return said["id"] == call.id and same == kept and got["_meta"].keys() == keys and flagged
 
     return like
-
-
-assert not set(UNLISTED) & set(TOOLS)
