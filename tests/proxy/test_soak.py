@@ -5,7 +5,9 @@ import sys
 import pytest
 from tests.proxy.soak.run import Pace, soak
 
-_PACE = Pace(every=0.15, pause=0.05, full=0.3)
+_PACE = Pace(every=0.1, pause=0.05, full=0.3)
+# The server is killed soon after the first answers of each proxy.
+_KILLING = Pace(every=0.02, full=0.3)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a disk here that can be filled")
@@ -13,13 +15,13 @@ _PACE = Pace(every=0.15, pause=0.05, full=0.3)
     ("way", "calls", "faults"),
     [
         ("stdio", 2500, {"full disk", "slow client", "stopped server", "noise"}),
-        ("stdio, killed", 400, {"killed server"}),
+        ("stdio, killed", 700, {"killed server"}),
         ("http", 400, {"full disk", "killed server", "slow client"}),
         ("stdio to http", 200, {"full disk", "killed server"}),
     ],
 )
 def test_every_call_is_answered_once_whatever_goes_wrong(way: str, calls: int, faults: set[str]) -> None:
-    (outcome,) = soak(calls, _PACE, (way,))
+    (outcome,) = soak(calls, _KILLING if way == "stdio, killed" else _PACE, (way,))
     assert outcome.tally.wrong == []
     assert outcome.tally.lost == 0
     assert faults <= outcome.faults.keys()
