@@ -17,8 +17,8 @@ import msgspec
 
 from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
-from toolvet.proxy.http.client_connection import Responder
 from toolvet.proxy.http.proxied_server import ProxiedServer
+from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
@@ -174,6 +174,7 @@ class Exchange:
         except (UpstreamError, BrokenBodyError):
             if upload.done() and not upload.cancelled() and upload.exception() is not None:
                 limit = self._server.limits.request
+                self._server.refusals.take(413, f"the call is larger than {limit} bytes")
                 self._responder.send(*error_answer(None, f"The call is larger than {limit} bytes.", 413))
                 return
             raise

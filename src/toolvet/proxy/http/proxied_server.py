@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.client_connection import Responder
+from toolvet.proxy.http.refusal_log import RefusalLog
+from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
@@ -49,6 +50,7 @@ class ProxiedServer:
         self.address = address
         self.policies = policies
         self.recorder = recorder
+        self.refusals = RefusalLog(recorder, upstream.name)
         self.callers = Callers()
         self.limits = _read_limits(policies)
         self.prefix = f"toolvet:{token_hex(8)}:"
@@ -76,6 +78,7 @@ class ProxiedServer:
         Returns whether it was refused.
         """
         if self.policies.enforces_arguments:
+            self.refusals.take(unread.status, f"the proxy cannot check {unread.what}")
             responder.send(*refuse_unread(unread))
             return True
         self.record_unread(unread, origin)

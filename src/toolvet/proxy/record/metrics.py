@@ -85,7 +85,7 @@ class Metrics:
             with self._lock:
                 if isinstance(item, FinishedCall):
                     self._count_call(item)
-                elif isinstance(item.note, PolicyFault):
+                elif isinstance(item.note, PolicyFault) and item.note.kind != "request_refused":
                     self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
             give_way()
 
