@@ -74,6 +74,9 @@ class Front:
         onward = self._onward_head(head)
         try:
             unread = why_unread(head)
+            # Gateways from HTTP/2 announce a body in chunks for a GET or DELETE, and send none.
+            if unread is not None and head.get(b"transfer-encoding") is not None and await body.is_empty():
+                unread = None
             if unread is not None and self._refuses(unread, head, responder):
                 return
             if head.method == b"POST" and unread is None:

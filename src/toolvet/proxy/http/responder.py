@@ -12,7 +12,7 @@ class ClientGoneError(Exception):
     """The client closed the connection, so the answer has no reader."""
 
 
-class _Connection(Protocol):
+class _AnsweredConnection(Protocol):
     """What an answer needs of the connection that it is written to."""
 
     def write(self, data: bytes) -> None: ...
@@ -32,7 +32,7 @@ class Responder:
 
     __slots__ = ("_connection", "_head", "_writer", "begun", "ended")
 
-    def __init__(self, connection: "_Connection", head: RequestHead) -> None:
+    def __init__(self, connection: "_AnsweredConnection", head: RequestHead) -> None:
         self._connection = connection
         self._head = head
         self._writer = BodyWriter("none")
