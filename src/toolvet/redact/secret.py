@@ -18,14 +18,16 @@ REDACTED: Final = "[redacted]"
 # Deeper than any honest payload; what lies below this depth is not read, so it is replaced.
 _MAX_DEPTH: Final = 200
 _LONGEST_NAME: Final = 256
+# No shape of a secret is shorter, so that most keys cost nothing.
+_SHORTEST_SECRET: Final = 12
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
 def redact(value: object) -> object:
     """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
 
-    Mappings stay mappings and lists stay lists with as many members. Under a secret key every text and number is
-    replaced, unless the value is a JSON Schema, which only describes such a value. A container that contains itself is
+    Mappings stay mappings and lists stay lists with as many members; a key that looks like a secret itself is replaced.
+    Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a value. A container that contains itself is
     replaced where it comes again, and so is what lies deeper than 200 levels.
 
     >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
@@ -108,12 +110,30 @@ class _Redaction:
         hide = hide and not is_schema(value)
         is_named = names_a_secret(value)
         changed: dict[object, object] = {}
+        renamed: dict[object, str] = {}
         for key, member in value.items():
+            if isinstance(key, str) and len(key) >= _SHORTEST_SECRET and (name := redact_text(key)) != key:
+                renamed[key] = name
             secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
             new = self.of(member, depth=depth + 1, hide=secret)
             if new is not member:
                 changed[key] = new
+        if renamed:
+            return _with_names({**value, **changed}, renamed)
         return {**value, **changed} if changed else value
+
+
+def _with_names(value: Mapping[object, object], names: Mapping[object, str]) -> dict[object, object]:
+    """Return `value` with other keys, and as many: of two that look the same now, the second one gets a number."""
+    found: dict[object, object] = {}
+    for key, member in value.items():
+        name = first = names.get(key, key)
+        number = 1
+        while name in found or (name is not key and name in value):
+            number += 1
+            name = f"{first} {number}"
+        found[name] = member
+    return found
 
 
 _Container: TypeAlias = Mapping[object, object] | list[object] | tuple[object, ...]
