@@ -146,8 +146,8 @@ def test_a_request_without_a_body_passes_unrecorded(method: str) -> None:
     run(test)
 
 
-# The heads of real clients beside host and session, as seen on 2026-11-22: the Python SDK 2.3.0 (FastMCP 4.1.2 has the same)
-# and the TypeScript SDK 1.32.2; the others as their HTTP libraries are known to write them.
+# The heads of real clients beside host and session, as seen on 2026-11-22: the Python SDK 2.3.0 (and FastMCP 4.1.2) and
+# the TypeScript SDK 1.32.2; the others as their HTTP libraries are known to write them.
 PYTHON = [
     "Accept-Encoding: gzip, deflate",
     "accept: application/json, text/event-stream",

@@ -74,7 +74,7 @@ class SecretMask:
         safe = redact_text(text)
         if not self:
             return safe
-        safe = self._known(safe)
+        safe = self.known(safe)
         if self.words:
             safe = re.sub(r"\S+", lambda word: REDACTED if word[0] in self.words else word[0], safe)
         return self._without_halves(safe)
@@ -95,7 +95,7 @@ class SecretMask:
         if isinstance(value, Mapping):
             entries = cast("Mapping[object, object]", value)
             return {
-                self._known(key) if isinstance(key, str) else key: entry
+                self.known(key) if isinstance(key, str) else key: entry
                 if key in kept
                 else self._walk(entry, kept, depth + 1)
                 for key, entry in entries.items()
@@ -104,7 +104,8 @@ class SecretMask:
             return [self._walk(item, kept, depth + 1) for item in cast("list[object] | tuple[object, ...]", value)]
         return value
 
-    def _known(self, text: str) -> str:
+    def known(self, text: str) -> str:
+        """Return `text` without the secrets that the mask knows; what only looks like one stays."""
         return text if self._pattern is None else self._pattern.sub(REDACTED, text)
 
     def _without_halves(self, text: str) -> str:

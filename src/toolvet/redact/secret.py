@@ -27,8 +27,8 @@ def redact(value: object) -> object:
     """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
 
     Mappings stay mappings and lists stay lists with as many members; a key that looks like a secret itself is replaced.
-    Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a value. A container that contains itself is
-    replaced where it comes again, and so is what lies deeper than 200 levels.
+    Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a
+    value. A container that contains itself is replaced where it comes again, and so is what is deeper than 200 levels.
 
     >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
     {'user': 'ann', 'dbPassword': '[redacted]', 'limit': 10}

@@ -12,6 +12,7 @@ from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.redact import redact_text
 from toolvet.session import Policies, Policy, PolicyFault, ToolSettings
 from toolvet.wire.http_head import DROPPED, Field, ResponseHead, is_legal, passed_fields
 
@@ -57,10 +58,10 @@ class ProxiedServer:
         self._complained: set[str] = set()
 
     def complain(self, words: str) -> None:
-        """Write `words` to stderr, once for each wording."""
+        """Write `words` to stderr without secrets, once for each wording."""
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
-            sys.stderr.write(f"toolvet: {words}\n")
+            sys.stderr.write(f"toolvet: {redact_text(words)}\n")
 
     async def stream(self, response: UpstreamResponse, responder: Responder) -> None:
         """Pass an answer on as it arrives. Raises BrokenBodyError when it breaks off."""
