@@ -77,6 +77,10 @@ def calls() -> Iterator[dict[str, Any]]:
         arguments = {"user": " ".join(KINDS.values()), "password": ARGUMENT}
         meta = {"dev.toolvet/trace": "turn-1", "note": " ".join(KINDS.values())}
         yield {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments, "_meta": meta}}
+        if number == 1:
+            hidden = {"dev.toolvet/trace": f"turn {KINDS['github']} {ARGUMENT}"}
+            named = {"name": f"{name} {KINDS['openai']}", "arguments": arguments, "_meta": hidden}
+            yield {"id": number + 70, "method": "tools/call", "params": named}
         wrong = {"user": [ARGUMENT], "password": [ARGUMENT], "token": ARGUMENT}
         yield {"id": number + 50, "method": "tools/call", "params": {"name": name, "arguments": wrong}}
 

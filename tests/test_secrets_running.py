@@ -154,12 +154,12 @@ def test_no_output_of_a_listening_proxy_shows_a_header(url: str, tmp_path: Path,
         words = ("--header-env", "X-Api-Key=SHOP_KEY", "--record", "calls.db", "--otel", url)
         with listening(*words, cwd=tmp_path, **env) as (process, ours, told):
             sent = {"Cookie": f"sid={COOKIE}", "X_Shop_Token": CALLER, "X_Toolvet_Token": LISTEN}
-            answers = [post(ours, call(number, name), **sent) for number, name in enumerate(ALL_NAMES)]
+            # It has no such tool: a name can be a secret by mistake.
+            answers = [post(ours, call(91, f"get {KINDS['openai']} {HEADER}"), **sent)]
+            answers += [post(ours, call(number, name), **sent) for number, name in enumerate(reversed(ALL_NAMES))]
             opening = {"jsonrpc": "2.0", "id": 90, "method": "initialize", "params": OPENING}
             answers.append(post(ours, json.dumps(opening).encode(), **sent))
-            # It has no such tool: a name can be a secret by mistake.
-            answers.append(post(ours, call(91, f"get {KINDS['openai']} {HEADER}"), **sent))
-            metrics = counted(ours.replace("/mcp", "/metrics"), "get_hides")
+            metrics = counted(ours.replace("/mcp", "/metrics"), ALL_NAMES[0])
             assert not leaks(shown(process.pid))
     passed = "".join(answers)
     assert HEADER in passed, "the server gets the header, and what passes is not changed"
@@ -222,11 +222,12 @@ def test_no_metric_and_no_span_of_a_proxy_on_pipes_shows_one(server: Sequence[st
             state = {"tracestate": f"shop={KINDS['openai']}", "dev.toolvet/trace": f"turn {KINDS['github']}"}
             parent = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
             wild = f"get bad key {ENV} --token {TOKEN}"
-            calls = [call(number, name, **parent, **state) for number, name in enumerate((*NAMES, wild), 1)]
+            calls = [call(number, name, **parent, **state) for number, name in enumerate((wild, *NAMES), 1)]
+            calls[1] = call(2, NAMES[0], **state)
             process.stdin.write(b"\n".join([opening, *calls, b""]))
             process.stdin.flush()
             answers = [process.stdout.readline() for _ in range(len(calls) + 1)]
-            metrics = counted(f"http://{address}/metrics", "get bad key [redacted] --token [redacted]")
+            metrics = counted(f"http://{address}/metrics", NAMES[-1])
             process.stdin.close()
             told = process.stderr.read().decode()
     assert all(b'"id"' in answer for answer in answers)

@@ -45,16 +45,20 @@ def redact_text(text: str) -> str:
     for shape in _shapes():
         if any(needle in text for needle in shape.needles):
             text = shape.expression.sub(_hide_match, text)
-    if ("=" in text or ":" in text) and _mentions_a_secret(text.lower()):
+    if ("=" in text or ":" in text) and _names_a_secret(text):
         for expression in (_QUOTED, _ASSIGNED, _HEADER):
             text = expression.sub(_hide_assignment, text)
     return text
 
 
-def _mentions_a_secret(lowered: str) -> bool:
-    """Whether the text contains all words of some secret name: 30 times faster than reading every assignment."""
-    phrases = (phrase for group in _phrases().values() for phrase in group)
-    return any(all(word in lowered for word in phrase) for phrase in phrases)
+def _names_a_secret(text: str) -> bool:
+    """Whether a secret name may have a value in this text: 30 times faster than reading every assignment.
+
+    An expression that ends with a sign would try to match at each letter; read backwards, it begins with the sign:
+
+        {"apiKey": "abc"}   backwards   }"cba" :"yeKipa"{   matches   :"yeKipa   the name   apiKey
+    """
+    return any(is_secret_key(name[::-1]) for name in set(_NAME_BACKWARDS.findall(text[::-1])))
 
 
 def is_secret_key(name: str) -> bool:
@@ -157,6 +161,8 @@ def is_schema(value: Mapping[object, object]) -> bool:
     )
 
 
+# The end of a name and its sign in each of the expressions below: `name=`, `name:` and `"name" :`, also with `\"`.
+_NAME_BACKWARDS: Final = re.compile(r"""[=:]\s{0,4}["']?\\?([\w.-]{1,64})""")
 # The names and the values are bounded and start at a boundary, so that no text is read more often than their length.
 _QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]{1,4096})""")
 _ASSIGNED = re.compile(
