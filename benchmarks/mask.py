@@ -1,7 +1,7 @@
 """What it costs to mask a message: with 0, 5 and 50 known secrets, 1 KB and 100 KB, without any secret and with one.
 
-Prints the median of many rounds in microseconds of processor time. "known" is what stderr passes, "quotation" (known secrets and shapes)
-what the record and reports pass, "learning" what is done once for each call.
+Prints the median of many rounds in microseconds of processor time: "known" is what stderr passes, "quotation" (known
+and shapes) what is quoted in the record and in reports, "learning" is done once for a call that is quoted.
 """
 
 import json

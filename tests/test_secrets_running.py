@@ -219,7 +219,7 @@ def test_no_metric_and_no_span_of_a_proxy_on_pipes_shows_one(server: Sequence[st
             assert process.stdout is not None
             assert process.stderr is not None
             opening = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": OPENING}).encode()
-            state = {"tracestate": f"shop={KINDS['openai']}", "dev.toolvet/trace": f"turn {KINDS['github']}"}
+            state = {"tracestate": f"shop={KINDS['openai']}", "dev.toolvet/trace": f"turn:{KINDS['github']}"}
             parent = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
             wild = f"get bad key {ENV} --token {TOKEN}"
             calls = [call(number, name, **parent, **state) for number, name in enumerate((wild, *NAMES), 1)]
