@@ -32,7 +32,7 @@ WORDS = [
 
 def message(size: int, rng: random.Random) -> str:
     """Return a JSON result of about so many characters, as tools send them."""
-    rows = []
+    rows: list[str] = []
     while sum(map(len, rows)) < size:
         row = {"id": rng.randrange(10**6), "title": " ".join(rng.choices(WORDS, k=6)), "url": "https://shop.example/b"}
         rows.append(json.dumps(row))

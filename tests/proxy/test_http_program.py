@@ -59,7 +59,7 @@ def test_the_client_of_fastmcp_works_through_a_bridge_and_a_proxy_before_it() ->
             assert [tool.name for tool in await client.list_tools()] != []
             good = await client.call_tool("get_current_time", {"timezone": "Europe/Berlin"})
             bad = await client.call_tool("get_current_time", {"timezon": "Europe/Berlin"}, raise_on_error=False)
-        return good.content[0].text, bad.content[0].text  # type: ignore[union-attr]
+        return good.content[0].text, bad.content[0].text
 
     with serving("--", sys.executable, "-m", "mcp_server_time") as (_, bridge), serving(bridge) as (_, proxy):
         for url in (bridge, proxy):

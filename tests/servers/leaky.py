@@ -80,8 +80,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         prompt = {"name": "p", "title": said, "description": said, "arguments": []}
         return {"result": {"prompts": [prompt, {**prompt, "name": said, "arguments": asks, "icons": ICONS}]}}
     if method == "prompts/get" and params.get("name") == "p":
-        said = {"role": "user", "content": {"type": "text", "text": f"{ALL} {OWN}"}}
-        return {"result": {"description": ALL, "messages": [said]}}
+        saying = {"role": "user", "content": {"type": "text", "text": f"{ALL} {OWN}"}}
+        return {"result": {"description": ALL, "messages": [saying]}}
     return {"error": {"code": -32602, "message": f"{OWN} {ALL}"}}
 
 
