@@ -42,6 +42,7 @@ ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,t
 	find tests -name '$(ROOM)' -o -name '$(ROOM).py' -o -name 'test_$(ROOM).py'))
 
 test: $(VENV)/.test
+	@sh tests/debian-packages.sh
 ifdef ROOM
 	@test -n "$(ROOM_TESTS)" || { echo "tests/ has no folder or file named $(ROOM); its folders are:" \
 		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }

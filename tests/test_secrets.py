@@ -77,6 +77,10 @@ def calls() -> Iterator[dict[str, Any]]:
         arguments = {"user": " ".join(KINDS.values()), "password": ARGUMENT}
         meta = {"dev.toolvet/trace": "turn-1", "note": " ".join(KINDS.values())}
         yield {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments, "_meta": meta}}
+        if number == 1:
+            hidden = {"dev.toolvet/trace": f"turn:{KINDS['github']}"}
+            named = {"name": f"{name} {KINDS['openai']}", "arguments": arguments, "_meta": hidden}
+            yield {"id": number + 70, "method": "tools/call", "params": named}
         wrong = {"user": [ARGUMENT], "password": [ARGUMENT], "token": ARGUMENT}
         yield {"id": number + 50, "method": "tools/call", "params": {"name": name, "arguments": wrong}}
 
@@ -92,6 +96,8 @@ def test_no_report_of_assess_shows_one(server: Sequence[str], tmp_path: Path) ->
     (tmp_path / "toolvet.toml").write_text(
         f'[[fixtures.get_echo]]\nuser = "a"\npassword = "{ARGUMENT}"\n', encoding="utf-8"
     )
+    for name in names:
+        (tmp_path / f"report.{name}").touch(mode=0o644)
     done = toolvet("assess", *options, *reports, "--", *server, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-500:]
     assert not found(done.stdout + done.stderr)

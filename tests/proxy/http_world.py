@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from toolvet.proxy.http.client_connection import Limits
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.open_connections import Limits
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream

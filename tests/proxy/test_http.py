@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.proxy.http_world import EVENTS, Asked, Proxy, Writer, call, read_chunks, reply, result, world
 
-from toolvet.proxy.http.client_connection import Limits
+from toolvet.proxy.http.open_connections import Limits
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 SPELLED = b'{ "id" : 1 , "jsonrpc":"2.0","result":{"content":[ ],"future":1.0,"\\u0061":1e3}}'

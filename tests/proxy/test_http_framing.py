@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from tests.proxy.http_world import Asked, Client, Proxy, Writer, call, reply, result, world
 
-from toolvet.proxy.http.client_connection import Limits
+from toolvet.proxy.http.open_connections import Limits
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

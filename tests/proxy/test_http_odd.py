@@ -138,7 +138,7 @@ async def nginx_before(upstream: int) -> AsyncGenerator[int]:
             await process.wait()
 
 
-@pytest.mark.skipif(NGINX is None, reason="nginx (Debian's package) is not installed")
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed (tests/debian-packages.txt)")
 def test_no_request_passes_that_nginx_refuses() -> None:
     permissive: dict[str, bytes] = {}
     passed_there = 0

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from fastmcp import Client as FastMcpClient
 from mcp import types
 from mcp.client import Client
 
@@ -48,6 +49,21 @@ def test_the_official_client_works_through_a_bridge_and_a_proxy_before_it(mode: 
     with serving("--", sys.executable, "-m", "mcp_server_time") as (_, bridge), serving(bridge) as (_, proxy):
         for url in (bridge, proxy):
             good, bad = asyncio.run(asked(url, mode))
+            assert "Europe/Berlin" in good
+            assert "Rename 'timezon' to 'timezone'" in bad
+
+
+def test_the_client_of_fastmcp_works_through_a_bridge_and_a_proxy_before_it() -> None:
+    async def asked_by_fastmcp(url: str) -> tuple[str, str]:
+        async with FastMcpClient(url) as client:
+            assert [tool.name for tool in await client.list_tools()] != []
+            good = await client.call_tool("get_current_time", {"timezone": "Europe/Berlin"})
+            bad = await client.call_tool("get_current_time", {"timezon": "Europe/Berlin"}, raise_on_error=False)
+        return good.content[0].text, bad.content[0].text
+
+    with serving("--", sys.executable, "-m", "mcp_server_time") as (_, bridge), serving(bridge) as (_, proxy):
+        for url in (bridge, proxy):
+            good, bad = asyncio.run(asked_by_fastmcp(url))
             assert "Europe/Berlin" in good
             assert "Rename 'timezon' to 'timezone'" in bad
 

@@ -146,6 +146,86 @@ def test_a_request_without_a_body_passes_unrecorded(method: str) -> None:
     run(test)
 
 
+# The heads of real clients beside host and session, as seen on 2026-11-22: the Python SDK 2.3.0 (and FastMCP 4.1.2) and
+# the TypeScript SDK 1.32.2; the others as their HTTP libraries are known to write them.
+PYTHON = [
+    "Accept-Encoding: gzip, deflate",
+    "accept: application/json, text/event-stream",
+    "content-type: application/json",
+]
+NODE = ["accept-language: *", "sec-fetch-mode: cors", "user-agent: node", "accept-encoding: gzip, deflate"]
+JAVA = [
+    "Connection: Upgrade, HTTP2-Settings",
+    "Upgrade: h2c",
+    "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA",
+]
+POSTS = {
+    "Python": [*PYTHON, "Cache-Control: no-store"],
+    "TypeScript": ["content-type: application/json", *NODE],
+    "C#": ["Content-Type: application/json; charset=utf-8"],
+    "Java": [JSON, *JAVA],
+    "axios": ["Content-Type: application/json;charset=UTF-8"],
+    "curl": [JSON, "Expect: 100-continue"],
+    "parameters": ['Content-Type: application/json; charset="utf-8"; profile="https://example.com/a;b"'],
+    "space": ["Content-Type: application/json ; charset = utf8"],
+    "empty encoding": [JSON, "Content-Encoding:"],
+}
+BODYLESS = {
+    "Python": PYTHON,
+    "TypeScript": NODE,
+    "Java": JAVA,
+    "requests": ["Content-Length: 0"],
+    "typed": ["Content-Type: application/json; charset=utf-8", "Content-Length: 0"],
+    "form": ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 0"],
+    "encoded": ["Content-Encoding: gzip", "Content-Length: 0"],
+}
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_a_call_of_a_real_client_is_read(name: str) -> None:
+    async def test(proxy: Proxy) -> None:
+        answer = await ask(proxy, "POST", POSTS[name], call(1, {"title": "Dune"}))
+        if "100 Continue" in answer.head:
+            assert name == "curl"
+        else:
+            assert answer.message["result"] == TEXT
+        assert proxy.notes("fault") == []
+
+    run(test)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("name", BODYLESS)
+def test_a_stream_or_an_end_of_a_real_client_passes(name: str, method: str) -> None:
+    async def test(proxy: Proxy) -> None:
+        client = await proxy.connect()
+        client.send(b"", *BODYLESS[name], method=method)
+        assert (await client.answer()).status == 200
+        assert [one.method for one in proxy.server.asked] == [method]
+        assert proxy.notes("fault") == []
+        client.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "POST"])
+@pytest.mark.parametrize(("sent", "status"), [(b"0\r\n\r\n", 200), (b"2\r\n{}\r\n0\r\n\r\n", None)])
+def test_a_body_in_chunks_counts_where_it_has_any(method: str, sent: bytes, status: int | None) -> None:
+    async def test(proxy: Proxy) -> None:
+        client = await proxy.connect()
+        fields = "Host: localhost\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+        client.writer.write(f"{method} /mcp HTTP/1.1\r\n{fields}".encode())
+        await client.writer.drain()
+        await asyncio.sleep(0.05)
+        client.writer.write(sent)
+        assert (await client.answer()).status == (status or (415 if method == "POST" else 400))
+        assert len(proxy.server.asked) == (status == 200)
+        assert [note["kind"] for note in proxy.notes("fault")] == ([] if status else ["request_refused"])
+        client.close()
+
+    run(test)
+
+
 def test_a_call_in_utf_16_is_refused_where_it_is_too_large_to_be_read() -> None:
     async def test(proxy: Proxy) -> None:
         body = b" " * (17 << 20) + BAD.decode().encode("utf-16-le")

@@ -22,6 +22,11 @@ READS = {"readOnlyHint": True}
 TOOLS = [
     {"name": name, "description": f"Get. {ALL} {OWN}", "inputSchema": SCHEMA, "annotations": READS} for name in NAMES
 ]
+TOOLS.append({**TOOLS[0], "name": f"get {OWN}", "title": ALL, "annotations": {**READS, "title": ALL}})
+# Where an address may have a secret: after `://`, and in a query.
+KEYED = "https://bob:Kq81Kq81@x.example/?api_key=Kq81Kq81&access_token=Kq81Kq81"
+ICONS = [{"src": KEYED, "mimeType": "image/png"}]
+URI = f"shop://bob:Kq81Kq81@a/?access_token=Kq81Kq81&own={os.environ.get('SHOP_API_KEY', '')}"
 META = {"note": ALL, "api_key": "Kq81Kq81"}
 
 
@@ -37,20 +42,23 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     results = {
         "get_fails": text(f"{OWN} {echo}: {ALL}", isError=True),
         "get_hides": text(f"Error: {OWN} {echo} {ALL}"),
-        "get_structured": text("ok", structuredContent={"note": ALL, "token": "Kq81Kq81", "was": echo, OWN: OWN}),
+        "get_structured": text(
+            "ok", structuredContent={"note": ALL, "token": "Kq81Kq81", "was": echo, OWN: OWN, ALL: 1, secrets[3]: 2}
+        ),
         "get_crash": text(
             f'Traceback (most recent call last):\n  File "/srv/a.py", line 1\nE: {OWN} {ALL}', isError=True
         ),
         "get_good": text(f"{OWN} {ALL}"),
         "get_echo": text(echo, isError=True),
     }
-    return {"result": results[name]}
+    return {"result": results.get(name, results["get_fails"])}
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "initialize":
         able: dict[str, object] = {"tools": {}, "resources": {}, "prompts": {}}
-        info = {"name": "leaky", "version": "1"}
+        said = f"{ALL} {OWN}"
+        info = {"name": f"leaky {said}", "title": said, "version": f"1 {said}", "websiteUrl": KEYED, "icons": ICONS}
         opened = {"protocolVersion": "2025-11-25", "capabilities": able, "serverInfo": info}
         return {"result": {**opened, "instructions": ALL, "_meta": META}}
     if method == "tools/list":
@@ -58,15 +66,22 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "tools/call":
         return called(params["name"], params.get("arguments", {}))
     if method == "resources/list":
-        listed = {"uri": "shop://a", "name": "a", "description": f"{ALL} {OWN}", "mimeType": "text/plain"}
-        return {"result": {"resources": [listed, {**listed, "uri": "shop://b"}]}}
-    if method == "resources/read" and params.get("uri") == "shop://a":
-        return {"result": {"contents": [{"uri": "shop://a", "mimeType": "text/plain", "text": f"{ALL} {OWN}"}]}}
+        listed = {"uri": URI, "name": f"a {ALL}", "title": OWN, "description": f"{ALL} {OWN}", "mimeType": "text/plain"}
+        return {
+            "result": {"resources": [listed, {**listed, "uri": "shop://b"}, {**listed, "uri": f"{KEYED}&c"}, listed]}
+        }
+    if method == "resources/templates/list":
+        return {"result": {"resourceTemplates": [{"uriTemplate": f"{URI}&id={{id}}", "name": f"{ALL} {OWN}"}]}}
+    if method == "resources/read" and params.get("uri") == URI:
+        return {"result": {"contents": [{"uri": f"{URI}&x", "mimeType": "text/plain", "text": f"{ALL} {OWN}"}]}}
     if method == "prompts/list":
-        return {"result": {"prompts": [{"name": "p", "description": f"{ALL} {OWN}", "arguments": []}]}}
+        said = f"{ALL} {OWN}"
+        asks = [{"name": "token", "description": said}, {"name": said, "required": True}]
+        prompt = {"name": "p", "title": said, "description": said, "arguments": []}
+        return {"result": {"prompts": [prompt, {**prompt, "name": said, "arguments": asks, "icons": ICONS}]}}
     if method == "prompts/get" and params.get("name") == "p":
-        said = {"role": "user", "content": {"type": "text", "text": f"{ALL} {OWN}"}}
-        return {"result": {"description": ALL, "messages": [said]}}
+        saying = {"role": "user", "content": {"type": "text", "text": f"{ALL} {OWN}"}}
+        return {"result": {"description": ALL, "messages": [saying]}}
     return {"error": {"code": -32602, "message": f"{OWN} {ALL}"}}
 
 

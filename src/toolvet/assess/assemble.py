@@ -55,8 +55,8 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     session = run.session
     return Report(
         server=Server(
-            name=(session.server_name if session else "") or "(unnamed)",
-            version=session.server_version if session else "",
+            name=(redact_text(session.server_name) if session else "") or "(unnamed)",
+            version=redact_text(session.server_version) if session else "",
             protocol_version=session.protocol_version if session else "",
             transport="http" if isinstance(run.target, HttpTarget) else "stdio",
             command=run.target.describe(),

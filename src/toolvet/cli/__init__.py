@@ -23,6 +23,7 @@ from cyclopts import App, CycloptsError
 from toolvet.cli.codes import BUG, INTERRUPTED
 from toolvet.discover import packages
 from toolvet.errors import ToolvetError
+from toolvet.redact import redact_text
 from toolvet.version import __version__
 
 
@@ -83,7 +84,8 @@ def run(words: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
-        traceback.print_exc()
+        # Its message may quote what a server or a client said.
+        sys.stderr.write(redact_text(traceback.format_exc()))
         return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0
 

@@ -41,6 +41,10 @@ class SecretMask:
         self.secrets = tuple(found)
         self.words = frozenset(words)
         self._pattern = re.compile("|".join(map(_expression, found))) if found else None
+        # What is looked for first: the beginning and the end of each secret, at which a quotation may have been cut.
+        self._begun = tuple(secret[:_LONGEST] for secret in found)
+        self._ends = tuple((secret[:least], secret[-least:]) for secret in found for least in (_least_half(secret),))
+        self._longest = max(map(len, found), default=0)
 
     def __or__(self, other: "SecretMask") -> "SecretMask":
         """Return a mask that knows what both know."""
@@ -74,7 +78,7 @@ class SecretMask:
         safe = redact_text(text)
         if not self:
             return safe
-        safe = self._known(safe)
+        safe = self.known(safe)
         if self.words:
             safe = re.sub(r"\S+", lambda word: REDACTED if word[0] in self.words else word[0], safe)
         return self._without_halves(safe)
@@ -95,7 +99,7 @@ class SecretMask:
         if isinstance(value, Mapping):
             entries = cast("Mapping[object, object]", value)
             return {
-                self._known(key) if isinstance(key, str) else key: entry
+                self.known(key) if isinstance(key, str) else key: entry
                 if key in kept
                 else self._walk(entry, kept, depth + 1)
                 for key, entry in entries.items()
@@ -104,25 +108,43 @@ class SecretMask:
             return [self._walk(item, kept, depth + 1) for item in cast("list[object] | tuple[object, ...]", value)]
         return value
 
-    def _known(self, text: str) -> str:
-        return text if self._pattern is None else self._pattern.sub(REDACTED, text)
+    def known(self, text: str) -> str:
+        """Return `text` without the secrets that the mask knows; what only looks like one stays."""
+        # One search for each is 50 times faster than one expression of them all, and nearly always finds none.
+        if self._pattern is None or not any(begun in text for begun in self._begun):
+            return text
+        return self._pattern.sub(REDACTED, text)
 
     def _without_halves(self, text: str) -> str:
         """Remove the half of a secret at which a quotation was cut, and a quotation from inside a secret."""
         bare = text.rstrip("… ")
+        head, tail, is_short = bare[: self._longest], bare[-self._longest :], _FRAGMENT <= len(bare) < self._longest
+        if is_short or any(begun in tail or ending in head for begun, ending in self._ends):
+            safe = self._without_half(text, bare)
+            if safe is not None:
+                return safe
+        start, _, last = bare.rpartition(" ")
+        if last and last != REDACTED and any(word.startswith(last) and word != last for word in self.words):
+            return f"{start} {REDACTED}".lstrip()
+        return text
+
+    def _without_half(self, text: str, bare: str) -> str | None:
+        """Return `text` without the half of a secret at its end or beginning; None where there is none."""
         for secret in self.secrets:
             if len(bare) >= _FRAGMENT and bare in secret:
                 return REDACTED
-            least = max(_FRAGMENT, min(len(secret) // 2, _SHORTEST))
+            least = _least_half(secret)
             for size in range(min(len(secret) - 1, len(bare)), least - 1, -1):
                 if bare.endswith(secret[:size]) and not bare[-size - 1 : -size].isalnum():
                     return bare[:-size] + REDACTED
                 if bare.startswith(secret[-size:]) and not bare[size : size + 1].isalnum():
                     return REDACTED + text[size:]
-        start, _, last = bare.rpartition(" ")
-        if last and last != REDACTED and any(word.startswith(last) and word != last for word in self.words):
-            return f"{start} {REDACTED}".lstrip()
-        return text
+        return None
+
+
+def _least_half(secret: str) -> int:
+    """The fewest characters of a secret that are taken for a half of it."""
+    return max(_FRAGMENT, min(len(secret) // 2, _SHORTEST))
 
 
 def _expression(secret: str) -> str:

@@ -58,6 +58,7 @@ FaultKind: TypeAlias = Literal[
     "name_taken",  # the server has a tool by the name of the `validate` that was announced
     "call_unreadable",  # a call that is not a legal message here, but may be one to the server: it passed unchecked
     "duplicate_id",  # a request took the id of one that is not answered yet
+    "request_refused",  # an HTTP request was refused before any message of it was read: nothing passed
 ]
 
 
@@ -223,7 +224,10 @@ class Asked(Note, frozen=True):
 
 
 class PolicyFault(Note, frozen=True):
-    """A policy could not be applied, and the call passed all the same. `message` is a sentence."""
+    """A policy could not be applied, and the call passed all the same; only with `request_refused` nothing passed.
+
+    `message` is a sentence.
+    """
 
     kind: FaultKind
     message: str

@@ -71,18 +71,27 @@ class Body:
 
         Raises BrokenBodyError when the body broke off.
         """
-        while not self._chunks:
-            if self._error is not None:
-                raise self._error
-            if self.done:
-                return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+        if await self.is_empty():
+            return b""
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
         self.size = 0
         self._unpause()
         return data
+
+    async def is_empty(self) -> bool:
+        """Wait for the first byte that is not read yet, or for the end. Returns True at the end.
+
+        Raises BrokenBodyError when the body broke off.
+        """
+        while not self._chunks:
+            if self._error is not None:
+                raise self._error
+            if self.done:
+                return True
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        return False
 
     async def take(self, limit: int) -> tuple[bytes, bool]:
         """Read the body up to `limit` bytes.

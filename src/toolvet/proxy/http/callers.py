@@ -9,6 +9,7 @@ import secrets
 from time import monotonic
 from typing import Final
 
+from toolvet.redact import SecretMask, is_secret_key
 from toolvet.session import Catalogue, SchemaLearned, Session
 from toolvet.wire.http_head import RequestHead
 
@@ -50,6 +51,16 @@ _NEUTRAL: Final = frozenset(
         b"x-request-id",
     }
 )
+
+
+def credentials(head: RequestHead) -> SecretMask | None:
+    """Return a mask of the client's own secrets in the fields of a request; None where it has none."""
+    found = {
+        name: value.decode("latin-1")
+        for field, value in head.fields
+        if field.lower() not in _NEUTRAL and is_secret_key(name := field.decode("latin-1"))
+    }
+    return SecretMask.learned(found) if found else None
 
 
 class Caller:

@@ -1,22 +1,22 @@
 """The HTTP side that listens: connections of clients in, one request at a time to a handler, its answer out.
 
-Everything that a slow or a hostile client could make grow has a limit: the head in bytes and in seconds, the pause
-within a body, what stands between the chunks of a body, the connections. How long a call may take has no limit here:
-that is between client and server.
+Everything that a slow or a hostile client could make grow has a limit: the head in bytes and in seconds, the pauses
+within a body and its time in all, what is between the chunks of a body, the connections. How long a call may take has
+no limit here: that is between client and server.
 """
 
 import asyncio
+import re
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import httptools
-import msgspec
 
 from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.request_refusal import (
     CROWDED,
     LARGE_HEAD,
+    LATE_BODY,
     LATE_HEAD,
     LONG_TARGET,
     NO_CODING,
@@ -25,8 +25,11 @@ from toolvet.proxy.http.request_refusal import (
     RequestRefusal,
     RequestRefusedError,
 )
-from toolvet.wire.http_body import BodyWriter, response_framing
-from toolvet.wire.http_head import Field, Length, RequestHead, ResponseHead, encode_response_head
+from toolvet.proxy.http.responder import ClientGoneError, Handler, Responder
+from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_response_head
+
+if TYPE_CHECKING:
+    from toolvet.proxy.http.open_connections import OpenConnections
 
 # A request that is answered already is read on for so many bytes, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
@@ -37,84 +40,12 @@ _LINGER_SECONDS: Final = 2.0
 _AROUND_FIELD: Final = 4
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a client may use. Times are in seconds."""
-
-    head_bytes: int = 64 * 1024
-    fields: int = 200
-    head_seconds: float = 10.0
-    body_seconds: float = 30.0
-    idle_seconds: float = 75.0
-    connections: int = 1000
-
-
-class ClientGoneError(Exception):
-    """The client closed the connection, so the answer has no reader."""
-
-
-Handler = Callable[[RequestHead, Body, "Responder"], Awaitable[None]]
-
-
-class Responder:
-    """Writes the answer to one request: `send` for a complete one, or `start`, `write` and `end`.
-
-    `begun` and `ended` say how far the answer got.
-    """
-
-    __slots__ = ("_connection", "_head", "_writer", "begun", "ended")
-
-    def __init__(self, connection: "ClientConnection", head: RequestHead) -> None:
-        self._connection = connection
-        self._head = head
-        self._writer = BodyWriter("none")
-        self.begun = False
-        self.ended = False
-
-    def send(self, head: ResponseHead, data: bytes = b"") -> None:
-        """Send a complete answer. Sets `head.length`."""
-        head.length = None if head.status in {204, 304} else len(data)
-        self.start(head, data)
-        self.end()
-
-    def start(self, head: ResponseHead, data: bytes = b"") -> None:
-        """Send the head and `data`, the beginning of the body. A body without a length ends with `end`."""
-        self.begun = True
-        framing = response_framing(self._head, head)
-        if framing == "close":
-            self._head.keep_alive = False
-        writer = self._writer = BodyWriter(framing)
-        length: Length = "chunked" if framing == "chunked" else head.length
-        encoded = encode_response_head(head, length, close=not self._head.keep_alive)
-        self._connection.write(encoded + writer.write(data) if data else encoded)
-
-    def write(self, data: bytes) -> None:
-        """Send a part of the body, at least one byte."""
-        self._connection.write(self._writer.write(data))
-
-    async def drain(self) -> None:
-        """Wait until the client has read most of the answer. Raises ClientGoneError when it closed the connection."""
-        await self._connection.drain()
-
-    def end(self) -> None:
-        """End the body, and with it the answer."""
-        self.ended = True
-        last = self._writer.end()
-        if last:
-            self._connection.write(last)
-        self._connection.finish_answer(self)
-
-    def abort(self) -> None:
-        """Cut the connection, so that the client does not take a body that broke off for a complete one."""
-        if not self.ended:
-            self._connection.abort()
-
-
 class ClientConnection(asyncio.Protocol):
     """One connection of a client. Requests that come before the last one is answered are queued."""
 
-    def __init__(self, handler: Handler, limits: Limits, open_connections: "set[ClientConnection]") -> None:
+    def __init__(self, handler: Handler, open_connections: "OpenConnections[ClientConnection]") -> None:
         self._handler = handler
-        self._limits = limits
+        self._limits = open_connections.limits
         self._all = open_connections
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
@@ -135,7 +66,13 @@ class ClientConnection(asyncio.Protocol):
         self._head_size = 0
         self._kept = 0
         self._in_head = False
+        # The segments that its head came in; `_begun` from its first byte to the end of the head.
+        self._segments: list[bytes] = []
+        self._begun = False
         self._body: Body | None = None
+        # When the body has to be complete, if no more of it came; None until the first look at the clock.
+        self._body_due: float | None = None
+        self._paused_since: float | None = None
         # Bytes since the last part of the body that were none of it: chunk heads and trailers.
         self._between = 0
         # The client offered another protocol: its head is read again without the offer.
@@ -155,18 +92,16 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client connected: start the timer for its first head, or refuse it."""
         self._transport = cast("asyncio.Transport", transport)
-        if len(self._all) >= self._limits.connections:
-            self._refuse(CROWDED)
-            self._close()
+        if not self._all.admit(self):
+            self.make_room()
             return
-        self._all.add(self)
         self._set_timer(self._limits.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Connection closed: cancel its handler and timers."""
         del exc
         self._gone = True
-        self._all.discard(self)
+        self._all.remove(self)
         self._clear_timer()
         if self._timer is not None:
             self._timer.cancel()
@@ -186,20 +121,22 @@ class ClientConnection(asyncio.Protocol):
         if self._body is None and not self._in_head:
             self._in_head = True
             self._set_timer(self._limits.head_seconds)
-        elif self._body is not None and not self._body.done:
-            self._set_timer(self._limits.body_seconds)
         try:
             while data:
                 data = self._feed_part(data)
         except (httptools.HttpParserError, RequestRefusedError) as error:
             self._reading_failed(error)
         else:
-            if self._in_head and self._deadline is None:
+            if self._body is not None:
+                self._await_body(self._body)
+            elif self._in_head and self._deadline is None:
                 self._set_timer(self._limits.head_seconds)
 
     def _feed_part(self, data: bytes) -> bytes:
         """Parse as much of `data` as the limit of the head allows, and return the rest."""
         rest = b""
+        if not self._begun:
+            self._segments.clear()
         if self._body is None:
             room = self._limits.head_bytes - self._head_size
             if room <= 0:
@@ -209,6 +146,7 @@ class ClientConnection(asyncio.Protocol):
             self._head_size += len(data)
         else:
             self._between += len(data)
+        self._segments.append(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -251,7 +189,7 @@ class ClientConnection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        self._target, self._fields, self._in_head, self._kept = b"", [], True, 0
+        self._target, self._fields, self._in_head, self._kept, self._begun = b"", [], True, 0, True
 
     def on_url(self, url: bytes) -> None:
         """Add a part of the target."""
@@ -291,10 +229,14 @@ class ClientConnection(asyncio.Protocol):
         codings = head.values(b"transfer-encoding")
         if codings and (b",".join(codings).strip().lower() != b"chunked" or version == "1.0"):
             raise RequestRefusedError(NO_CODING)
-        self._in_head = False
+        if version == "1.0" and self._is_another_protocol():
+            raise RequestRefusedError(NO_HTTP)
+        self._in_head = self._begun = False
         self._head_size = self._between = 0
         self._body = Body(self._pause_reading, self._resume_reading)
+        self._body_due = None
         self._clear_timer()
+        self._all.note_request(self)
         if (head.get(b"expect") or b"").lower() == b"100-continue":
             self.write(_CONTINUE)
         if self._current is None:
@@ -302,6 +244,11 @@ class ClientConnection(asyncio.Protocol):
         else:
             self._waiting.append((head, self._body))
             self._pause_reading()
+
+    def _is_another_protocol(self) -> bool:
+        """Whether the request line names another protocol than HTTP: the parser takes RTSP/1.0 for HTTP/1.0."""
+        line = rb"(?m)^[A-Z-]+ +%s +HTTP/" % re.escape(self._target)
+        return re.search(line, b"".join(self._segments)) is None
 
     def on_body(self, data: bytes) -> None:
         """Add a part of the body."""
@@ -347,8 +294,8 @@ class ClientConnection(asyncio.Protocol):
             self._next()
         else:
             # The client still sends: closing now could take the answer away from it.
-            self._set_timer(self._limits.head_seconds)
             current[1].discard()
+            self._set_timer(self._limits.head_seconds)
 
     def abort(self) -> None:
         """Cut the connection."""
@@ -361,6 +308,11 @@ class ClientConnection(asyncio.Protocol):
             self._close()
         else:
             self._current[0].keep_alive = False
+
+    def make_room(self) -> None:
+        """Close the connection, on which no request is complete, because there are too many."""
+        self._write_refusal(CROWDED)
+        self._close()
 
     def _start(self, head: RequestHead, body: Body) -> None:
         responder = Responder(self, head)
@@ -389,6 +341,7 @@ class ClientConnection(asyncio.Protocol):
         elif self._refusal is not None:
             self._refuse(self._refusal)
         else:
+            self._all.note_idle(self)
             self._set_timer(self._limits.idle_seconds)
 
     def _close(self) -> None:
@@ -426,10 +379,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _refuse(self, refusal: RequestRefusal) -> None:
         """Answer with `refusal`, and read on for a while: closing while the client sends would take the answer away."""
-        status, reason, words = refusal
-        fields = [(b"Content-Type", b"text/plain; charset=utf-8")]
-        head = ResponseHead(status, reason, fields, len(words) + 1)
-        self.write(encode_response_head(head, head.length, close=True) + words + b"\n")
+        self._write_refusal(refusal)
         self._closing = True
         if self._transport is not None and not self._gone and not self._transport.is_closing():
             if self._transport.can_write_eof():
@@ -437,15 +387,32 @@ class ClientConnection(asyncio.Protocol):
             self._resume_reading()
             self._set_timer(_LINGER_SECONDS)
 
+    def _write_refusal(self, refusal: RequestRefusal) -> None:
+        status, reason, words = refusal
+        fields = [(b"Content-Type", b"text/plain; charset=utf-8")]
+        head = ResponseHead(status, reason, fields, len(words) + 1)
+        self.write(encode_response_head(head, head.length, close=True) + words + b"\n")
+        self._all.on_refused(status, words.decode())
+
     def _time_out(self) -> None:
         if self._closing:
             self.abort()
-        elif self._current is None and self._in_head and self._head_size:
-            self._refuse(LATE_HEAD)
-        elif self._current is None and not self._in_head:
+        elif self._body is not None:
+            self._reading_failed(RequestRefusedError(LATE_BODY))
+        elif self._in_head:
+            self._reading_failed(RequestRefusedError(LATE_HEAD))
+        elif self._current is None:
             self._close()
-        else:
-            self.abort()
+
+    def _await_body(self, body: Body) -> None:
+        """Set the deadline for the next part of the body: by the limit of a pause, or by that of its time in all."""
+        if self._paused_since is not None:
+            return
+        now = self._loop.time()
+        if self._body_due is None:
+            self._body_due = now + self._limits.body_start_seconds
+        left = self._body_due + body.received / self._limits.body_rate - now
+        self._set_timer(min(self._limits.body_seconds, left))
 
     def _set_timer(self, seconds: float) -> None:
         """Set the deadline. One timer per connection that checks the clock costs less than one for each request."""
@@ -472,11 +439,18 @@ class ClientConnection(asyncio.Protocol):
     def _pause_reading(self) -> None:
         if self._transport is not None and not self._gone and self._transport.is_reading():
             self._transport.pause_reading()
+            self._paused_since = self._loop.time()
             self._clear_timer()
 
     def _resume_reading(self) -> None:
         if self._transport is not None and not self._gone and not self._transport.is_closing():
             self._transport.resume_reading()
+            since, self._paused_since = self._paused_since, None
+            if self._body is not None and not self._body.done:
+                # The client could not send meanwhile.
+                if since is not None and self._body_due is not None:
+                    self._body_due += self._loop.time() - since
+                self._await_body(self._body)
 
     def _wake_drained(self) -> None:
         if self._drained is not None and not self._drained.done():

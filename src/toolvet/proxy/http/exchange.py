@@ -16,13 +16,14 @@ from typing import Final
 import msgspec
 
 from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
-from toolvet.proxy.http.callers import SESSION_ID, Caller
-from toolvet.proxy.http.client_connection import Responder
+from toolvet.proxy.http.callers import SESSION_ID, Caller, credentials
 from toolvet.proxy.http.proxied_server import ProxiedServer
+from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.redact import SecretMask
+from toolvet.session import CallEnded, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
 from toolvet.session.trace import TraceSource
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
@@ -50,6 +51,8 @@ class Exchange:
         self._session = Session(
             server.policies, self._caller.catalogue, prefix=server.prefix, traces=_trace_source(head)
         )
+        # The client's own for the server, which must not be in the record where the server repeats them.
+        self._credentials = credentials(head)
         self._reply_to: Id | None = None
         self._is_request = False
         self._left = False
@@ -174,6 +177,7 @@ class Exchange:
         except (UpstreamError, BrokenBodyError):
             if upload.done() and not upload.cancelled() and upload.exception() is not None:
                 limit = self._server.limits.request
+                self._server.refusals.take(413, f"the call is larger than {limit} bytes")
                 self._responder.send(*error_answer(None, f"The call is larger than {limit} bytes.", 413))
                 return
             raise
@@ -336,6 +340,8 @@ class Exchange:
     def _record(self, note: Step) -> None:
         if isinstance(note, SchemaLearned):
             self._caller.note_list(note)
+        elif self._credentials is not None:
+            note = _without(note, self._credentials)
         self._server.recorder.take(self._origin, note)
 
 
@@ -387,6 +393,15 @@ def error_answer(reply_to: Id | None, words: str, status: int = 502) -> tuple[Re
     reasons = {413: b"Content Too Large", 502: b"Bad Gateway"}
     head = ResponseHead(status, reasons[status], [(b"Content-Type", _JSON)])
     return head, encode_error(reply_to, -32603, words)
+
+
+def _without(note: Step, mask: SecretMask) -> Step:
+    """Return a note that hides what `mask` knows."""
+    if isinstance(note, CallEnded):
+        return msgspec.structs.replace(note, mask=note.mask | mask)
+    if isinstance(note, PolicyFault):
+        return msgspec.structs.replace(note, message=mask.known(note.message))
+    return note
 
 
 def _passes(steps: list[Step], data: bytes) -> bool:

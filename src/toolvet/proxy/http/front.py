@@ -3,17 +3,19 @@
 Messages that the session has to check are read; all other bodies pass as they arrive, in both directions.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 import httptools
 
 from toolvet.proxy.http.body import Body, BrokenBodyError
-from toolvet.proxy.http.client_connection import Responder
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.proxied_server import ProxiedServer
+from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
@@ -25,7 +27,15 @@ _READING: Final = frozenset({b"GET", b"HEAD"})
 # A tunnel would lead past the proxy; the answer to TRACE repeats credentials.
 _NEVER: Final = frozenset({b"CONNECT", b"TRACE"})
 _REPLACED: Final = DROPPED | {b"accept-encoding", b"origin", TOKEN_FIELD}
-_DENIALS: Final = {401: b"Unauthorized", 403: b"Forbidden", 421: b"Misdirected Request"}
+_REASONS: Final = {
+    400: b"Bad Request",
+    401: b"Unauthorized",
+    403: b"Forbidden",
+    405: b"Method Not Allowed",
+    421: b"Misdirected Request",
+}
+# A NUL ends a path for programs in C.
+_WRONG_ESCAPE: Final = re.compile(rb"%(?:00|(?![0-9A-Fa-f]{2}))")
 
 
 class Front:
@@ -45,21 +55,28 @@ class Front:
             responder.send(_head(200, b"OK", _TEXT), b"ok\n")
             return
         if head.method in _NEVER:
-            responder.send(_head(405, b"Method Not Allowed", _TEXT), b"the proxy does not serve this method\n")
+            self._deny(Denied(405, "the proxy does not serve this method"), responder)
             return
         denied = self._guard.denies(head)
         if denied is not None:
-            _deny(denied, responder)
+            self._deny(denied, responder)
             return
         if not head.target.startswith(b"/") and not _reduce(head):
-            responder.send(_head(400, b"Bad Request", _TEXT), b"the proxy serves paths only\n")
+            self._deny(Denied(400, "the proxy serves paths only"), responder)
+            return
+        if not _is_sound(head.target):
+            self._deny(Denied(400, "the path is malformed"), responder)
             return
         if head.target == b"/metrics" and head.method in _READING:
-            responder.send(_head(200, b"OK", _METRICS), self._render_metrics().encode())
+            metrics = self._render_metrics() + self.server.refusals.render()
+            responder.send(_head(200, b"OK", _METRICS), metrics.encode())
             return
         onward = self._onward_head(head)
         try:
             unread = why_unread(head)
+            # Gateways from HTTP/2 announce a body in chunks for a GET or DELETE, and send none.
+            if unread is not None and head.get(b"transfer-encoding") is not None and await body.is_empty():
+                unread = None
             if unread is not None and self._refuses(unread, head, responder):
                 return
             if head.method == b"POST" and unread is None:
@@ -70,6 +87,13 @@ class Front:
             responder.send(*unreachable(error, None))
         except BrokenBodyError:
             responder.abort()
+
+    def _deny(self, denied: Denied, responder: Responder) -> None:
+        """Refuse a request by what its head says."""
+        self.server.refusals.take(denied.status, denied.why)
+        more = {b"WWW-Authenticate": b'Bearer realm="toolvet"'} if denied.status == 401 else None
+        head = _head(denied.status, _REASONS[denied.status], _TEXT, more)
+        responder.send(head, denied.why.encode() + b"\n")
 
     def _refuses(self, unread: UnreadRequest, head: RequestHead, responder: Responder) -> bool:
         """Refuse a request that cannot be checked, or record that it passes; other paths than the endpoint's pass."""
@@ -124,10 +148,26 @@ def _reduce(head: RequestHead) -> bool:
     return True
 
 
+def _is_sound(target: bytes) -> bool:
+    """Whether the path of a target has right escapes, and leads nowhere above the root; as nginx sees it.
+
+    >>> [_is_sound(target) for target in (b"/a/%2e%2e/b", b"/..", b"/%2e./a", b"/%zz", b"/a%00", b"/a?b=%zz")]
+    [True, False, False, False, False, True]
+    """
+    path = target.partition(b"?")[0]
+    if b"%" in path:
+        if _WRONG_ESCAPE.search(path):
+            return False
+        path = unquote_to_bytes(path)
+    if b"/.." not in path:
+        return True
+    depth = 0
+    for part in path.split(b"/"):
+        depth += -1 if part == b".." else part not in {b"", b"."}
+        if depth < 0:
+            return False
+    return True
+
+
 def _head(status: int, reason: bytes, media_type: bytes, more: Mapping[bytes, bytes] | None = None) -> ResponseHead:
     return ResponseHead(status, reason, [(b"Content-Type", media_type), *(more or {}).items()])
-
-
-def _deny(denied: Denied, responder: Responder) -> None:
-    more = {b"WWW-Authenticate": b'Bearer realm="toolvet"'} if denied.status == 401 else None
-    responder.send(_head(denied.status, _DENIALS[denied.status], _TEXT, more), denied.why.encode() + b"\n")

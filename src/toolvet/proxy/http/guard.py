@@ -143,6 +143,9 @@ def _decide(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bo
 
 def _host_of(value: str) -> str | None:
     """Return the host of a Host header without its port; None when the value is not a host."""
+    # `urlsplit` would skip a tab.
+    if not value.isprintable():
+        return None
     try:
         parts = urlsplit(f"//{value}")
         _ = parts.port

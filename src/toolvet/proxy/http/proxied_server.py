@@ -7,10 +7,12 @@ from typing import Final
 import msgspec
 
 from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.client_connection import Responder
+from toolvet.proxy.http.refusal_log import RefusalLog
+from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.redact import redact_text
 from toolvet.session import Policies, Policy, PolicyFault, ToolSettings
 from toolvet.wire.http_head import DROPPED, Field, ResponseHead, is_legal, passed_fields
 
@@ -49,16 +51,17 @@ class ProxiedServer:
         self.address = address
         self.policies = policies
         self.recorder = recorder
+        self.refusals = RefusalLog(recorder, upstream.name)
         self.callers = Callers()
         self.limits = _read_limits(policies)
         self.prefix = f"toolvet:{token_hex(8)}:"
         self._complained: set[str] = set()
 
     def complain(self, words: str) -> None:
-        """Write `words` to stderr, once for each wording."""
+        """Write `words` to stderr without secrets, once for each wording."""
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
-            sys.stderr.write(f"toolvet: {words}\n")
+            sys.stderr.write(f"toolvet: {redact_text(words)}\n")
 
     async def stream(self, response: UpstreamResponse, responder: Responder) -> None:
         """Pass an answer on as it arrives. Raises BrokenBodyError when it breaks off."""
@@ -76,6 +79,7 @@ class ProxiedServer:
         Returns whether it was refused.
         """
         if self.policies.enforces_arguments:
+            self.refusals.take(unread.status, f"the proxy cannot check {unread.what}")
             responder.send(*refuse_unread(unread))
             return True
         self.record_unread(unread, origin)

@@ -25,4 +25,5 @@ NO_CODING: Final = RequestRefusal(501, b"Not Implemented", b"the only transfer c
 LONG_TARGET: Final = RequestRefusal(414, b"URI Too Long", b"the request's target is too long")
 LARGE_HEAD: Final = RequestRefusal(431, b"Request Header Fields Too Large", b"the request's head is too large")
 LATE_HEAD: Final = RequestRefusal(408, b"Request Timeout", b"the request's head took too long")
+LATE_BODY: Final = RequestRefusal(408, b"Request Timeout", b"the request's body took too long")
 CROWDED: Final = RequestRefusal(503, b"Service Unavailable", b"too many connections")

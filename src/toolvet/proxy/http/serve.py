@@ -6,16 +6,20 @@ streams, also resumed ones, GET and DELETE, headers and status codes, and every 
 
 import asyncio
 import gc
+import os
+import resource
 import signal
+import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
 from toolvet.errors import UsageError
-from toolvet.proxy.http.client_connection import ClientConnection, Limits
+from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen, read_listen
+from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
@@ -24,6 +28,8 @@ from toolvet.wire.http_head import is_legal
 
 # Answers that are under way when the proxy has to end may take so many seconds more.
 _GRACE: Final = 5.0
+# Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
+_MOST_WAITING: Final = 512
 
 
 def run_http(
@@ -89,28 +95,32 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
 @asynccontextmanager
 async def listening(front: Front, where: Listen, limits: Limits | None = None) -> AsyncGenerator[tuple[str, int]]:
     """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken."""
-    connections: set[ClientConnection] = set()
+    refusals = front.server.refusals
+    chosen = limits or limits_for(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    connections = OpenConnections[ClientConnection](chosen, refusals.take)
     loop = asyncio.get_running_loop()
-    chosen = limits or Limits()
     try:
-        server = await loop.create_server(
-            lambda: ClientConnection(front.handle, chosen, connections), where.host, where.port
-        )
+        server = await loop.create_server(lambda: ClientConnection(front.handle, connections), where.host, where.port)
     except OSError as error:
         raise UsageError(f"--listen {where.host}:{where.port}: {error.strerror or error}") from error
+    for listener in server.sockets:
+        # As an argument of create_server it would also be how many asyncio accepts before it looks at anything else.
+        with socket.socket(fileno=os.dup(listener.fileno())) as same:
+            same.listen(_MOST_WAITING)
     try:
         yield where.host, server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for connection in list(connections):
+        for connection in connections.all():
             connection.shut()
-        await _finish_answers(connections, _GRACE)
-        for connection in list(connections):
+        await _finish_answers(connections.all(), _GRACE)
+        for connection in connections.all():
             connection.abort()
+        refusals.close()
         await front.server.upstream.close()
 
 
-async def _finish_answers(connections: set[ClientConnection], seconds: float) -> None:
+async def _finish_answers(connections: Iterable[ClientConnection], seconds: float) -> None:
     """Wait for the answers that are under way, but no longer than this: some streams never end."""
     tasks = [connection.task for connection in connections if connection.task is not None]
     if tasks:

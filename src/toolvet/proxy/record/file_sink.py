@@ -72,7 +72,7 @@ class FileSink:
             state=None if verdict is None or verdict.state is None else verdict.state.value,
             blocked=call.ended.blocked,
             size=call.ended.size,
-            trace=call.ended.trace_id,
+            trace=(ended.mask | self._known).text(ended.trace_id),
             detail={key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS},
         )
 

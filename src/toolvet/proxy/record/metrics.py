@@ -10,6 +10,7 @@ from typing import Final, Literal
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
+from toolvet.redact import SecretMask
 from toolvet.session import PolicyFault
 from toolvet.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
@@ -69,10 +70,16 @@ _SECONDS: Final = _MetricFamily(
 
 
 class Metrics:
-    """A sink that counts. `render` may be called from any thread. `name` is the server's label, as in `FileSink`."""
+    """A sink that counts. `render` may be called from any thread.
 
-    def __init__(self, name: str = "") -> None:
+    `name` is the server's label and `known` are secrets that the user gave, as in `FileSink`.
+    """
+
+    def __init__(self, name: str = "", known: SecretMask | None = None) -> None:
         self._name = name
+        self._known = known or SecretMask()
+        # The label of each tool: clients can invent names, and servers can have secrets in theirs.
+        self._labelled: dict[str, str] = {}
         self._lock = threading.Lock()
         self._calls = OpenCalls()
         self._counts: dict[_MetricFamily, Counter[_Labels]] = {}
@@ -85,7 +92,7 @@ class Metrics:
             with self._lock:
                 if isinstance(item, FinishedCall):
                     self._count_call(item)
-                elif isinstance(item.note, PolicyFault):
+                elif isinstance(item.note, PolicyFault) and item.note.kind != "request_refused":
                     self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
             give_way()
 
@@ -110,7 +117,7 @@ class Metrics:
 
     def _count_call(self, call: FinishedCall) -> None:
         note = call.ended
-        labels = self._labels(call.origin.server, note.tool)
+        labels = self._labels(call.origin.server, self._label_of(note.tool))
         self._count(_CALLS, (*labels, ("outcome", note.outcome)))
         if note.blocked is not None:
             self._count(_BLOCKED, (*labels, ("reason", note.blocked)))
@@ -124,6 +131,14 @@ class Metrics:
                 self._count(_SILENT, labels)
         if call.duration is not None:
             self._durations.setdefault(labels, _Durations()).add(call.duration)
+
+    def _label_of(self, tool: str) -> str:
+        label = self._labelled.get(tool)
+        if label is None:
+            if len(self._labelled) >= _MOST_TOOLS:
+                self._labelled.clear()
+            label = self._labelled[tool] = self._known.text(tool)
+        return label
 
     def _labels(self, server: str, tool: str) -> _Labels:
         key = (self._name or server, tool)

@@ -38,7 +38,7 @@ def recorder_of(recording: Recording) -> Recorder:
     if recording.metrics == "on":
         from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for
 
-        sinks.append(Metrics(name))
+        sinks.append(Metrics(name, known))
     if recording.telemetry == "on":
         try:
             from toolvet.proxy.record.telemetry_setup import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second

@@ -114,20 +114,20 @@ class Telemetry:
         """Do nothing: the providers, which were not built here, send what is left."""
 
     def _emit_span(self, call: FinishedCall) -> None:
-        attributes = _attributes(call, self._name)
+        mask = call.ended.mask | self._known
+        tool = mask.text(call.ended.tool)
+        attributes = _attributes(call, self._name, mask)
         if self._set_next_trace is not None:
             self._set_next_trace(call.ended.trace_id)
         span = self._tracer.start_span(
-            f"tools/call {call.ended.tool}",
-            context=_parent_context(call.ended),
+            f"tools/call {tool}",
+            context=_parent_context(call.ended, mask),
             kind=SpanKind.SERVER,
             start_time=call.began,
             attributes=attributes,
         )
         if "error.type" in attributes:
-            span.set_status(
-                Status(StatusCode.ERROR, (call.ended.mask | self._known).text(call.ended.why)[:_MOST_WORDS] or None)
-            )
+            span.set_status(Status(StatusCode.ERROR, mask.text(call.ended.why)[:_MOST_WORDS] or None))
         self._emit_evaluations(call, span)
         span.end(end_time=call.finished)
         if call.duration is not None:
@@ -155,21 +155,22 @@ class Telemetry:
             )
 
 
-def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
+def _attributes(call: FinishedCall, name: str, mask: SecretMask) -> dict[str, AttributeValue]:
     note = call.ended
     found: dict[str, AttributeValue] = {
         "mcp.method.name": "tools/call",
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": note.tool,
-        "jsonrpc.request.id": str(note.id),
+        # The words of a client or a server.
+        "gen_ai.tool.name": mask.text(note.tool),
+        "jsonrpc.request.id": mask.text(str(note.id)),
         "network.transport": call.origin.transport,
         "toolvet.server": name or call.origin.server,
         "toolvet.outcome": note.outcome,
-        "toolvet.trace_id": note.trace_id,
+        "toolvet.trace_id": mask.text(note.trace_id),
     }
     version = note.meta.get(PROTOCOL_VERSION_KEY)
     if isinstance(version, str):
-        found["mcp.protocol.version"] = version
+        found["mcp.protocol.version"] = mask.text(version)
     if note.code is not None:
         found["rpc.response.status_code"] = str(note.code)
         found["error.type"] = str(note.code)
@@ -186,11 +187,11 @@ def _attributes(call: FinishedCall, name: str) -> dict[str, AttributeValue]:
     return found
 
 
-def _parent_context(note: CallEnded) -> Context | None:
+def _parent_context(note: CallEnded, mask: SecretMask) -> Context | None:
     """Return the caller's span, as MCP or HTTP carries it; an empty context where there is no legal one."""
     parent, state = note.traces.parent_of(note.meta), note.meta.get("tracestate")
     carrier = {} if parent is None else {"traceparent": parent}
-    if isinstance(state, str):
+    if isinstance(state, str) and mask.text(state) == state:
         carrier["tracestate"] = state
     # An empty context, not the current one: what this thread did before does not belong to the call.
     return _PROPAGATOR.extract(carrier, Context())

@@ -11,6 +11,7 @@ import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
+from toolvet.cli.masked_stderr import masked_stderr
 from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
@@ -39,7 +40,8 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
 
         form: Literal["json", "text"] = "json" if flags.json else "text"
         return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
-    with _masked_errors(_given_secrets(words, flags)), ExitStack() as until_the_end:
+    secrets = _given_secrets(words, flags)
+    with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
         recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags)))
         if flags.metrics is not None:
             from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
@@ -171,6 +173,11 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
         yield
     except ToolvetError as error:
         error.args = (SecretMask(secrets).text(str(error)),)
+        raise
+    except Exception as error:
+        # A bug of ours: what is shown of it is its traceback.
+        mask = SecretMask(secrets)
+        error.args = tuple(mask.text(word) if isinstance(word, str) else word for word in error.args)
         raise
 
 

@@ -1,0 +1,109 @@
+"""All connections of clients at one address: how much each may use, how many there may be, and which one goes first."""
+
+from collections.abc import Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+import msgspec
+
+# Files beside those of admitted connections: the program's own, and connections that were accepted a moment ago.
+_OTHER_FILES: Final = 192
+# A connection of a client may need one to the server.
+_FILES_EACH: Final = 2
+_FEWEST: Final = 16
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a client may use. Times are in seconds.
+
+    A body may pause for `body_seconds`. In all it may take `body_start_seconds`, and one second more for each
+    `body_rate` bytes of it.
+    """
+
+    head_bytes: int = 64 * 1024
+    fields: int = 200
+    head_seconds: float = 10.0
+    body_seconds: float = 30.0
+    body_start_seconds: float = 20.0
+    body_rate: int = 500
+    idle_seconds: float = 75.0
+    connections: int = 1000
+
+
+class _Evictable(Protocol):
+    def make_room(self) -> None:
+        """Close: another client needs the place."""
+        ...
+
+
+C = TypeVar("C", bound=_Evictable)
+
+
+class OpenConnections(Generic[C]):
+    """The connections at one address. Where there is no room for another, one that no request needs is closed.
+
+    First goes the one that has been open for longest without a complete head of a request; then, of those that are
+    between two requests, the one that has been so for longest. Connections with a request are never closed.
+
+    `on_refused` is called with the status and the words of each request that a connection refuses.
+    """
+
+    def __init__(self, limits: Limits | None = None, on_refused: Callable[[int, str], None] | None = None) -> None:
+        self.limits = limits or Limits()
+        self.on_refused = on_refused or _ignore
+        # Sets in the order of their members' arrival.
+        self._silent: dict[C, None] = {}
+        self._idle: dict[C, None] = {}
+        self._busy: dict[C, None] = {}
+
+    def __len__(self) -> int:
+        """The number of open connections."""
+        return len(self._silent) + len(self._idle) + len(self._busy)
+
+    def all(self) -> list[C]:
+        """All connections, as they are now."""
+        return [*self._silent, *self._idle, *self._busy]
+
+    def admit(self, connection: C) -> bool:
+        """Add a new connection, in the place of another where need be. Returns False where there is no room."""
+        while len(self) >= self.limits.connections:
+            waiting = self._silent or self._idle
+            if not waiting:
+                return False
+            oldest = next(iter(waiting))
+            del waiting[oldest]
+            oldest.make_room()
+        self._silent[connection] = None
+        return True
+
+    def note_request(self, connection: C) -> None:
+        """Note that the head of a request of this connection is complete."""
+        self._silent.pop(connection, None)
+        self._idle.pop(connection, None)
+        self._busy[connection] = None
+
+    def note_idle(self, connection: C) -> None:
+        """Note that all requests of this connection were answered."""
+        if self._busy.pop(connection, self) is None:
+            self._idle[connection] = None
+
+    def remove(self, connection: C) -> None:
+        """Remove a connection that was closed."""
+        for members in (self._silent, self._idle, self._busy):
+            members.pop(connection, None)
+
+
+def limits_for(open_files: int) -> Limits:
+    """Return the default limits for a process that may have so many files open; -1 for as many as it likes.
+
+    >>> [limits_for(files).connections for files in (-1, 20_000, 1_024, 256)]
+    [1000, 1000, 416, 32]
+    """
+    limits = Limits()
+    room = (open_files - _OTHER_FILES) // _FILES_EACH
+    if open_files < 0 or room >= limits.connections:
+        return limits
+    return msgspec.structs.replace(limits, connections=max(_FEWEST, room))
+
+
+def _ignore(status: int, words: str) -> None:
+    del status, words
