@@ -81,6 +81,7 @@ AnomalyKind: TypeAlias = Literal[
     "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
     "cursor_cycle",  # tools/list: a cursor came twice
     "too_many_pages",  # tools/list: we stopped reading
+    "too_many_entries",  # tools/list: we stopped reading, and dropped the rest of the page
     "bad_cursor",  # tools/list: nextCursor is not a string
     "bad_page",  # tools/list: a page without a `tools` array
     "page_failed",  # tools/list: a page was refused, lost, malformed or late
