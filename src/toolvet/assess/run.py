@@ -200,7 +200,7 @@ class Run:
                     run.skipped = f"{reason}; --include {tool.name} calls it"
             called += run.skipped is None
             if called > MOST_CALLED and run.skipped is None and not options.tools:
-                run.skipped = f"only the first {MOST_CALLED:,} tools are called; --tool {tool.name} calls it"
+                run.skipped = f"only the first {MOST_CALLED:,} tools are called; --tool NAME calls others"
             met.add(tool.name)
 
     def _why_skipped(self, tool: ToolDefinition, met: set[str]) -> str | None:
