@@ -30,6 +30,7 @@ from toolvet.schema.json_value import is_object
 from toolvet.settings import AssessSettings, Settings, load_settings
 from toolvet.store.private_file import write_private
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
+from toolvet.transport.orphans import adopt_orphans
 
 T = TypeVar("T")
 _Level = Literal["error", "warning", "info"]
@@ -58,6 +59,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     targets = _read_targets(words, flags, settings.assess)
     fail_on, fail_under = _read_thresholds(flags, settings.assess)
 
+    adopt_orphans()
     try:
         outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
