@@ -1,14 +1,17 @@
 """A real MCP server that makes up as many tools as its command line says. Standard library only.
 
-    many_tools.py [--tools N] [--page P] [--endless] [--answer fine|hang] [--http] [--marker FILE]
+    many_tools.py [--tools N] [--page P] [--endless] [--silent-page C] [--answer fine|hang] [--http] [--marker FILE]
 
-`--page 0` (the default) lists all tools on one page; with `--endless` each page names a next one for ever. `--http`
-serves Streamable HTTP on a port that it prints, instead of stdio. `--marker` is a file that is touched at the first call.
+`--page 0` (the default) lists all tools on one page; with `--endless` each page names a next one for ever, and
+the page of the cursor `--silent-page` never comes. `--http`
+serves Streamable HTTP on a port that it prints, instead of stdio. `--marker` is a file that the first call touches.
 """
 
 import argparse
+import itertools
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +21,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--tools", type=int, default=1)
 parser.add_argument("--page", type=int, default=0)
 parser.add_argument("--endless", action="store_true")
+parser.add_argument("--silent-page", default="")
 parser.add_argument("--answer", default="fine")
 parser.add_argument("--http", action="store_true")
 parser.add_argument("--marker", default="")
@@ -25,10 +29,10 @@ options = parser.parse_args()
 
 
 def definition(number: int) -> str:
-    return (
-        '{"name":"get_item_%d","description":"Gets an item.","inputSchema":{"type":"object","properties":'
-        '{"item_id":{"type":"string","description":"The id."}},"required":["item_id"]}}' % number
+    schema = (
+        '{"type":"object","properties":{"item_id":{"type":"string","description":"Its id."}},"required":["item_id"]}'
     )
+    return f'{{"name":"get_item_{number}","description":"Gets an item.","inputSchema":{schema}}}'
 
 
 def write_list(parameters: dict[str, Any]) -> Iterator[str]:
@@ -56,7 +60,7 @@ def write_result(method: str, parameters: dict[str, Any]) -> Iterator[str] | Non
         }  # fmt: skip
         return iter([json.dumps(opened)])
     if method == "tools/list":
-        return write_list(parameters)
+        return None if parameters.get("cursor") == options.silent_page else write_list(parameters)
     if method == "tools/call":
         if options.marker:
             Path(options.marker).touch()
@@ -91,19 +95,24 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        pieces = write_answer(message)
+        first = next(pieces, None)
+        if first is None:
+            threading.Event().wait()
+            return
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for piece in write_answer(message):
+        for piece in itertools.chain([first], pieces):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece.encode()))
         self.wfile.write(b"0\r\n\r\n")
 
     def do_GET(self) -> None:
         self.send_error(405)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        del format, args
+    def log_message(self, *args: Any) -> None:
+        del args
 
 
 if options.http:
@@ -114,9 +123,10 @@ if options.http:
 for line in sys.stdin:
     request = json.loads(line)
     if "id" in request and "method" in request:
-        pieces = write_answer(request)
-        for piece in pieces:
+        written = False
+        for piece in write_answer(request):
             sys.stdout.write(piece)
-        if request["method"] != "tools/call" or options.answer != "hang":
+            written = True
+        if written:
             sys.stdout.write("\n")
         sys.stdout.flush()

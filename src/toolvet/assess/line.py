@@ -11,7 +11,6 @@ from toolvet.transport import ConnectionLost, Era, Listing, McpSession, Reply, T
 from toolvet.transport.listing import read_list
 
 _MOST_RESTARTS: Final = 25
-_LONGEST_MESSAGE: Final = 64 * 1024 * 1024  # Bytes; decoded, a message takes about ten times as much.
 _PATIENCE: Final = 3.0  # Seconds for a sign of life after a call timed out.
 
 
@@ -40,7 +39,7 @@ class Line:
             AuthenticationError: The server refused the credentials.
         """
         self._session = await self._stack.enter_async_context(
-            open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0), limit=_LONGEST_MESSAGE)
+            open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0))
         )
         # A restarted server speaks the era that was detected at first.
         self._era = self._session.era

@@ -6,7 +6,8 @@ from typing import Final, Protocol
 
 from toolvet.schema.json_value import is_array, members
 from toolvet.transport.quote import printable
-from toolvet.transport.reply import Anomaly, Answer, Reply, describe_reply
+from toolvet.transport.reply import Anomaly, Answer, Malformed, Reply, describe_reply
+from toolvet.wire import without_half_characters
 
 MAX_PAGES: Final = 1000
 # Entries of one list that are kept: no client can offer so many to a model, and what is judged must end.
@@ -68,6 +69,12 @@ async def read_list(
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
+        mended = without_half_characters(reply.raw) if isinstance(reply, Malformed) else None
+        if mended is not None and isinstance(reply, Malformed):
+            # One character of one tool must not hide all the others.
+            evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
+            problems.append(Anomaly("half_character", evidence))
+            reply = Answer(result=mended, raw=reply.raw, duration=reply.duration)
         if not isinstance(reply, Answer):
             problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
