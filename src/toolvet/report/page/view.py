@@ -108,6 +108,11 @@ class ServerView:
         names = finding.subjects[:_MOST_NAMES]
         return [(name, self.tool_anchors.get(name) if finding.item is None else None) for name in names]
 
+    @property
+    def called(self) -> int:
+        """How many tools were called, also those that the page does not show."""
+        return sum(tool.skipped is None for tool in self.report.tools)
+
     def shown(self, group: FindingGroup) -> tuple[Finding, ...]:
         """The findings of a group that the page shows; the others are only counted."""
         return group.findings[:_MOST_FINDINGS]
