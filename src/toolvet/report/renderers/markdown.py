@@ -52,8 +52,8 @@ _STATUS_MARK: Final[dict[Status, str]] = {
 }
 _SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "💡"}
 
-# What Markdown would read as its own: anywhere, at the edge of a word (an underscore), and at the start of a line, where
-# a runner of workflows may read a command, too, in a log that shows this document.
+# What Markdown would read as its own: anywhere, at the edge of a word (an underscore), and at the start of a line,
+# where a runner of workflows may read a command, too, in a log that shows this document.
 _MARKUP: Final = re.compile(r"[\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-]|^:(?=:)|(?<=^\d)[.)]")
 
 
