@@ -1,11 +1,14 @@
-"""A server with 20,000 tools: the deadline and Ctrl-C end the run, and the report is written all the same."""
+"""A server with 20,000 tools or more: the deadline and Ctrl-C end the run, and the report is written all the same."""
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,11 @@ import pytest
 from toolvet.assess import Options, assess
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.waves import Waves
+from toolvet.report.document import Report
 from toolvet.rules import tool_definition
-from toolvet.transport import StdioTarget
+from toolvet.transport import HttpTarget, StdioTarget, Target
 
+MANY_TOOLS = str(Path(__file__).parents[1] / "servers" / "many_tools.py")
 SCRIPTED = Path(__file__).parents[1] / "servers" / "scripted.py"
 MANY = 20_000
 
@@ -70,3 +75,83 @@ def test_every_tool_is_in_one_wave() -> None:
     waves = Waves(tools, Harvest(), {}, {})
     called = [position for wave in iter(waves.next, ()) for position in wave]
     assert sorted(called) == list(range(MANY))
+
+
+@contextmanager
+def server(transport: str, *words: str) -> Iterator[Target]:
+    """The server that makes up as many tools as the words say."""
+    if transport == "stdio":
+        yield StdioTarget(command=sys.executable, args=(MANY_TOOLS, *words))
+        return
+    with subprocess.Popen([sys.executable, MANY_TOOLS, *words, "--http"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield HttpTarget(process.stdout.readline().strip())
+        process.kill()
+
+
+def problems(report: Report) -> list[str]:
+    return [finding.message for finding in report.findings if finding.id == "tool-list-broken"]
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    "words", [("--tools", "20001"), ("--tools", "20001", "--page", "1000"), ("--endless", "--page", "1000")]
+)
+def test_of_more_than_20000_tools_the_first_are_read_and_the_rest_is_a_finding(
+    transport: str, words: tuple[str, ...]
+) -> None:
+    options = Options(tools=["get_item_7"], transport_checks=False)
+    with server(transport, *words) as target:
+        report = asyncio.run(assess(target, options))
+    assert len(report.tools) + len(report.filtered) == MANY
+    assert "only the first 20,000" in problems(report)[0]
+    assert report.incomplete is None
+
+
+def test_20000_tools_are_not_too_many() -> None:
+    with server("stdio", "--tools", "20000", "--page", "1000") as target:
+        report = asyncio.run(assess(target, Options(tools=["get_item_7"])))
+    assert len(report.tools) + len(report.filtered) == MANY
+    assert not problems(report)
+
+
+def test_of_2001_tools_the_last_is_called_when_it_is_named() -> None:
+    with server("stdio", "--tools", "2001") as target:
+        plan = asyncio.run(assess(target, Options(plan_only=True)))
+        named = asyncio.run(assess(target, Options(plan_only=True, tools=["get_item_2000"])))
+    assert [tool.name for tool in plan.tools if tool.skipped] == ["get_item_2000"]
+    assert [tool.name for tool in named.tools if not tool.skipped] == ["get_item_2000"]
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_page_that_never_comes_hides_no_page_before_it(transport: str) -> None:
+    with server(transport, "--tools", "30", "--page", "10", "--silent-page", "20") as target:
+        report = asyncio.run(assess(target, Options(timeout=600, deadline=6)))
+    assert report.incomplete == "the deadline of 6 s passed"
+    assert len(report.tools) == 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no FIFO")
+def test_ctrl_c_while_the_reports_are_written_loses_none(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        os.mkfifo(tmp_path / name)
+    reports = ["--report", f"github={tmp_path / 'first'}", "--report", f"json={tmp_path / 'second'}"]
+    command = [sys.executable, "-m", "toolvet", "assess", "-q", *reports, "--fail-on", "never"]
+    with subprocess.Popen([*command, "--", sys.executable, MANY_TOOLS]) as running:
+        assert read_twice(tmp_path / "first", running)
+        report = json.loads(read_twice(tmp_path / "second", None))
+    assert running.returncode == 130
+    assert report["summary"]["calls"]
+
+
+def read_twice(fifo: Path, interrupted: "subprocess.Popen[bytes] | None") -> str:
+    """What is written to a FIFO that its writer opens twice, the first time only to see that it is private."""
+    for _ in range(2):
+        with fifo.open() as file:
+            if interrupted is not None:
+                interrupted.send_signal(signal.SIGINT)
+                interrupted = None
+            text = file.read()
+        if text:
+            return text
+    return ""

@@ -33,3 +33,11 @@ def test_a_tool_without_a_name_is_shown_by_its_server() -> None:
 
 def test_arguments_that_nobody_would_paste_are_left_out() -> None:
     assert reproduce_call(OWN_FLAG, "get", {"a": "x" * 3_000}) == reproduce_tool(OWN_FLAG, "get")
+
+
+def test_arguments_that_the_encoder_refuses_are_left_out() -> None:
+    """A schema may demand an integer of 400 digits (`minimum`), and an enum may hold half a surrogate pair."""
+    for value in (10**400, "\ud800"):
+        assert reproduce_call(StdioTarget("shop"), "search", {"query": value}) == reproduce_tool(
+            StdioTarget("shop"), "search"
+        )

@@ -23,6 +23,7 @@ NASTY = [
     "", "\x00", "\x1b[2J", "\ud800", "\udfff", "\ufffe", "\uffff", "\u202e", "\u2028", "\r", "\n", "\t", "]]>", "<!--",
     "</script>", "</style>", "</pre>", "<img src=x onerror=alert(1)>", "&amp;", "&#0;", '"', "'", "`", "```", "~~~",
     "|", "\\", "[x](javascript:1)", "[bold]", "[/]", "{{ 7*7 }}", "{% raw %}", "%0A::error::", "::error::", "a,b:c",
+    "::add-mask::x", "<script>alert(1)</script>", "# H1",
     "@everyone", "\U000e0041", "\u200b", "e\u0301" * 9, "漢字", "👩‍👩‍👧", "../../etc", "http://x.example/a?b#c",
     "\n```\n</details>\n# x", "\x85", "\x7f",
 ]  # fmt: skip
@@ -142,6 +143,24 @@ def test_every_annotation_is_one_line_with_a_title(reports: list[Report]) -> Non
 @given(ANY_REPORTS)
 def test_markdown_becomes_no_element_that_we_did_not_write(reports: list[Report]) -> None:
     check_markdown(report.render("markdown", reports, samples.CARDS))
+
+
+def test_a_message_at_the_start_of_a_line_of_markdown_is_no_workflow_command() -> None:
+    words = "::set-output name=x::y"
+    found = [Finding(id="call-timeout", severity=Severity.ERROR, message=words, why=words, remedy=words)]
+    server = Server(name=words, command=words)
+    document = parts.report(server, tools=[], findings=found, score=None, status="broken", incomplete=words)
+    text = report.render("markdown", [document], samples.CARDS)
+    assert "set-output" in text
+    assert not re.findall(r"^\s*::.*", text, re.MULTILINE)
+
+
+@COUNT
+@given(ANY_REPORTS)
+def test_no_line_of_markdown_steers_a_log_that_shows_it_as_text(reports: list[Report]) -> None:
+    text = report.render("markdown", reports, samples.CARDS)
+    assert not re.findall(r"<(?:script|img|style|!--)", text, re.IGNORECASE)
+    assert not re.findall(r"^\s*::.*", text, re.MULTILINE)
 
 
 @COUNT

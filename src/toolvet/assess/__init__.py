@@ -21,6 +21,8 @@ removed where words leave this way for the report: in `rules/quote.py` for findi
 
 import asyncio
 
+import msgspec
+
 from toolvet.assess.assemble import build_report
 from toolvet.assess.conceal import Concealer
 from toolvet.assess.options import Options
@@ -74,14 +76,40 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
             raise
         incomplete = f"the deadline of {options.deadline:g} s passed"
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if run.session is None or task is None:
+        if run.session is None:
             raise
-        task.uncancel()
-        incomplete = "interrupted"
+        incomplete = _note_interruption()
     finally:
         try:
-            await run.line.close()
+            incomplete = await _end(run, incomplete)
         finally:
             place.close()
-    return concealer.report(build_report(run, incomplete))
+    report = concealer.report(build_report(run, incomplete))
+    try:
+        # A Ctrl-C while the report was made is heard here: the report is there, and must not be lost.
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        interrupted = _note_interruption()
+        report = msgspec.structs.replace(report, incomplete=report.incomplete or interrupted)
+    return report
+
+
+async def _end(run: Run, incomplete: str | None) -> str | None:
+    """End the server, quickly when the run was cut short. Returns why it was cut short, also if that happened here."""
+    try:
+        await run.line.close(None if incomplete is None else asyncio.CancelledError())
+    except asyncio.CancelledError:
+        # The server has ended all the same. Its run may have come to its end before, which the report need not say.
+        if run.session is None:
+            raise
+        interrupted = _note_interruption()
+        return incomplete or interrupted
+    return incomplete
+
+
+def _note_interruption() -> str:
+    """Go on after a cancellation, to make the report. Returns what the report says of it."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+    return "interrupted"

@@ -1,21 +1,20 @@
 """Builds the report from a run: findings from the rules, tools from their scenarios, and the totals."""
 
 import time
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from toolvet.assess.assemble_items import build_items, find_in_items
-from toolvet.assess.exchange import mask_of
 from toolvet.assess.overrides import override
-from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
-from toolvet.assess.run import Run, ToolRun
+from toolvet.assess.reproduce import reproduce_server
+from toolvet.assess.run import Run
 from toolvet.assess.status import score, server_status, tool_status
+from toolvet.assess.tool_run import ToolRun
 from toolvet.checks.result import overall_confidence
 from toolvet.findings import Finding
-from toolvet.redact import SecretMask, redact_text
+from toolvet.redact import redact_text
 from toolvet.report.baseline import count
 from toolvet.report.document import (
     Report,
@@ -27,11 +26,9 @@ from toolvet.report.document import (
     Summary,
     Tool,
 )
-from toolvet.rules import ObservedCall, judge_call, judge_calls, judge_server, merge
+from toolvet.rules import merge
 from toolvet.rules.cause import share
-from toolvet.rules.ending import words_of
 from toolvet.rules.exercise import exercise_of
-from toolvet.rules.http import PLACE_OF_PROBES
 from toolvet.rules.message import tool_message_score
 from toolvet.transport import HttpTarget
 from toolvet.version import __version__
@@ -127,53 +124,12 @@ def is_counted(scenario: Scenario) -> bool:
 
 def _find(run: Run) -> Iterator[Finding]:
     """The findings about definitions, single calls, all calls of a tool, and the server; each with its command."""
-    paths = _known_paths(run)
     for tool in run.tools:
-        name = tool.definition.name
-        if tool.findings:
-            yield from _with_command(tool.findings, reproduce_definition(run.target, name))
-        for item in tool.scenarios:
-            if item.call is not None:
-                call = msgspec.structs.replace(item.call, known_paths=paths)
-                found = _masked(judge_call(call), mask_of(item.call))
-                yield from _with_command(found, item.scenario.reproduce, item.scenario.id)
-        if tool.scenarios:
-            found = _masked(judge_calls(tool.definition, tool.calls), _mask_of(tool.calls))
-            yield from _with_command(found, reproduce_tool(run.target, name))
+        yield from run.judge.find_in_tool(tool)
     if run.items is not None:
-        yield from find_in_items(run.items, paths, reproduce_server(run.target))
+        yield from find_in_items(run.items, run.judge.paths, reproduce_server(run.target))
     calls = tuple(call for tool in run.tools for call in tool.calls)
-    seen = msgspec.structs.replace(run.seen, calls=calls)
-    for finding in _masked(judge_server(seen), _mask_of(calls)):
-        command = reproduce_tool(run.target, finding.tool) if finding.tool else reproduce_server(run.target)
-        if finding.pointer.startswith(PLACE_OF_PROBES):
-            command = reproduce_transport(run.target)
-        yield from _with_command([finding], command)
-
-
-def _mask_of(calls: Iterable[ObservedCall]) -> SecretMask:
-    return SecretMask.learned(*(call.arguments for call in calls), *(words_of(call) for call in calls))
-
-
-def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
-    """The findings without the secrets of the calls that they are about, also where they quote a bare word."""
-    for finding in findings:
-        message, evidence, cause = (mask.text(words) for words in (finding.message, finding.evidence, finding.cause))
-        yield msgspec.structs.replace(finding, message=message, evidence=evidence, cause=cause) if mask else finding
-
-
-def _known_paths(run: Run) -> tuple[str, ...]:
-    """The absolute paths that the server has from the caller: the working folder, its arguments and variables."""
-    if isinstance(run.target, HttpTarget):
-        return ()
-    given = (run.target.cwd or str(Path.cwd()), *run.target.args, *(run.target.env or {}).values())
-    return tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
-
-
-def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:
-    """The findings with the command that shows them again and the id of the scenario that they are about."""
-    for finding in findings:
-        yield msgspec.structs.replace(finding, reproduce=command, scenario=scenario)
+    yield from run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls))
 
 
 def _build_tool(tool: ToolRun) -> Tool:

@@ -9,7 +9,7 @@ from toolvet.assess.requests import report_request
 from toolvet.findings import Finding, ItemKind
 from toolvet.redact import redact_text
 from toolvet.report.document import Item, ItemRequest, Items
-from toolvet.rules import ItemsSeen, judge_item, judge_items, judge_request
+from toolvet.rules import ItemsSeen, judge_items, judge_request
 from toolvet.rules.item import path_of_uri
 
 
@@ -44,7 +44,7 @@ def find_in_items(run: ItemsRun, paths: Sequence[str], command: str) -> Iterator
     published = _publish(run)
     known = (*paths, *_listed_paths(run))
     for entry in run.runs:
-        yield from _with(judge_item(entry.item), command)
+        yield from _with(entry.findings, command)
     requests = [request for entry in run.runs for request in entry.requests] + run.others
     judged = [msgspec.structs.replace(assessed.request, known_paths=known) for assessed in requests]
     for assessed, request in zip(requests, judged, strict=True):

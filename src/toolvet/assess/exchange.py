@@ -23,6 +23,7 @@ from toolvet.rules.outage import outage_of_call
 from toolvet.schema import compiled
 from toolvet.schema.json_value import is_array, is_object, members
 from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
+from toolvet.wire.message import has_half_character
 
 _DEFAULT_CHECK: Final = ResultCheck()
 _LONGEST_STRING: Final = 4_000  # Characters of one string in a report; the whole answer was judged.
@@ -104,7 +105,14 @@ def observe(
             words = f"{reply.reason}{code}\n{reply.stderr_tail}".strip()
             return replace(facts, outcome=Outcome.SERVER_DIED, detail=words)
         case Malformed():
-            return replace(facts, detail=reply.reason)
+            return replace(facts, detail=explain_malformed(reply))
+
+
+def explain_malformed(reply: Malformed) -> str:
+    """Why an answer cannot be read: for half a surrogate pair, parsers say only where the text seems to end."""
+    if has_half_character(reply.raw):
+        return "it contains half of a surrogate pair, which is no character"
+    return reply.reason
 
 
 def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Target) -> Scenario:

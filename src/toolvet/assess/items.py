@@ -5,6 +5,7 @@ whose name or description says that reading it changes something is left alone. 
 `resources.py` and `prompts.py`.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,8 +18,8 @@ from toolvet.assess.options import Options
 from toolvet.assess.prompts import plan_absent_completions, plan_absent_prompts, plan_prompt
 from toolvet.assess.requests import AssessedRequest, PlannedRequest, observe_request
 from toolvet.assess.resources import plan_absent_resources, plan_resource, plan_template
-from toolvet.findings import ItemKind
-from toolvet.rules import ItemsSeen, ListedItem, ListingSeen, ObservedRequest, Purpose, listed_item
+from toolvet.findings import Finding, ItemKind
+from toolvet.rules import ItemsSeen, ListedItem, ListingSeen, ObservedRequest, Purpose, judge_item, listed_item
 from toolvet.rules.item import METHOD_NOT_FOUND
 from toolvet.transport import ConnectionLost, Listing, McpSession, RpcError, TimedOut
 
@@ -31,15 +32,17 @@ LISTS: Final[Mapping[ItemKind, tuple[str, str, str]]] = {
 CAPABILITIES: Final = ("resources", "prompts", "completions")
 MOST: Final[Mapping[ItemKind, int]] = {"resource": 50, "resource_template": 20, "prompt": 50}
 _MOST_SILENT: Final = 2  # Requests without an answer in a row, after which the others of their kind are not sent.
+_WITHOUT_PAUSE: Final = 50  # Items that are judged in one go.
 _CURSOR: Final = "toolvet-no-such-cursor"
 
 
 @dataclass(eq=False)
 class ItemRun:
-    """One listed item, why it was not asked for, and the requests about it."""
+    """One listed item, why it was not asked for, the findings about how it is listed, and the requests about it."""
 
     item: ListedItem
     skipped: str | None = None
+    findings: list[Finding] = field(default_factory=list[Finding])
     requests: list[AssessedRequest] = field(default_factory=list[AssessedRequest])
 
 
@@ -75,8 +78,11 @@ class ItemsRun:
             if capability in self.announced:
                 listing = await self._line.list_items(method, member)
                 self.listings.append(_listing_seen(kind, method, listing))
-                items = [listed_item(kind, raw, position) for position, raw in enumerate(listing.tools)]
-                self.runs += [ItemRun(item, self._why_skipped(item)) for item in items]
+                for position, raw in enumerate(listing.tools):
+                    if position % _WITHOUT_PAUSE == 0:
+                        await asyncio.sleep(0)  # The deadline and Ctrl-C are heard.
+                    item = listed_item(kind, raw, position)
+                    self.runs.append(ItemRun(item, self._why_skipped(item), list(judge_item(item))))
 
     async def ask_all(self, harvest: Harvest, folder: Folder | None) -> None:
         """Read, get and complete what is listed, then ask for what does not exist.

@@ -46,9 +46,9 @@ class Line:
         self._opened = self._session
         return self._session
 
-    async def list_tools(self) -> Listing:
-        """All pages of tools/list."""
-        return await self._latest().list_tools(timeout=max(self._timeout, 10.0))
+    async def list_tools(self, gathered: list[object]) -> Listing:
+        """All pages of tools/list; `gathered` receives the tools page by page."""
+        return await self._latest().list_tools(timeout=max(self._timeout, 10.0), gathered=gathered)
 
     async def list_items(self, method: str, member: str) -> Listing:
         """All pages of another list: `resources/list`, whose results have `resources`."""
@@ -105,13 +105,19 @@ class Line:
                 return False
             return True
 
-    async def close(self) -> None:
-        """Close the session and end the server; its stderr and anomalies are kept."""
+    async def close(self, why: BaseException | None = None) -> None:
+        """Close the session and end the server; its stderr and anomalies are kept.
+
+        `why` is the exception that ended the run, None where it came to its end: a server of a run that was cut short
+        gets half a second to end by itself, not two.
+        """
         if self._session is not None:
             session, self._session = self._session, None
             self._stack, stack = AsyncExitStack(), self._stack
-            await stack.aclose()
-            self._collect(session)
+            try:
+                await stack.__aexit__(None if why is None else type(why), why, None)
+            finally:
+                self._collect(session)
 
     def _latest(self) -> McpSession:
         """The session that was opened last, closed or not."""

@@ -19,7 +19,11 @@ def reproduce_call(target: Target, tool: str, arguments: Mapping[str, object]) -
     `arguments` come without secrets: the user puts them back before running it. Arguments that are too long for a
     command line are left out, and the command makes all calls of the tool.
     """
-    text = orjson.dumps(dict(arguments), option=orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        text = orjson.dumps(dict(arguments), option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        # An integer over 64 bits, which a schema may demand, or half a surrogate pair.
+        return reproduce_tool(target, tool)
     if len(text) > _LONGEST:
         return reproduce_tool(target, tool)
     return _command(target, "--tool", tool, "--arguments", text)

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.exchange import shorten_payload
+from toolvet.assess.exchange import explain_malformed, shorten_payload
 from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import ItemRequest
 from toolvet.rules import ListedItem, ObservedRequest, Outcome, ProtocolError, Purpose
@@ -99,7 +99,7 @@ def observe_request(plan: PlannedRequest, reply: Reply, *, protocol_version: str
                 facts, outcome=Outcome.SERVER_DIED, detail=f"{reply.reason}{code}\n{reply.stderr_tail}".strip()
             )
         case Malformed():
-            return replace(facts, detail=reply.reason)
+            return replace(facts, detail=explain_malformed(reply))
 
 
 def report_request(assessed: AssessedRequest, number: int) -> ItemRequest:

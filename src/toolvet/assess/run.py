@@ -7,7 +7,6 @@ times out or takes the server down while others were being called is called agai
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
@@ -15,28 +14,30 @@ from typing import Final, Protocol
 
 import msgspec
 
-from toolvet.assess.exchange import AssessedScenario, observe, same_scenario, scenario_of, unsent_scenario
+from toolvet.assess.exchange import AssessedScenario, observe, scenario_of
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.http_probes import HttpProbing
 from toolvet.assess.items import ItemsRun, is_without_tools
+from toolvet.assess.judge import RunJudge
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
 from toolvet.assess.place import PlacedTarget
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
+from toolvet.assess.tool_run import ToolRun
 from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.findings import Finding
 from toolvet.report.document import Scenario
-from toolvet.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition, judge_tool, tool_definition
+from toolvet.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition, tool_definition
 from toolvet.rules.consent import habits_of, why_not_called
 from toolvet.schema import compiled
 from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
+MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _ODD_ARGUMENTS: Final = (None, ["toolvet"])  # For `arguments`, which must be an object.
 _WITHOUT_PAUSE: Final = 50  # Tools that are judged or chosen in one go.
@@ -75,41 +76,6 @@ class Silent:
         """Ignored."""
 
 
-@dataclass(eq=False)
-class ToolRun:
-    """One tool of the list and all that is known of it so far.
-
-    `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
-    `findings` are those about its definition, and `scenarios` grows call by call.
-    """
-
-    definition: ToolDefinition
-    skipped: str | None = None
-    changes: bool = False
-    scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
-    findings: list[Finding] = field(default_factory=list[Finding])
-
-    @property
-    def calls(self) -> list[ObservedCall]:
-        """The calls that were made, in order."""
-        return [scenario.call for scenario in self.scenarios if scenario.call is not None]
-
-    def leave_out(self, plan: PlannedCall, reason: str) -> None:
-        """Note a scenario that is not sent: with the outcome of the call that was made before, or with the reason."""
-        if plan.made:
-            self._show_again(plan)
-            return
-        scenario = unsent_scenario(len(self.scenarios) + 1, plan, self.definition, reason)
-        self.scenarios.append(AssessedScenario(scenario))
-
-    def _show_again(self, plan: PlannedCall) -> None:
-        calls = ((each.call, each.scenario) for each in self.scenarios if each.call is not None)
-        same = (scenario for call, scenario in calls if call.breach is None and call.arguments == plan.arguments)
-        made = next(same, None)
-        if made is not None:
-            self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
-
-
 class _WentSilentError(Exception):
     """A call was not answered while others were under way, so it is not known yet which of them is to blame."""
 
@@ -121,6 +87,7 @@ class Run:
         self.target = target
         self.options = options
         self.line = Line(target, options.era, options.timeout)
+        self.judge = RunJudge(target)
         self.session: McpSession | None = None
         self.tools: list[ToolRun] = []
         self.listing: Listing | None = None
@@ -169,8 +136,12 @@ class Run:
         """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
         self.session = await self.line.open()
         self.validation = ValidationProbe(self.line, self.session.capabilities)
-        self.listing = await self.line.list_tools()
-        self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(self.listing.tools)]
+        listed: list[object] = []
+        try:
+            self.listing = await self.line.list_tools(listed)
+        finally:
+            # Also when the run ends between two pages: the report then shows the tools of those that came.
+            self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(listed)]
         await self._choose()
         if isinstance(self.target, StdioTarget):
             is_own = isinstance(self.target, PlacedTarget) and self.target.given.cwd is None
@@ -179,12 +150,12 @@ class Run:
         await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
-                run.findings.extend(judge_tool(run.definition))
+                self.judge.take_definition(run)
         waiting = [run for run in self.tools if run.skipped is None]
         self._callable = frozenset(run.definition.name for run in waiting)
         self._watch.planned(len(waiting))
         if self.options.plan_only:
-            for run in waiting:
+            async for run in _with_pauses(waiting):
                 for plan in self._plan(run, self._values(run)):
                     run.leave_out(plan, "not sent: --plan-only")
             return
@@ -217,6 +188,7 @@ class Run:
                 )
                 raise UsageError(f"--tool {pattern}: the server has no such tool{hint}")
         met = set[str]()
+        called = 0
         habits = habits_of([run.definition for run in self.tools])
         async for run in _with_pauses(self.tools):
             tool = run.definition
@@ -226,6 +198,9 @@ class Run:
                 run.changes = reason is not None
                 if reason and not options.is_included(tool.name):
                     run.skipped = f"{reason}; --include {tool.name} calls it"
+            called += run.skipped is None
+            if called > MOST_CALLED and run.skipped is None and not options.tools:
+                run.skipped = f"only the first {MOST_CALLED:,} tools are called; --tool NAME calls others"
             met.add(tool.name)
 
     def _why_skipped(self, tool: ToolDefinition, met: set[str]) -> str | None:
@@ -266,12 +241,14 @@ class Run:
 
     async def _call_tool(self, run: ToolRun) -> None:
         run.scenarios.clear()
+        run.judged = None
         self._watch.began(run.definition.name)
         self._under_way += 1
         try:
             await self._send_scenarios(run)
         finally:
             self._under_way -= 1
+        self.judge.take_calls(run)
         self._watch.ended(run.definition.name)
 
     async def _send_scenarios(self, run: ToolRun) -> None:
@@ -306,6 +283,7 @@ class Run:
                 if not is_formative:
                     upcoming = next(plans, None)
                 reply, session = await asking
+                self.judge.weigh(reply)
             finally:
                 asking.cancel()
             detail = ""

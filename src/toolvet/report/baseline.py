@@ -39,7 +39,10 @@ def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Rep
         known.extend([here] if here is not None else [])
         remaining.extend([new] if new is not None else [])
     seen = {single.fingerprint for finding in known for single in _split(finding)}
-    stale = [entry for fingerprint, entry in entries.items() if fingerprint not in seen and _could_find(entry, report)]
+    missed = [entry for fingerprint, entry in entries.items() if fingerprint not in seen]
+    unseen = {*report.filtered, *(tool.name for tool in report.tools if tool.skipped is not None)}
+    # What an incomplete run did not find proves nothing.
+    stale = [entry for entry in missed if report.incomplete is None and entry.tool not in unseen]
     return msgspec.structs.replace(
         report,
         findings=remaining,
@@ -58,7 +61,9 @@ def count(findings: Sequence[Finding]) -> Counts:
 
 def _split(finding: Finding) -> list[Finding]:
     """The finding once for each tool that shares its cause, so that a baseline outlives a change of their number."""
-    return [single for tool in finding.tools if (single := finding.narrow({tool})) is not None] or [finding]
+    if len(finding.tools) < 2:
+        return [finding]
+    return [msgspec.structs.replace(finding, tool=tool, tools=(), cause="", occurrences=1) for tool in finding.tools]
 
 
 def _select(finding: Finding, entries: Mapping[tuple[str, str, str], Finding], *, known: bool) -> Finding | None:
@@ -66,10 +71,3 @@ def _select(finding: Finding, entries: Mapping[tuple[str, str, str], Finding], *
     if not finding.tools:
         return finding if (finding.fingerprint in entries) is known else None
     return finding.narrow({one.concerns[0] for one in _split(finding) if (one.fingerprint in entries) is known})
-
-
-def _could_find(entry: Finding, report: Report) -> bool:
-    """Whether this run would have found `entry` if it still occurred."""
-    if report.incomplete is not None or entry.tool in report.filtered:
-        return False
-    return not any(tool.name == entry.tool and tool.skipped is not None for tool in report.tools)

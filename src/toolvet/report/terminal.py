@@ -1,6 +1,7 @@
 """The report on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from rich.console import Console, Group as Stack, RenderableType
@@ -33,9 +34,12 @@ from toolvet.report.wording import (
     title,
     transport,
     unwanted,
+    worst_first,
 )
 
 _SHOWN_PER_GROUP: Final = 3
+_MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds
+_MOST_REASONS: Final = 40
 _EVIDENCE: Final = 400
 _EVIDENCE_LINES: Final = 6
 _WIDE: Final = 100  # columns, from which findings are counted in words
@@ -90,7 +94,10 @@ def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: boo
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield Text()
-        yield _render_tools(called, report.findings, words, narrow=narrow)
+        shown = worst_first(called, report.findings, _MOST_TOOLS)
+        yield _render_tools(shown, report.findings, words, narrow=narrow)
+        if len(called) > len(shown):
+            yield Text(f"and {counted(len(called) - len(shown), 'more tool')}, in the JSON report", style="dim")
     for group in group_findings(report.findings):
         yield Text()
         yield from _render_group(group)
@@ -243,8 +250,7 @@ def _render_skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[
         reasons.setdefault(tool.skipped or "", []).append(one_line(tool.name))
     if filtered:
         reasons["left out by the filter of this run"] = [one_line(name) for name in filtered]
-    for reason, names in reasons.items():
-        yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
+    yield from _list_reasons(reasons)
 
 
 def _render_not_exercised(tools: Sequence[Tool]) -> Iterator[RenderableType]:
@@ -253,8 +259,16 @@ def _render_not_exercised(tools: Sequence[Tool]) -> Iterator[RenderableType]:
     reasons: dict[str, list[str]] = {}
     for tool in tools:
         reasons.setdefault(tool.not_exercised or "", []).append(one_line(tool.name))
-    for reason, names in reasons.items():
+    yield from _list_reasons(reasons)
+
+
+def _list_reasons(reasons: Mapping[str, Sequence[str]]) -> Iterator[RenderableType]:
+    """Each reason with the first of its tools."""
+    for reason, names in islice(reasons.items(), _MOST_REASONS):
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
+    rest = [name for names in islice(reasons.values(), _MOST_REASONS, None) for name in names]
+    if rest:
+        yield Padding.indent(Text(f"and {counted(len(rest), 'more tool')}, in the JSON report", style="dim"), 2)
 
 
 def _render_transport(seen: ReportedTransport) -> Iterator[RenderableType]:

@@ -65,6 +65,14 @@ def listed(names: Sequence[str], shown: int) -> str:
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:shown])} and {more:,} more"
 
 
+def worst_first(tools: Sequence[Tool], findings: Sequence[Finding], most: int) -> list[Tool]:
+    """The tools in their order; of more than `most` those that did not work fully or have findings, then the others."""
+    if len(tools) <= most:
+        return list(tools)
+    found = {name for finding in findings for name in finding.concerns}
+    return sorted(tools, key=lambda tool: tool.status == "fully_working" and tool.name not in found)[:most]
+
+
 def others(findings: Sequence[Finding], shown: int) -> str:
     """Findings that are only counted, with the first of their tools: `and 37 more: a, b, c, …`."""
     names = list(dict.fromkeys(name for finding in findings for name in finding.subjects or ("the server",)))

@@ -6,9 +6,14 @@ from typing import Final, Protocol
 
 from toolvet.schema.json_value import is_array, members
 from toolvet.transport.quote import printable
-from toolvet.transport.reply import Anomaly, Answer, Reply, describe_reply
+from toolvet.transport.reply import Anomaly, Answer, Malformed, Reply, describe_reply
+from toolvet.wire import without_half_characters
 
 MAX_PAGES: Final = 1000
+# Entries of one list that are kept: no client can offer so many to a model, and what is judged must end.
+MAX_ENTRIES: Final = 20_000
+# Bytes of all pages of a list together.
+MAX_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -43,18 +48,33 @@ async def read_list(
     member: str = "tools",
     *,
     timeout: float | None = None,  # noqa: ASYNC109 - see Peer.request.
+    gathered: list[object] | None = None,
 ) -> Listing:
-    """Return all entries of a list, following `nextCursor` until it is missing; each page has `timeout` seconds.
+    """Return the entries of a list, following `nextCursor` until it is missing.
 
-    `method` lists them, and `member` is where the result has them: `resources/list` has `resources`. An empty string is
-    a cursor, too (specification, server/utilities/pagination).
+    At most `MAX_PAGES` pages with `MAX_ENTRIES` entries and `MAX_BYTES` bytes are read; a list with more has a problem
+    that says so. An empty string is a cursor, too (specification, server/utilities/pagination).
+
+    Args:
+        ask: Sends a request.
+        method: The method that lists them.
+        member: Where the result has them: `resources/list` has `resources`.
+        timeout: Seconds for each page, None for no end.
+        gathered: Receives the entries page by page, for a caller that may be cancelled before the last page.
     """
-    tools: list[object] = []
+    tools: list[object] = [] if gathered is None else gathered
+    read = 0
     problems: list[Anomaly] = []
     cursors: set[str] = set()
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
+        mended = without_half_characters(reply.raw) if isinstance(reply, Malformed) else None
+        if mended is not None and isinstance(reply, Malformed):
+            # One character of one tool must not hide all the others.
+            evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
+            problems.append(Anomaly("half_character", evidence))
+            reply = Answer(result=mended, raw=reply.raw, duration=reply.duration)
         if not isinstance(reply, Answer):
             problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
@@ -64,6 +84,11 @@ async def read_list(
             tools += found
         else:
             problems.append(Anomaly("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
+        read += len(reply.raw)
+        if too_many := _explain_excess(len(tools), read, more="nextCursor" in result):
+            del tools[MAX_ENTRIES:]
+            problems.append(Anomaly("too_many_entries", too_many))
+            return Listing(tuple(tools), page + 1, tuple(problems))
         following = result.get("nextCursor")
         if following is None:
             if "nextCursor" in result:
@@ -79,3 +104,12 @@ async def read_list(
         cursor = following
     problems.append(Anomaly("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
     return Listing(tuple(tools), MAX_PAGES, tuple(problems))
+
+
+def _explain_excess(entries: int, read: int, *, more: bool) -> str:
+    """Return why no further page is read, or "" when nothing speaks against it; `more` says that there is one."""
+    if entries > MAX_ENTRIES or (entries == MAX_ENTRIES and more):
+        return f"more than {MAX_ENTRIES:,} entries; only the first {MAX_ENTRIES:,} were read"
+    if read > MAX_BYTES and more:
+        return f"more than {MAX_BYTES // 2**20} MiB; only the first {entries:,} entries were read"
+    return ""

@@ -76,11 +76,12 @@ AnomalyKind: TypeAlias = Literal[
     "opening_refused",  # the first attempt to open a session spoiled the channel
     "protocol_version",  # the server answered a version that does not exist
     "illegal_opening",  # initialize or server/discover was answered with something of another shape
-    "half_character",  # the opening contains half of a surrogate pair; it was read all the same
+    "half_character",  # the opening or a list contains half of a surrogate pair; it was read all the same
     "bad_session_id",  # HTTP, legacy: an Mcp-Session-Id that is not visible ASCII; it is not sent back
     "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
     "cursor_cycle",  # tools/list: a cursor came twice
     "too_many_pages",  # tools/list: we stopped reading
+    "too_many_entries",  # tools/list: we stopped reading, and dropped the rest of the page
     "bad_cursor",  # tools/list: nextCursor is not a string
     "bad_page",  # tools/list: a page without a `tools` array
     "page_failed",  # tools/list: a page was refused, lost, malformed or late

@@ -151,12 +151,18 @@ class McpSession:
         mirrored = mirror(self._parameter_headers.get(name, _NO_HEADERS), arguments)
         return await self.request("tools/call", params, timeout=timeout, headers=mirrored)
 
-    async def list_tools(self, *, timeout: float | None = None) -> Listing:  # noqa: ASYNC109 - see request.
+    async def list_tools(
+        self,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - see request.
+        gathered: list[object] | None = None,
+    ) -> Listing:
         """Return all tools, following `nextCursor`; each page has `timeout` seconds.
 
         Over modern HTTP later calls repeat some parameters in headers; which ones is read from these definitions.
+        `gathered` receives the tools page by page, as in `read_list`, which also has the limits.
         """
-        listing = await read_list(self.request, timeout=timeout)
+        listing = await read_list(self.request, timeout=timeout, gathered=gathered)
         if self.era == "legacy":
             return listing
         problems: list[Anomaly] = []

@@ -1,7 +1,8 @@
 """A server as a child process: newline-delimited JSON on its stdin and stdout, free text on its stderr.
 
 The process leads a session and a process group of its own: Ctrl-C in our terminal does not reach it, and everything it
-starts can be ended with it. A descendant that starts a session of its own escapes; nothing portable can prevent that.
+starts can be ended with it. A descendant that starts a session of its own escapes the group; `orphans.py` ends it where
+the system allows that and the program has asked for it.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from typing import Final, Literal, cast
 
 from toolvet.errors import UnreachableError
 from toolvet.transport.channel import Inbox
+from toolvet.transport.orphans import end_orphans, forget, starting_server
 from toolvet.transport.target import StdioTarget
 from toolvet.wire import LineFramer, Oversize
 
@@ -78,17 +80,19 @@ class StdioChannel:
         env = child_environment(target.env)
         self._process = _Process(inbox, self._limit, self._on_started)
         try:
-            await asyncio.get_running_loop().subprocess_exec(
-                lambda: self._process,
-                _executable(target.command, env),
-                *target.args,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=env,
-                cwd=target.cwd,
-                start_new_session=True,
-            )
+            with starting_server() as started:
+                await asyncio.get_running_loop().subprocess_exec(
+                    lambda: self._process,
+                    _executable(target.command, env),
+                    *target.args,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=env,
+                    cwd=target.cwd,
+                    start_new_session=True,
+                )
+                started(self._pid)
         except (OSError, ValueError) as error:
             raise UnreachableError(_describe_start_error(target, error)) from error
 
@@ -187,6 +191,10 @@ class StdioChannel:
             _signal_group(self._pid, _KILL)
             # Short: in a container without an init process, ended processes stay in the group as zombies for ever.
             await self._group_ends_within(10 * _POLL_SECONDS)
+        for _ in end_orphans(self._pid):
+            await asyncio.sleep(_POLL_SECONDS)
+        if self._process.exited.done():
+            forget(self._pid)
         self._finalizer.detach()
         self._transport.close()
         await asyncio.wait([self._process.disconnected], timeout=_TERMINATE_SECONDS)

@@ -286,6 +286,15 @@ def _deep_reply_to(line: bytes) -> Id | None:
     return message.id if isinstance(message, Result | ErrorReply) else None
 
 
+def has_half_character(line: bytes) -> bool:
+    r"""Return whether a message contains half a surrogate pair, which no strict JSON parser reads.
+
+    >>> has_half_character(b'["\\ud800"]'), has_half_character(b'["\\ud83d\\ude00"]')
+    (True, False)
+    """
+    return _ESCAPED_HALF.sub(lambda found: found[1] or b"", line) != line
+
+
 def without_half_characters(line: bytes) -> object:
     r"""Return the `result` of an answer whose only flaw is half a surrogate pair, with U+FFFD for each; else None.
 

@@ -14,6 +14,7 @@ from typing import IO, Final, cast
 
 from toolvet.errors import UnreachableError
 from toolvet.proxy.stdio.pipe import Outlet, enlarge
+from toolvet.transport.orphans import end_orphans, forget, starting_helper, starting_server
 
 # A killed proxy cannot clean up, so a second process watches: the guard reads a pipe that only the proxy holds open. A
 # line means that all is well; the end of the pipe means that the proxy died. Then the server has seen the end of its
@@ -40,15 +41,17 @@ class ServerProcess:
         """Start the server. `env` None passes our entire environment on. Raises UnreachableError if it cannot start."""
         try:
             # Unbuffered, because the loop reads the descriptors itself.
-            self._popen = subprocess.Popen(  # noqa: S603 - the command is what the user asked for.
-                list(command),
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=env,
-                cwd=cwd,
-                start_new_session=True,
-            )
+            with starting_server() as started:
+                self._popen = subprocess.Popen(  # noqa: S603 - the command is what the user asked for.
+                    list(command),
+                    bufsize=0,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env=env,
+                    cwd=cwd,
+                    start_new_session=True,
+                )
+                started(self._popen.pid)
         except (OSError, ValueError) as error:
             raise UnreachableError(_explain_failure(command, cwd, error)) from error
         self.pid = self._popen.pid
@@ -88,6 +91,9 @@ class ServerProcess:
             self.send_signal(signal.SIGKILL)
             self._popen.wait()
         self._end_group()
+        for _ in end_orphans(self.pid):
+            sleep(_POLL_SECONDS)
+        forget(self.pid)
         self.stdin.close()
         os.close(self.stdout)
         if self._guard is not None and self._guard.stdin is not None:
@@ -98,6 +104,7 @@ class ServerProcess:
                 # The guard was ended from outside.
                 pass
             self._guard.wait()
+            forget(self._guard.pid)
 
     def _end_group(self) -> None:
         """End the process group: `npx` and `uvx` may end before their server, which gets a moment to clean up."""
@@ -123,15 +130,18 @@ class ServerProcess:
 
 def _start_guard(pid: int) -> "subprocess.Popen[bytes] | None":
     try:
-        return subprocess.Popen(  # noqa: S603 - a constant command.
-            ["/bin/sh", "-c", _GUARD, "toolvet-guard", str(pid)],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            start_new_session=True,
-        )
+        with starting_helper() as started:
+            guard = subprocess.Popen(  # noqa: S603 - a constant command.
+                ["/bin/sh", "-c", _GUARD, "toolvet-guard", str(pid)],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+            started(guard.pid)
+            return guard
     except OSError:
         # An image without a shell. The server still sees the end of its stdin when the proxy dies.
         return None

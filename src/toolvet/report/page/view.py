@@ -17,6 +17,7 @@ from toolvet.findings import Card, Finding
 from toolvet.report.document import Report, Scenario, Tool
 from toolvet.report.group import FindingGroup, group_findings
 from toolvet.report.visible import pretty, shorten, visible
+from toolvet.report.wording import worst_first
 
 # Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.
 _PAGE: Final = 2_600_000
@@ -26,6 +27,10 @@ _SHORTEST_PAYLOAD: Final = 300
 _LONGEST_TEXT: Final = 4_000
 _BRIEF_PAYLOAD: Final = 600  # of a request about a resource or a prompt
 _LONGEST_LOG: Final = 60_000
+_MOST_PANELS: Final = 1_000  # tools of a server that the page shows, and again so many that were not called
+_MOST_CALLS: Final = 4_000  # of a server: the calls of further tools are only counted
+_MOST_FINDINGS: Final = 200  # of one check
+_MOST_NAMES: Final = 100  # of the tools of one finding
 _STRIP: Final = 60  # calls that a tool's strip shows
 
 _BRIEF: Final = 110
@@ -54,12 +59,13 @@ class CallView:
 
 @dataclass(frozen=True, slots=True)
 class ToolPanel:
-    """One tool. `strip` holds a mark per call, cut after the first ones."""
+    """One tool. `strip` holds a mark per call, cut after the first ones; `unshown` more calls are only counted."""
 
     anchor: str
     tool: Tool
     counts: Counter[str]
     calls: tuple[CallView, ...]
+    unshown: int = 0
 
     @property
     def strip(self) -> tuple[str, ...]:
@@ -72,7 +78,8 @@ class ServerView:
     """One server, and where the page shows what a finding is about.
 
     `filter_keys` has the value by which a reader filters for each tool, by its name; `tool_anchors` and `call_anchors`
-    have the places in the page, by the tool's name and by the scenario's id.
+    have the places in the page, by the tool's name and by the scenario's id. `unshown` counts the tools, called or not,
+    that are more than a page can hold.
     """
 
     anchor: str
@@ -84,6 +91,7 @@ class ServerView:
     filter_keys: Mapping[str, str]
     tool_anchors: Mapping[str, str]
     call_anchors: Mapping[str, str]
+    unshown: int = 0
 
     def title(self, group: FindingGroup) -> str:
         """The headline of a group: the title of the check's card, or the check's id without a card."""
@@ -92,11 +100,22 @@ class ServerView:
 
     def filter_key(self, finding: Finding) -> str:
         """The values by which a finding is filtered, with spaces between; empty when it is about the server."""
-        return " ".join(self.filter_keys[name] for name in finding.concerns)
+        names = finding.concerns[:_MOST_NAMES]
+        return " ".join(self.filter_keys[name] for name in names if name in self.filter_keys)
 
     def tool_places(self, finding: Finding) -> list[tuple[str, str | None]]:
         """What a finding is about, each thing with its place in the page, if it has one."""
-        return [(name, self.tool_anchors.get(name) if finding.item is None else None) for name in finding.subjects]
+        names = finding.subjects[:_MOST_NAMES]
+        return [(name, self.tool_anchors.get(name) if finding.item is None else None) for name in names]
+
+    @property
+    def called(self) -> int:
+        """How many tools were called, also those that the page does not show."""
+        return sum(tool.skipped is None for tool in self.report.tools)
+
+    def shown(self, group: FindingGroup) -> tuple[Finding, ...]:
+        """The findings of a group that the page shows; the others are only counted."""
+        return group.findings[:_MOST_FINDINGS]
 
     def call_anchor(self, finding: Finding) -> str | None:
         """The place of the call that shows the finding, if it is there."""
@@ -117,33 +136,49 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     for finding in report.findings:
         for name in finding.concerns:
             counts.setdefault(name, Counter())[finding.severity.value] += 1
-    panels = [
-        _view_tool(f"{anchor}-t{number}", tool, counts.get(tool.name, Counter()), limit)
-        for number, tool in enumerate(report.tools, 1)
-    ]
+    tools, unshown = _choose_tools(report)
+    panels: list[ToolPanel] = []
+    room = _MOST_CALLS
+    for number, tool in tools:
+        panel = _view_tool(f"{anchor}-t{number}", tool, counts.get(tool.name, Counter()), limit, max(room, 0))
+        room -= len(panel.calls)
+        panels.append(panel)
     called = tuple(panel for panel in panels if panel.tool.skipped is None)
     # A server may list two tools of one name: findings then lead to the first.
     tool_anchors = {panel.tool.name: panel.anchor for panel in reversed(panels)}
     filter_keys = dict(tool_anchors)
-    for finding in report.findings:
-        for name in finding.concerns:
+    groups = group_findings(report.findings)
+    for finding in (finding for group in groups for finding in group.findings[:_MOST_FINDINGS]):
+        for name in finding.concerns[:_MOST_NAMES]:
             filter_keys.setdefault(name, f"{anchor}-u{len(filter_keys)}")
     return ServerView(
         anchor=anchor,
         report=report,
         tools=called,
         skipped=tuple(panel for panel in panels if panel.tool.skipped is not None),
-        groups=group_findings(report.findings),
+        groups=groups,
         cards=cards,
         filter_keys=filter_keys,
         tool_anchors=tool_anchors,
         call_anchors={call.scenario.id: call.anchor for panel in called for call in panel.calls if call.scenario.id},
+        unshown=unshown,
     )
 
 
-def _view_tool(anchor: str, tool: Tool, counts: Counter[str], limit: int) -> ToolPanel:
-    calls = [_view_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(tool.scenarios, 1)]
-    return ToolPanel(anchor=anchor, tool=tool, counts=counts, calls=tuple(calls))
+def _choose_tools(report: Report) -> tuple[list[tuple[int, Tool]], int]:
+    """The tools that the page shows, with their numbers from 1, and how many more there are."""
+    called = [tool for tool in report.tools if tool.skipped is None]
+    skipped = [tool for tool in report.tools if tool.skipped is not None]
+    kept = {id(tool) for tool in (*worst_first(called, report.findings, _MOST_PANELS), *skipped[:_MOST_PANELS])}
+    shown = [(number, tool) for number, tool in enumerate(report.tools, 1) if id(tool) in kept]
+    return shown, len(report.tools) - len(shown)
+
+
+def _view_tool(anchor: str, tool: Tool, counts: Counter[str], limit: int, most: int) -> ToolPanel:
+    scenarios = tool.scenarios[:most]
+    calls = [_view_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(scenarios, 1)]
+    unshown = len(tool.scenarios) - len(calls)
+    return ToolPanel(anchor=anchor, tool=tool, counts=counts, calls=tuple(calls), unshown=unshown)
 
 
 def _view_call(anchor: str, scenario: Scenario, limit: int) -> CallView:

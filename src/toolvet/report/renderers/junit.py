@@ -14,8 +14,10 @@ from toolvet.report.document import ItemRequest, Report, Scenario, Tool
 from toolvet.report.format import Format
 from toolvet.report.gate import explain_shortfall, fails
 from toolvet.report.visible import one_line, pretty, shorten, visible
-from toolvet.report.wording import CATEGORY, ITEM, OUTCOME, all_items, subject
+from toolvet.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, subject
 
+_MOST_IDLE: Final = 1_000  # suites of tools that were not called
+_MOST_TOOLS: Final = 200  # names in one finding
 _PAYLOAD: Final = 4_000  # characters of a request or a response
 
 
@@ -46,7 +48,11 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element
         else:
             others.append(finding)
     suites = [_render_server(report, others, cards)]
-    suites.extend(_render_tool(report, tool, by_scenario) for tool in report.tools)
+    idle = [tool for tool in report.tools if not tool.scenarios]
+    uncounted = {id(tool) for tool in idle[_MOST_IDLE:]}
+    suites.extend(_render_tool(report, tool, by_scenario) for tool in report.tools if id(tool) not in uncounted)
+    if uncounted:
+        suites.append(_render_uncounted(report, len(uncounted)))
     if all_items(report):
         suites.append(_render_items(report, by_scenario))
     return suites
@@ -93,7 +99,7 @@ def _describe(finding: Finding, card: Card | None) -> str:
     """The finding as a few lines of text."""
     lines = [card.title if card is not None else "", finding.message]
     for label, text in (
-        ("tools", ", ".join(finding.tools)),
+        ("tools", listed(finding.tools, _MOST_TOOLS)),
         ("at", finding.pointer),
         ("seen", finding.evidence),
         ("why", finding.why),
@@ -125,6 +131,14 @@ def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding
         _add_child(case, "skipped", "", {"message": f"not exercised: {tool.not_exercised}"})
         cases.append(case)
     return _make_suite(report, f"{report.server.name}: {tool.name}", facts, cases)
+
+
+def _render_uncounted(report: Report, tools: int) -> ET.Element:
+    """A suite for the tools that were not called and have none of their own: readers choke on ten thousand suites."""
+    classname = _name_class(report.server.name, "not called")
+    case = _make_element("testcase", {"name": f"{tools:,} more tools", "classname": classname, "time": "0"})
+    _add_child(case, "skipped", "", {"message": f"{tools:,} more tools were not called: see the JSON report"})
+    return _make_suite(report, f"{report.server.name}: not called", {}, [case])
 
 
 def _render_items(report: Report, findings: Mapping[str, list[Finding]]) -> ET.Element:

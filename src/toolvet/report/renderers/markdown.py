@@ -41,6 +41,7 @@ _LIMIT: Final = 1_000_000  # bytes; GitHub drops a summary of more than 1 MiB al
 _SHOWN_PER_GROUP: Final = 20
 _SHORT_EVIDENCE: Final = 120
 _MOST_ITEMS: Final = 100
+_MOST_TOOLS: Final = 200  # names in one finding
 _STATUS_MARK: Final[dict[Status, str]] = {
     "fully_working": "✅",
     "partially_working": "⚠️",
@@ -51,8 +52,9 @@ _STATUS_MARK: Final[dict[Status, str]] = {
 }
 _SEVERITY_MARK: Final = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "💡"}
 
-# What Markdown would read as its own: anywhere, at the edge of a word (an underscore), and at the start of a line.
-_MARKUP: Final = re.compile(r"[\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-]|(?<=^\d)[.)]")
+# What Markdown would read as its own: anywhere, at the edge of a word (an underscore), and at the start of a line,
+# where a runner of workflows may read a command, too, in a log that shows this document.
+_MARKUP: Final = re.compile(r"[\\`*\[\]~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-]|^:(?=:)|(?<=^\d)[.)]")
 
 
 # Read as a heading, or as a command by the runner of a workflow, at the start of a line.
@@ -175,7 +177,9 @@ def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
 def _render_finding(finding: Finding, group: FindingGroup) -> str:
     line = _prose(finding.message)
     if finding.tools:
-        line = f"{counted(len(finding.tools), 'tool')} ({', '.join(map(_code, finding.tools))}): {line}"
+        names = ", ".join(map(_code, finding.tools[:_MOST_TOOLS]))
+        more = f" and {len(finding.tools) - _MOST_TOOLS:,} more" if len(finding.tools) > _MOST_TOOLS else ""
+        line = f"{counted(len(finding.tools), 'tool')} ({names}{more}): {line}"
     elif finding.subject is not None:
         line = f"{_code(finding.subject)}: {line}"
     if finding.pointer:

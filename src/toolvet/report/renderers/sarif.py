@@ -25,6 +25,8 @@ from toolvet.report.wording import items_lines, origin, subject
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _PROBLEM: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "recommendation"}
+_MOST_RESULTS: Final = 25_000  # of a run; GitHub refuses a file with more
+_MOST_NAMES: Final = 100  # of the tools of one finding
 _LONGEST: Final = 8_000  # characters of one text
 _SOURCE: Final = re.compile(
     r"(?:\./)?(\w[\w.-]*(?:/\w[\w.-]*)*\.(?:py|[cm]?[jt]s|rb|go|php|jar|sh|json|toml))", re.ASCII
@@ -94,7 +96,7 @@ def _render_unknown_rule(finding: Finding) -> dict[str, object]:
 def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[dict[str, object]]:
     results: list[dict[str, object]] = []
     seen: Counter[str] = Counter()
-    for finding in report.findings:
+    for finding in report.findings[:_MOST_RESULTS]:
         identity = "\0".join([report.server.name, *finding.fingerprint])
         digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[digest] += 1
@@ -148,7 +150,7 @@ def _locate(finding: Finding, report: Report) -> list[dict[str, object]]:
     elif not finding.concerns:
         places = [(server, server, "module")]
     else:
-        places = [(name, f"{server}/{name}", "function") for name in map(_clean, finding.concerns)]
+        places = [(name, f"{server}/{name}", "function") for name in map(_clean, finding.concerns[:_MOST_NAMES])]
     if pointer:
         places += [(pointer, f"{qualified}#{pointer}", "value") for _, qualified, _ in tuple(places)]
     return [{"name": name, "fullyQualifiedName": qualified, "kind": kind} for name, qualified, kind in places]

@@ -13,13 +13,14 @@ CARD = Card(
     severity=Severity.ERROR,
     looks_for=(
         "A page of resources/list, resources/templates/list or prompts/list that is refused or missing, or a result "
-        "without the array that its name promises. `tool-list-broken` is the same for tools."
+        "without the array that its name promises, or with half of a surrogate pair. `tool-list-broken` is the same "
+        "for tools."
     ),
     why="Clients show what the pages that they could read hold, or nothing at all.",
     remedy="Answer with the array (`resources`, `resourceTemplates`, `prompts`), empty where there is nothing.",
 )
 
-_BROKEN: Final = frozenset({"page_failed", "bad_page"})
+_BROKEN: Final = frozenset({"page_failed", "bad_page", "half_character"})
 
 
 def check_items(seen: ItemsSeen) -> Iterator[Finding]:

@@ -13,7 +13,8 @@ CARD = Card(
     title="The pages of a list lead nowhere",
     severity=Severity.ERROR,
     looks_for=(
-        "A list of resources, templates or prompts whose cursor comes twice, has no end or is no string; pages that "
+        "A list of resources, templates or prompts whose cursor comes twice, has no end or is no string, or that has "
+        "more than 20,000 entries or 64 MiB; pages that "
         "repeat entries are a warning. Information: a list with pages that takes a cursor which it never gave, and "
         "`nextCursor: null` on the last page."
     ),
@@ -24,7 +25,7 @@ CARD = Card(
     ),
 )
 
-_ENDLESS: Final = frozenset({"cursor_cycle", "too_many_pages"})
+_ENDLESS: Final = frozenset({"cursor_cycle", "too_many_pages", "too_many_entries"})
 
 
 def check_items(seen: ItemsSeen) -> Iterator[Finding]:

@@ -11,8 +11,9 @@ CARD = Card(
     title="The tool list cannot be read as it should",
     severity=Severity.ERROR,
     looks_for=(
-        "A page of tools/list that is missing, refused or no object with a `tools` array; a cursor that comes "
-        "twice; a list without end."
+        "A page of tools/list that is missing, refused or no object with a `tools` array, or that contains half of a "
+        "surrogate pair; a cursor that comes twice; a list without end, with more than 20,000 tools or of more than "
+        "64 MiB."
     ),
     why="Clients show the tools of the pages that they could read, or none, or ask for pages forever.",
     remedy=(

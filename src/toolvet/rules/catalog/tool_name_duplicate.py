@@ -1,6 +1,7 @@
 """Rule: two tools have the same name."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.quote import quote
@@ -21,6 +22,8 @@ CARD = Card(
     ),
 )
 
+_SHOWN: Final = 20
+
 
 def check_server(server: ServerSeen) -> Iterator[Finding]:
     """One finding for each name that occurs more than once."""
@@ -30,9 +33,10 @@ def check_server(server: ServerSeen) -> Iterator[Finding]:
             places.setdefault(tool.name, []).append(str(tool.position + 1))
     for name, entries in places.items():
         if len(entries) > 1:
+            more = f" and {len(entries) - _SHOWN:,} more" if len(entries) > _SHOWN else ""
             yield CARD.finding(
                 message=f"{len(entries)} tools are named '{quote(name, 80)}'.",
-                evidence=f"entries {', '.join(entries)} of the tool list",
+                evidence=f"entries {', '.join(entries[:_SHOWN])}{more} of the tool list",
                 pointer="/name",
                 tool=name,
             )

@@ -3,10 +3,13 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from types import FrameType
+from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 import orjson
 from msgspec import structs
@@ -27,15 +30,19 @@ from toolvet.schema.json_value import is_object
 from toolvet.settings import AssessSettings, Settings, load_settings
 from toolvet.store.private_file import write_private
 from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
+from toolvet.transport.orphans import adopt_orphans
 
 T = TypeVar("T")
 _Level = Literal["error", "warning", "info"]
+_Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int | signal.Handlers"
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
 class _AssessedServers:
-    """The reports of all servers that could be assessed, and the errors of the others by their names."""
+    """The reports of those of `targets` servers that could be assessed, and the errors of the others by their names."""
 
+    targets: int
     reports: tuple[Report, ...]
     errors: tuple[tuple[str, ToolvetError], ...]
 
@@ -52,27 +59,66 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     targets = _read_targets(words, flags, settings.assess)
     fail_on, fail_under = _read_thresholds(flags, settings.assess)
 
+    adopt_orphans()
     try:
         outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
         return INTERRUPTED
-    reports = outcome.reports
+    with _finishing() as interrupted:
+        code = _publish_outcome(outcome, writers, flags, known, (fail_on, fail_under))
+    return INTERRUPTED if interrupted.is_set() else code
+
+
+def _publish_outcome(
+    outcome: _AssessedServers,
+    writers: Sequence[tuple[str, str]],
+    flags: AssessFlags,
+    known: tuple[str, tuple[Report, ...]] | None,
+    thresholds: tuple[Severity | None, float | None],
+) -> int:
+    """Write all documents and what could not be assessed. Returns the exit code."""
+    reports, several = outcome.reports, outcome.targets > 1
     if known is not None:
         reports = tuple(apply_baseline(report, known[1], known[0]) for report in reports)
+    fail_on, fail_under = thresholds
     level = fail_on.value if fail_on is not None else "never"
     reports = tuple(structs.replace(report, fail_on=level, fail_under=fail_under) for report in reports)
     if reports:
         _publish(reports, writers, flags)
     for name, error in outcome.errors:
-        sys.stderr.write(f"toolvet: {f'{name}: ' if len(targets) > 1 else ''}{error}\n")
+        sys.stderr.write(f"toolvet: {f'{name}: ' if several else ''}{error}\n")
     for report in reports:
         if problem := explain_shortfall(report):
-            sys.stderr.write(f"toolvet: {f'{report.server.name}: ' if len(targets) > 1 else ''}{problem}\n")
+            sys.stderr.write(f"toolvet: {f'{report.server.name}: ' if several else ''}{problem}\n")
     if any(report.incomplete == "interrupted" for report in reports):
         return INTERRUPTED
     if outcome.errors:
         return max(error.exit_code for _, error in outcome.errors)
     return int(any(why_failed(report) for report in reports))
+
+
+@contextmanager
+def _finishing() -> Generator[threading.Event]:
+    """While the reports are written, the first SIGINT or SIGTERM sets the event; a second one ends us at once."""
+    interrupted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        # Signals are not heard here.
+        yield interrupted
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        del frame
+        interrupted.set()
+        signal.signal(number, before[number])
+
+    before: dict[int, _Handler] = {number: signal.getsignal(number) or signal.SIG_DFL for number in _ENDING}
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _assess_all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
@@ -90,7 +136,7 @@ async def _assess_all(targets: Sequence[NamedTarget], options: Options, progress
         reports.append(report)
         if report.incomplete == "interrupted":
             break
-    return _AssessedServers(tuple(reports), tuple(errors))
+    return _AssessedServers(len(targets), tuple(reports), tuple(errors))
 
 
 def _end_on_sigterm() -> None:

@@ -21,6 +21,7 @@ from toolvet.session import Policies
 from toolvet.settings import load_settings
 from toolvet.store.private_file import make_private
 from toolvet.transport.given import given_secrets
+from toolvet.transport.orphans import adopt_orphans
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
@@ -40,6 +41,8 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
 
         form: Literal["json", "text"] = "json" if flags.json else "text"
         return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
+    if not remote:
+        adopt_orphans()
     secrets = _given_secrets(words, flags)
     with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
         recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags)))

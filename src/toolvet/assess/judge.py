@@ -1,0 +1,103 @@
+"""What the rules find in one run: tool by tool, as soon as its calls are made, so that little is left to do at the end.
+
+A run may be ended at any moment (a deadline, Ctrl-C), and its report must then be there within a second or two.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from toolvet.assess.exchange import mask_of, shorten_payload
+from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
+from toolvet.assess.tool_run import ToolRun
+from toolvet.findings import Finding
+from toolvet.redact import SecretMask
+from toolvet.rules import ObservedCall, ServerSeen, judge_call, judge_calls, judge_server, judge_tool
+from toolvet.rules.ending import words_of
+from toolvet.rules.http import PLACE_OF_PROBES
+from toolvet.transport import Answer, HttpTarget, Reply, Target
+
+# Bytes of answers that stay as they came until the end; calls whose answers come later keep what a report shows.
+_KEPT_WHOLE: Final = 64 * 1024 * 1024
+
+
+class RunJudge:
+    """Judges the tools and calls of one run; `paths` are the absolute paths that the server has from the caller."""
+
+    def __init__(self, target: Target) -> None:
+        self.paths = _known_paths(target)
+        self._target = target
+        self._bytes = 0
+
+    def take_definition(self, tool: ToolRun) -> None:
+        """Judge how a tool is defined."""
+        found = judge_tool(tool.definition)
+        tool.findings.extend(_with_command(found, reproduce_definition(self._target, tool.definition.name)))
+
+    def weigh(self, reply: Reply) -> None:
+        """Count the bytes of an answer that is about to be kept."""
+        if isinstance(reply, Answer):
+            self._bytes += len(reply.raw)
+
+    def take_calls(self, tool: ToolRun) -> None:
+        """Judge the calls of a tool, all of which have been made."""
+        tool.judged = list(self._judge_calls(tool))
+        if self._bytes > _KEPT_WHOLE:
+            tool.scenarios = [
+                replace(item, call=msgspec.structs.replace(item.call, result=shorten_payload(item.call.result)))
+                if item.call is not None
+                else item
+                for item in tool.scenarios
+            ]
+
+    def find_in_tool(self, tool: ToolRun) -> Iterator[Finding]:
+        """The findings about a tool; where the run ended between its calls, about those that were made."""
+        yield from tool.findings
+        yield from self._judge_calls(tool) if tool.judged is None else tool.judged
+
+    def find_in_server(self, seen: ServerSeen) -> Iterator[Finding]:
+        """The findings about the server as a whole."""
+        for finding in _masked(judge_server(seen), _mask_of(seen.calls)):
+            command = reproduce_tool(self._target, finding.tool) if finding.tool else reproduce_server(self._target)
+            if finding.pointer.startswith(PLACE_OF_PROBES):
+                command = reproduce_transport(self._target)
+            yield from _with_command([finding], command)
+
+    def _judge_calls(self, tool: ToolRun) -> Iterator[Finding]:
+        for item in tool.scenarios:
+            if item.call is not None:
+                call = msgspec.structs.replace(item.call, known_paths=self.paths)
+                found = _masked(judge_call(call), mask_of(item.call))
+                yield from _with_command(found, item.scenario.reproduce, item.scenario.id)
+        if tool.scenarios:
+            found = _masked(judge_calls(tool.definition, tool.calls), _mask_of(tool.calls))
+            yield from _with_command(found, reproduce_tool(self._target, tool.definition.name))
+
+
+def _mask_of(calls: Iterable[ObservedCall]) -> SecretMask:
+    made = list(calls)
+    return SecretMask.learned(*(call.arguments for call in made), *(words_of(call) for call in made))
+
+
+def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
+    """The findings without the secrets of the calls that they are about, also where they quote a bare word."""
+    for finding in findings:
+        message, evidence, cause = (mask.text(words) for words in (finding.message, finding.evidence, finding.cause))
+        yield msgspec.structs.replace(finding, message=message, evidence=evidence, cause=cause) if mask else finding
+
+
+def _known_paths(target: Target) -> tuple[str, ...]:
+    """The absolute paths that the server has from the caller: the working folder, its arguments and variables."""
+    if isinstance(target, HttpTarget):
+        return ()
+    given = (target.cwd or str(Path.cwd()), *target.args, *(target.env or {}).values())
+    return tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
+
+
+def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:
+    """The findings with the command that shows them again and the id of the scenario that they are about."""
+    for finding in findings:
+        yield msgspec.structs.replace(finding, reproduce=command, scenario=scenario)
