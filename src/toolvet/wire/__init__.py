@@ -18,11 +18,13 @@ from toolvet.wire.message import (
     Request,
     Result,
     parse,
+    reply_hint,
     split_batch,
     without_half_characters,
 )
 from toolvet.wire.shallow import shallow
 from toolvet.wire.sse import SseEvent, SseFramer
+from toolvet.wire.start import MessageStart, read_start
 
 __all__ = [
     "ErrorReply",
@@ -30,6 +32,7 @@ __all__ = [
     "InvalidJson",
     "LineFramer",
     "Message",
+    "MessageStart",
     "Noise",
     "NoiseKind",
     "Notification",
@@ -44,6 +47,8 @@ __all__ = [
     "encode_request",
     "encode_result",
     "parse",
+    "read_start",
+    "reply_hint",
     "shallow",
     "split_batch",
     "without_half_characters",

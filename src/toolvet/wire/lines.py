@@ -104,10 +104,11 @@ class RawLineFramer:
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
+        self.size = 0
 
     @property
     def begun(self) -> bool:
-        """Whether part of a line is kept."""
+        """Whether part of a line is kept; `size` is how many bytes."""
         return bool(self._parts)
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -119,12 +120,21 @@ class RawLineFramer:
             parts.append(lines[0])
             lines[0] = b"".join(parts)
             parts.clear()
+        if lines:
+            self.size = len(rest)
+        else:
+            self.size += len(rest)
         if rest:
             parts.append(rest)
         return lines
 
+    def take(self) -> list[bytes]:
+        """Return the parts of the unfinished line, and forget them: the line is too long to be kept."""
+        parts = self._parts[:]
+        self._parts.clear()
+        self.size = 0
+        return parts
+
     def finish(self) -> bytes | None:
         """Return the bytes after the last line feed when the stream ends; None when there are none."""
-        rest = b"".join(self._parts)
-        self._parts.clear()
-        return rest or None
+        return b"".join(self.take()) or None

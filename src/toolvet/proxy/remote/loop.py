@@ -142,6 +142,8 @@ class RemoteProxy:
             to_server=self._server,
             to_client=self._client,
             on_time=self._on_time,
+            limit=policies.settings.max_message_bytes,
+            server_takes="lines",
         )
         self._reading = False
         self._client_open = True
