@@ -3,8 +3,9 @@
 For clients that start their servers, as most configuration files do. `RemoteServer` handles the connection (the legacy
 session, streams, headers); this file reads and writes the client's pipes.
 
-The end: when the client stops writing, the requests that it still waits for are served; a signal ends the proxy at
-once. In both cases open requests are answered, and a legacy session is deleted.
+The end: when the client stops writing, the requests that it still waits for are served; a signal ends the proxy. In
+both cases open requests are answered, and a legacy session is deleted. After a signal that takes at most 3.5 seconds,
+whatever the client does not read and the server does not answer; a second signal ends everything at once.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import selectors
 import signal
 import stat
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Final
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
@@ -28,6 +30,10 @@ _CHUNK: Final = 64 * 1024
 _LONG_CHUNK: Final = 1 << 20
 # With so many bytes that the other side did not take yet, a side is not read from.
 _FULL: Final = 4 << 20
+# How many seconds after a signal the client has to read, and how many the whole end takes.
+_DRAIN_SECONDS: Final = 2.5
+_END_SECONDS: Final = 3.5
+_LEAST_RECORD_SECONDS: Final = 0.25
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -145,6 +151,10 @@ class RemoteProxy:
             limit=policies.settings.max_message_bytes,
             server_takes="lines",
         )
+        self._recorder = recorder
+        # When everything has to be over, in seconds of `monotonic`; None until a signal asks for the end.
+        self._deadline: float | None = None
+        self._hurry = asyncio.Event()
         self._reading = False
         self._client_open = True
         # Set when nothing is left to do; the exit code.
@@ -154,7 +164,7 @@ class RemoteProxy:
         """Relay until the connection is over. Returns the exit code."""
         handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
         for number in handled:
-            self._loop.add_signal_handler(number, self._end, 128 + number)
+            self._loop.add_signal_handler(number, self._take_signal, number)
         gone = asyncio.ensure_future(self._client.gone.wait())
         gone.add_done_callback(lambda _: self._end(0))
         try:
@@ -164,14 +174,33 @@ class RemoteProxy:
             gc.freeze()
             code = await self._over
             self._relay.server_gone("the proxy ended")
-            await self._client.flush()
             self._relay.close()
-            await self._server.close()
+            ending = asyncio.ensure_future(self._finish())
+            hurried = asyncio.ensure_future(self._hurry.wait())
+            await asyncio.wait({ending, hurried}, return_when=asyncio.FIRST_COMPLETED)
+            ending.cancel()
+            hurried.cancel()
         finally:
             gone.cancel()
             self._stop_reading()
             self._client.close()
+            if self._deadline is not None:
+                self._recorder.close(max(_LEAST_RECORD_SECONDS, self._deadline - monotonic()))
         return code
+
+    async def _finish(self) -> None:
+        """Let the client read what is left, and end the session."""
+        await self._client.flush()
+        await self._server.close()
+
+    def _take_signal(self, number: int) -> None:
+        if self._deadline is None:
+            self._deadline = monotonic() + _END_SECONDS
+            self._loop.call_later(_DRAIN_SECONDS, self._hurry.set)
+        else:
+            self._deadline = monotonic()
+            self._hurry.set()
+        self._end(128 + number)
 
     # The client.
 

@@ -243,7 +243,9 @@ class StdioProxy:
         if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
             self._close_outlet(self._to_server)
         is_awaited = self._relay.open and not self._to_client.broken
-        if self._to_server.closed and not self._exited and not self._is_timed("end") and not is_awaited:
+        # A server that reads no more would keep the rest for ever, and with it the proxy.
+        is_over = self._to_server.closed or self._to_client.broken
+        if is_over and not self._exited and not self._is_timed("end") and not is_awaited:
             self._after("end", _EOF_SECONDS, self._terminate)
 
     def _end_server(self) -> None:
@@ -286,11 +288,13 @@ class StdioProxy:
         self._gave_up = True
 
     def _finished(self) -> bool:
-        return self._gave_up or self._lost and self._exited and (not self._to_client.size or self._to_client.broken)
+        return self._gave_up or (self._lost and self._exited and (not self._to_client.size or self._to_client.broken))
 
     def _refuse_rest(self) -> bool:
         """Answer requests that the client wrote before it could see the end. Returns whether there were any."""
-        if self._gave_up or not self._client_open or not self._last_reads or self._to_client.broken or not _is_readable(0):
+        if self._gave_up or not self._client_open or not self._last_reads or self._to_client.broken:
+            return False
+        if not _is_readable(0):
             return False
         self._last_reads -= 1
         self._read_client()
