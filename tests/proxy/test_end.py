@@ -144,5 +144,3 @@ def test_a_signal_ends_a_proxy_of_a_url_whose_client_does_not_read(tmp_path: Pat
     client.process.terminate()
     assert client.process.wait() == 128 + signal.SIGTERM
     client.close()
-
-

@@ -20,7 +20,7 @@ from typing import Final
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
-from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.relay import Relay
 from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
 from toolvet.transport.target import HttpTarget
@@ -52,7 +52,9 @@ def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, 
     Raises:
         UsageError: For a URL or headers that cannot be sent. A server that cannot be reached is reported to the client,
             as the answer to its requests.
+        OutputError: When our stdout is closed.
     """
+    check_stdout()
     target = HttpTarget(url, headers)
     # epoll refuses a file as stdin, poll accepts it.
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.PollSelector())) as runner:

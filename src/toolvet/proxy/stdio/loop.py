@@ -22,7 +22,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.proxy.stdio.signals import Signals
 from toolvet.session import Policies
@@ -74,7 +74,9 @@ def run_stdio(
 
     Raises:
         UnreachableError: When the server cannot be started.
+        OutputError: When our stdout is closed.
     """
+    check_stdout()
     process = ServerProcess(command, env, cwd)
     origin = RecordSource(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
     return StdioProxy(process, policies, recorder, origin).run()
