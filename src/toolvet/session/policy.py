@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.checks.result import ResultCheck
+from toolvet.wire.lines import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from toolvet.checks.arguments import ArgumentCheck
@@ -21,9 +22,6 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 # Less would not hold the envelopes of small messages.
 MessageBytes: TypeAlias = Annotated[int, msgspec.Meta(ge=4096)]
-
-DEFAULT_MESSAGE_BYTES: Final = 64 * 2**20
-"""How many bytes of a message are kept, unless `max_message_bytes` says otherwise."""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from toolvet.wire.encode import (
     encode_request,
     encode_result,
 )
-from toolvet.wire.lines import LineFramer, Oversize, RawLineFramer
+from toolvet.wire.lines import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, RawLineFramer
 from toolvet.wire.message import (
     ErrorReply,
     Id,
@@ -27,6 +27,7 @@ from toolvet.wire.sse import SseEvent, SseFramer
 from toolvet.wire.start import MessageStart, read_start
 
 __all__ = [
+    "DEFAULT_MESSAGE_BYTES",
     "ErrorReply",
     "Id",
     "InvalidJson",

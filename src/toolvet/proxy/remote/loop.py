@@ -137,6 +137,8 @@ class RemoteProxy:
             target,
             self._catalogue,
             prefix,
+            limit=policies.settings.max_message_bytes,
+            complain=self._complain_of_server,
             hear=self._hear,
             hear_failure=self._hear_failure,
             lose=self._lose,
@@ -246,6 +248,9 @@ class RemoteProxy:
         """Answer a request with an error, because the server does not."""
         await self._client.room.wait()
         self._relay.answer_for_server(error)
+
+    def _complain_of_server(self, words: str) -> None:
+        self._relay.complain_of_length(words)
 
     def _lose(self, question: str) -> None:
         """Give up a question of the proxy that will not be answered."""

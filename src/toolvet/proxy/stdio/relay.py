@@ -322,8 +322,11 @@ class Relay:
     def _tell(self, side: Literal["client", "server"], long: LongLine) -> None:
         """Note a long message, and report it on stderr once for each side."""
         how = "passed on unread" if long.passes else "held back"
-        words = f"a message of the {side} is {self._session.unread.why}: it was {how}"
-        self._recorder.take(self._origin, PolicyFault("message_too_long", words, long.start.tool))
+        self.complain_of_length(f"a message of the {side} is {self._session.unread.why}: it was {how}", long.start.tool)
+
+    def complain_of_length(self, words: str, tool: str | None = None) -> None:
+        """Note in the record and report on stderr that a message is too long."""
+        self._recorder.take(self._origin, PolicyFault("message_too_long", words, tool))
         self._say(f"toolvet: {words}\n")
 
     def _break_dangling(self) -> None:
