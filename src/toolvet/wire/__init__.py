@@ -24,7 +24,7 @@ from toolvet.wire.message import (
 )
 from toolvet.wire.shallow import shallow
 from toolvet.wire.sse import SseEvent, SseFramer
-from toolvet.wire.start import MessageStart, read_start
+from toolvet.wire.start import MessageStart, read_end, read_start
 
 __all__ = [
     "DEFAULT_MESSAGE_BYTES",
@@ -48,6 +48,7 @@ __all__ = [
     "encode_request",
     "encode_result",
     "parse",
+    "read_end",
     "read_start",
     "reply_hint",
     "shallow",

@@ -35,7 +35,7 @@ class Oversize(msgspec.Struct, frozen=True):
     @property
     def is_endless(self) -> bool:
         """Whether so much came that what its end may show is not waited for."""
-        return self.length > 2 * self.limit
+        return self.length > 8 * self.limit
 
 
 class LineFramer:

@@ -4,7 +4,7 @@ r"""The beginning of a message that is too long to be kept: which message it is,
     b'{"result":{"content":[…'                                            an answer; its id follows at the end
     b'{"method":"tools/call","params":{"name":"write","arguments":{…'     a call of `write`; its id follows at the end
 
-Python servers write the id first, the TypeScript SDK writes it last: `reply_hint` finds it in the last bytes.
+Python servers write the id first, the TypeScript SDK writes it last: `read_end` finds it in the last bytes.
 """
 
 import re
@@ -23,6 +23,10 @@ _STRING: Final = re.compile(_TEXT, re.DOTALL)
 _WORD: Final = re.compile(rb'[^\s,\[\]{}":]+')
 # A string that is cut matches as its first quote.
 _MARK: Final = re.compile(_TEXT + rb'|["\[\]{}]', re.DOTALL)
+# One brace at the end: it is the message's own, and the id before it, too.
+_LAST_ID: Final = re.compile(
+    rb',\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
+)
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -69,6 +73,17 @@ def read_start(data: bytes) -> MessageStart:
         cut,
         id_at,
     )
+
+
+def read_end(data: bytes) -> Id | None:
+    """Return the id of a message that ends with these bytes, None if it is not among its last members.
+
+    >>> read_end(b'"}]},"jsonrpc":"2.0","id":7}')
+    7
+    """
+    found = _LAST_ID.search(data)
+    id_ = None if found is None else _decode(data, found.span(1))
+    return id_ if isinstance(id_, int | str) else None
 
 
 def _read_members(data: bytes, at: int) -> tuple[dict[str, tuple[int, int]], str, int]:

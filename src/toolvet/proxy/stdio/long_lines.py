@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from toolvet.wire import Id, MessageStart, RawLineFramer, read_start, reply_hint
+from toolvet.wire import Id, MessageStart, RawLineFramer, read_end, read_start
 from toolvet.wire.start import WINDOW
 
 # How many of the last bytes are kept: an id may be there.
 _TAIL: Final = 400
 # A line without a visible id is read on to its end, where the id may be, but not longer than so many limits.
-_PATIENCE: Final = 2
+_PATIENCE: Final = 8
 
 
 class ByteSink(Protocol):
@@ -43,7 +43,7 @@ class LongLine:
     @property
     def id(self) -> Id | None:
         """The id, if it was at the beginning or is in what came last."""
-        return self.start.id if self.start.id is not None else reply_hint(self._tail)
+        return self.start.id if self.start.id is not None else read_end(self._tail)
 
     @property
     def is_endless(self) -> bool:
