@@ -13,12 +13,13 @@ from toolvet import check_answer
 from toolvet.store import record_answer
 
 ANSWER = '{"answer": "All three books are on the shelf."}'
-CALL = '{"tool": {"name": "add", "inputSchema": {"type": "object"}}, "arguments": {}}'
+TOOL = '{"name": "add", "inputSchema": {"type": "object"}}'
+CALL = '{"name": "add", "arguments": {}}'
 RESULT = '{"tool": {"name": "add"}, "result": {"content": [{"type": "text", "text": "3"}]}}'
 SAYS = (
     ("check", "answer", "--json"),
     ("check", "answer"),
-    ("check", "arguments", "--json"),
+    ("check", "arguments", "--tool", "tool.json", "--json"),
     ("check", "result", "--json"),
     ("explain", "unknown-tool-answer"),
     ("explain", "unknown-tool-answer", "--json"),
@@ -34,6 +35,7 @@ GIVEN: Mapping[str, str] = {"answer": ANSWER, "arguments": CALL, "result": RESUL
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     record_answer(str(tmp_path / "calls.db"), check_answer("Done.", trace="0af7"), "Done.")
+    (tmp_path / "tool.json").write_text(TOOL)
     return tmp_path
 
 
@@ -95,7 +97,7 @@ def run_to(folder: Path, stdout: int, words: tuple[str, ...]) -> "subprocess.Com
 
 @pytest.mark.parametrize("kind", ["answer", "arguments", "result", "envelope", "conversation"])
 def test_a_closed_stdin_is_a_usage_error_of_commands_that_read_it(folder: Path, kind: str) -> None:
-    done = run(folder, "<&-", ("check", kind))
+    done = run(folder, "<&-", ("check", kind, *(("--tool", "tool.json") if kind == "arguments" else ())))
     assert done.returncode == 2
     assert "toolvet: stdin is closed" in done.stderr
     assert done.stdout == ""
@@ -132,4 +134,4 @@ def test_a_proxy_without_a_stderr_keeps_that_descriptor_free_of_its_files(folder
     server = "import os, sys; os.write(2, b'words for stderr'); sys.stdin.read()"
     words = ("proxy", "--record", "proxy.jsonl", "--", sys.executable, "-c", server)
     assert run(folder, "2>&-", words).returncode == 0
-    assert "words for stderr" not in (folder / "proxy.jsonl").read_text()
+    assert not any(b"words for stderr" in found.read_bytes() for found in folder.iterdir())

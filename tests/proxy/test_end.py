@@ -132,7 +132,7 @@ def test_a_locked_record_does_not_keep_the_proxy_alive(life: Life, tmp_path: Pat
     client.close()
 
 
-def test_a_signal_ends_a_proxy_of_a_url_whose_client_does_not_read(tmp_path: Path) -> None:
+def test_a_signal_ends_a_proxy_of_a_url_whose_client_does_not_read() -> None:
     """Every request is answered with an error, because nothing listens at that port; nobody reads the errors."""
     client = Client(sys.executable, "-m", "toolvet", "proxy", "http://127.0.0.1:9/mcp")
     ping = json.dumps({"jsonrpc": "2.0", "id": "x" * 50_000, "method": "ping"}).encode() + b"\n"
