@@ -19,7 +19,6 @@ from toolvet.transport import (
     Reply,
     RpcError,
     StdioTarget,
-    Malformed,
     TimedOut,
     connect,
     open_session,
