@@ -30,7 +30,7 @@ def prepare_streams() -> None:
             _occupy(number, _MODES[name])
     if "stdin" in closed:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedInput(0, "r", closefd=False)), encoding="utf-8")
-    for name, number, kind in (("stdout", 1, _Output), ("stderr", 2, _Complaints)):
+    for name, number, kind in (("stdout", 1, _CheckedOutput), ("stderr", 2, _Complaints)):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(kind(number, "w", closefd=False)), encoding="utf-8"))
@@ -39,7 +39,7 @@ def prepare_streams() -> None:
             setattr(sys, name, _like(stream, kind(number, "w", closefd=False)))
 
 
-class _Output(io.FileIO):
+class _CheckedOutput(io.FileIO):
     """Stdout. The first failure is raised, later ones are not: Python flushes once more when it ends."""
 
     _is_lost = False
