@@ -12,7 +12,7 @@ import errno
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from toolvet.errors import OutputError, UsageError
 
@@ -31,10 +31,10 @@ def prepare_streams() -> None:
     if "stdin" in closed:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedInput(0, "r", closefd=False)), encoding="utf-8")
     for name, number, kind in (("stdout", 1, _CheckedOutput), ("stderr", 2, _Complaints)):
-        stream = getattr(sys, name)
+        stream = cast("io.TextIOWrapper | None", getattr(sys, name))
         if stream is None:
             setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(kind(number, "w", closefd=False)), encoding="utf-8"))
-        elif isinstance(stream, io.TextIOWrapper) and _is_plain(stream, number):
+        elif _is_plain(stream, number):
             stream.flush()
             setattr(sys, name, _like(stream, kind(number, "w", closefd=False)))
 
@@ -88,10 +88,11 @@ def _no_input() -> UsageError:
     return UsageError("stdin is closed, so there is nothing to read; name a file, or give it something to read")
 
 
-def _is_plain(stream: io.TextIOWrapper, number: int) -> bool:
+def _is_plain(stream: object, number: int) -> bool:
     """Whether this is the stream that Python opened for the descriptor, and not a test's or a Windows console's."""
     # With PYTHONUNBUFFERED the buffer itself is the file.
-    raw = getattr(stream.buffer, "raw", stream.buffer)
+    buffer: object = getattr(stream, "buffer", None)
+    raw: object = getattr(buffer, "raw", buffer)
     return type(raw) is io.FileIO and raw.fileno() == number
 
 
