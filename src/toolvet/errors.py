@@ -8,6 +8,7 @@ A broken server, a wrong argument or an odd result becomes a finding, not an exc
     ├── ToolShapeError         what was handed over as a tool is none that toolvet reads (also a TypeError) exit 2
     ├── AuthenticationError    the server wants credentials that it did not get                       exit 3
     ├── UnreachableError       the server cannot be started, reached, or does not speak MCP           exit 4
+    ├── OutputError            our stdout cannot be written: it is closed, full, or nobody reads it    exit 6
     ├── EnvelopeError          an argument that no response envelope can hold (also a ValueError)
     │   └── EnvelopeTypeError  … because it is of the wrong type (also a TypeError)
     ├── ArchiveError           an archive cannot keep or give content: its file is damaged, foreign, locked or full
@@ -78,6 +79,12 @@ class UnreachableError(ToolvetError):
     """The server cannot be started or reached, or does not speak MCP."""
 
     exit_code = 4
+
+
+class OutputError(ToolvetError):
+    """Our stdout cannot be written: it is closed, its reader is gone, or its disk is full."""
+
+    exit_code = 6
 
 
 class Unsatisfiable(ToolvetError, ValueError):  # noqa: N818 - the field's word, and the name that the public API promises.

@@ -47,6 +47,7 @@ class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     timeout: float | None = None
     deadline: float | None = None
+    max_message_bytes: int | None = None
     concurrency: int | None = None
     seed: int | None = None
     tool: tuple[str, ...] = ()

@@ -144,6 +144,33 @@ def test_a_message_of_50_megabytes_arrives_whole(hostile: Hostile) -> None:
     assert in_session(hostile("big"), talk) == 50_000_000
 
 
+@pytest.mark.parametrize(
+    "begin", ['{"jsonrpc":"2.0","id":ID,"result":"', '{"result":"', ""], ids=["id", "no-id", "noise"]
+)
+def test_an_endless_line_is_reported_to_the_request_that_waits_for_it(begin: str) -> None:
+    """It used to fill the memory, or to let the request wait for its time-out."""
+    program = """
+import json, os, sys
+begin = sys.argv[1]
+for line in sys.stdin.buffer:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": info}), flush=True)
+    elif "id" in message:
+        os.write(1, begin.replace("ID", str(message["id"])).encode())
+        while True:
+            os.write(1, b"x" * 65536)
+"""
+
+    async def talk(session: McpSession) -> None:
+        reply = await session.request("tools/list")
+        assert isinstance(reply, Malformed)
+        assert "over the limit of 100,000 (max_message_bytes)" in reply.reason
+
+    in_session(StdioTarget(sys.executable, ("-c", program, begin)), talk, limit=100_000)
+
+
 def test_a_message_over_the_limit_is_reported_and_the_next_one_arrives(hostile: Hostile) -> None:
     async def talk(session: McpSession) -> None:
         reply = await session.call_tool("echo", {"bytes": 2_000_000}, timeout=20)

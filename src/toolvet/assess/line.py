@@ -17,10 +17,11 @@ _PATIENCE: Final = 3.0  # Seconds for a sign of life after a call timed out.
 class Line:
     """The connection of an assessment to its server. Several calls may run at once; `renew` does not wait for them."""
 
-    def __init__(self, target: Target, era: Era | Literal["auto"], timeout: float) -> None:
+    def __init__(self, target: Target, era: Era | Literal["auto"], timeout: float, max_message_bytes: int) -> None:
         self._target = target
         self._era: Era | Literal["auto"] = era
         self._timeout = timeout
+        self._limit = max_message_bytes
         self._stack = AsyncExitStack()
         self._session: McpSession | None = None
         self._opened: McpSession | None = None
@@ -39,7 +40,7 @@ class Line:
             AuthenticationError: The server refused the credentials.
         """
         self._session = await self._stack.enter_async_context(
-            open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0))
+            open_session(self._target, era=self._era, timeout=max(self._timeout, 10.0), limit=self._limit)
         )
         # A restarted server speaks the era that was detected at first.
         self._era = self._session.era

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from toolvet.checks.result import ResultCheck
+from toolvet.wire import DEFAULT_MESSAGE_BYTES
 
 Arguments = Mapping[str, object]
 
@@ -14,7 +15,8 @@ Arguments = Mapping[str, object]
 class Options:
     """How to assess one server.
 
-    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude`
+    `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). Of a message of
+    the server at most `max_message_bytes` are kept; a longer one is dropped. `tools` and `exclude`
     are shell patterns of tool names (`get_*`); no `tools` means all. `include` are patterns of tools that are
     called although nothing shows that they only read, and `destructive="call"` includes every tool. `concurrency`
     is the number of tools called at once, `seed` chooses among equally good arguments (0: the first ones). `era` is
@@ -31,6 +33,7 @@ class Options:
     """
 
     timeout: float = 30.0
+    max_message_bytes: int = DEFAULT_MESSAGE_BYTES
     deadline: float | None = None
     concurrency: int = 1
     seed: int = 0

@@ -86,7 +86,7 @@ class Run:
     def __init__(self, target: Target, options: Options, watch: Watch) -> None:
         self.target = target
         self.options = options
-        self.line = Line(target, options.era, options.timeout)
+        self.line = Line(target, options.era, options.timeout, options.max_message_bytes)
         self.judge = RunJudge(target)
         self.session: McpSession | None = None
         self.tools: list[ToolRun] = []

@@ -6,21 +6,21 @@
     3    the server wants credentials
     4    the server cannot be started or reached, or speaks no MCP
     5    a bug of ours
+    6    stdout cannot be written: it is closed, its disk is full, or its reader is gone
     130  interrupted
 
 Only documents go to stdout; progress, errors and logs go to stderr.
 """
 
 import io
-import os
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
 from toolvet.cli.codes import BUG, INTERRUPTED
+from toolvet.cli.streams import output_error, prepare_streams
 from toolvet.discover import packages
 from toolvet.errors import ToolvetError
 from toolvet.redact import redact_text
@@ -60,12 +60,12 @@ def _add(parent: App, package: str) -> None:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    prepare_streams()
     sys.exit(run(sys.argv[1:] if words is None else words))
 
 
 def run(words: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
-    _reopen_streams()
     # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -79,23 +79,15 @@ def run(words: Sequence[str]) -> int:
         return _complain(str(error), code=error.exit_code)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our stdout ended, as `head` does. Python would complain again when it flushes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError as error:
+        # Only where the caller gave us a stdout of its own (see `prepare_streams`).
+        found = output_error(error)
+        return _complain(str(found), code=found.exit_code)
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
         # Its message may quote what a server or a client said.
         sys.stderr.write(redact_text(traceback.format_exc()))
         return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0
-
-
-def _reopen_streams() -> None:
-    """Give a stream that was closed before we started (`>&-`) a place where its words are lost."""
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until we end.
 
 
 def _complain(problem: str, *, code: int, hint: str = "") -> int:

@@ -12,7 +12,7 @@ from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import Catalogue, KnownTool
 from toolvet.session.enveloped import envelope_form, in_shape_of_others
-from toolvet.session.own_answer import judge_own_answer, stopped_verdict
+from toolvet.session.own_answer import Stop, judge_own_answer, stopped_verdict
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.session.step import CallEnded, Change, Outcome, Reason
@@ -76,14 +76,21 @@ def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check:
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
 
 
-def judge_unanswered(call: PendingCall, message: ErrorReply, check: ResultCheck) -> JudgedReply:
-    """Judge an error of the proxy's own, in place of a server that does not answer. Its `data` gets the trace id."""
+def judge_unanswered(
+    call: PendingCall, message: ErrorReply, check: ResultCheck, stop: Stop = "unanswered"
+) -> JudgedReply:
+    """Judge an error of the proxy's own, in place of the server's answer. Its `data` gets the trace id."""
     error = {"code": message.code, "message": message.message}
-    verdict = judge_own_answer("unanswered", message.message, tool=call.tool, result=error, check=check)
+    verdict = judge_own_answer(stop, message.message, tool=call.tool, result=error, check=check)
     notes = own_notes(call, verdict)
     data = encode_error(call.id, message.code, message.message, {**members(message.data), **notes})
     found = _JudgedResult("protocol_error", verdict=verdict, why=message.message)
     return JudgedReply(data, end_call(call, "protocol_error", found, code=message.code, size=len(data)))
+
+
+def end_unjudged(call: PendingCall, why: str, size: int) -> CallEnded:
+    """Return the note for a call whose answer passed unread; `size` is in bytes."""
+    return end_call(call, "success", _JudgedResult("success", unjudged=why), size=size)
 
 
 def own_notes(call: PendingCall, verdict: ResultVerdict) -> dict[str, object]:

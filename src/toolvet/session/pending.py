@@ -11,7 +11,7 @@ from toolvet.schema.json_value import EMPTY, is_object
 from toolvet.session.policy import Policies, Policy
 from toolvet.session.step import Era, Reason
 from toolvet.session.trace import TRACE_KEY, TraceSource
-from toolvet.wire import Id, Request
+from toolvet.wire import ErrorReply, Id, Noise, Request, Result
 
 VERDICT_KEY: Final = f"{META_PREFIX}verdict"
 REPAIR_KEY: Final = f"{META_PREFIX}repair"
@@ -157,6 +157,15 @@ def client_meta(call: PendingCall) -> Mapping[str, object]:
     if call.era == "legacy":
         return {}
     return {key: value for key, value in call.meta.items() if key.startswith(MCP_META_PREFIX)}
+
+
+def describe_failure(message: Result | ErrorReply | Noise | None) -> str:
+    """Return why a question of the session has no answer that it can use."""
+    if message is None:
+        return "no answer in time"
+    if isinstance(message, ErrorReply):
+        return f"error {message.code}: {message.message[:200]}"
+    return "the answer is no tool list" if isinstance(message, Result) else message.reason
 
 
 # Typed, and not through `Request.params`: that remembers what it decoded, which costs as much as decoding it.

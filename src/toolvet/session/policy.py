@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.checks.result import ResultCheck
+from toolvet.wire.lines import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from toolvet.checks.arguments import ArgumentCheck
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+# Less would not hold the envelopes of small messages.
+MessageBytes: TypeAlias = Annotated[int, msgspec.Meta(ge=4096)]
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,12 +84,14 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 
     `announce` is for servers without a `toolValidation` of their own: `capability` announces it and answers calls of
     `validate_method`, `tool` also lists that as a tool, which models then read. `patience` is how many seconds a
-    question of the proxy may take before the calls that wait for it go on unchecked.
+    question of the proxy may take before the calls that wait for it go on unchecked. A message longer than
+    `max_message_bytes` is not kept in memory: it passes as it comes, or is held back where a policy has to see it.
     """
 
     announce: Announce = "capability"
     validate_method: str = "validate"
     patience: Seconds = 10.0
+    max_message_bytes: MessageBytes = DEFAULT_MESSAGE_BYTES
     tools: dict[str, ToolSettings] = {}
 
 

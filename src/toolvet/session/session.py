@@ -19,6 +19,7 @@ from toolvet.session.pending import (
     PendingOpening,
     PendingPage,
     client_meta,
+    describe_failure,
     read_call,
 )
 from toolvet.session.policy import Policies
@@ -34,7 +35,8 @@ from toolvet.session.step import (
     ToServer,
 )
 from toolvet.session.trace import TraceSource
-from toolvet.session.vet import check_limits, vet_call
+from toolvet.session.unread import UnreadMessages
+from toolvet.session.vet import check_limits, unless_audit, vet_call
 from toolvet.wire import (
     ErrorReply,
     Id,
@@ -50,6 +52,8 @@ from toolvet.wire import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from toolvet.session.own_answer import Stop
 
 _CANCELLED: Final = "notifications/cancelled"
 _LIST_CHANGED: Final = "notifications/tools/list_changed"
@@ -90,6 +94,7 @@ class Session:
         self._prefix = prefix
         self._traces = traces if traces is not None else TraceSource(prefix)
         self._pending: dict[Id, PendingAnswer] = {}
+        self.unread = UnreadMessages(policies, self._catalogue, self._pending, prefix)
         self._held: list[PendingCall] = []
         self._reading: ListRequest | None = None
         self._validating: dict[str, PendingCall] = {}
@@ -141,15 +146,30 @@ class Session:
                 return self._take_answer(message.reply_to, message, data)
         return [ToClient(data)]
 
-    def fail(self, data: bytes) -> list[Step]:
-        """Feed an error that the driver answers an open request with, because the server does not answer any more."""
+    def take_unread_call(self, request: Request, size: int) -> list[Step]:
+        """Feed a call that is too long to be kept, as far as its beginning shows it; `size` is in bytes.
+
+        Returns an answer, where the call must not pass, or else the notes for a call that passed.
+        """
+        self._calls += 1
+        call = read_call(request, self._calls, self._policies, self._traces)
+        if call is None:
+            return self._expect_unchecked(request.id)
+        call.size = size
+        refused = self.unread.refusal(call) if call.policy.arguments != "off" else None
+        if refused is not None and unless_audit(call, refused) is not None:
+            return self._refuse(call, refused)
+        return self._send(call)[1:]
+
+    def fail(self, data: bytes, stop: "Stop" = "unanswered") -> list[Step]:
+        """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not."""
         message = parse(data)
         id_ = message.id if isinstance(message, ErrorReply) else None
         call = self._pending.get(id_) if id_ is not None else None
         if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
             return self.from_server(data)
         del self._pending[call.id]
-        answered = judge_unanswered(call, message, self._policies.check)
+        answered = judge_unanswered(call, message, self._policies.check, stop)
         return [ToClient(answered.data, call.id), answered.note]
 
     @property
@@ -434,7 +454,7 @@ class Session:
         call = self._validating.pop(id_, None)
         if call is None:
             return []
-        reply = parse_reply(message.result) if isinstance(message, Result) else _describe_failure(message)
+        reply = parse_reply(message.result) if isinstance(message, Result) else describe_failure(message)
         if isinstance(reply, str):
             return [*self._send(call), PolicyFault("server_validation_failed", reply, call.tool)]
         if reply.valid:
@@ -448,7 +468,7 @@ class Session:
     def _take_own_page(self, reading: ListRequest, message: Result | ErrorReply | Noise | None) -> list[Step]:
         catalogue = self._catalogue
         if not isinstance(message, Result) or not is_array(tools := members(message.result).get("tools")):
-            problem = f"The tool list could not be read, so calls go unchecked: {_describe_failure(message)}"
+            problem = f"The tool list could not be read, so calls go unchecked: {describe_failure(message)}"
             return [*self._release(), PolicyFault("list_failed", problem)]
         # It changed while it was read: begin again. A list that changes without end is taken as it is.
         if reading.generation != catalogue.generation and reading.restarts < _MOST_RESTARTS:
@@ -477,15 +497,3 @@ class Session:
 
 def _call_started(call: PendingCall) -> CallStarted:
     return CallStarted(call=call.number, id=call.id, tool=call.tool, era=call.era, size=call.size)
-
-
-def _describe_failure(message: Result | ErrorReply | Noise | None) -> str:
-    match message:
-        case None:
-            return "no answer in time"
-        case Result():
-            return "the answer is no tool list"
-        case ErrorReply():
-            return f"error {message.code}: {message.message[:200]}"
-        case Noise():
-            return message.reason

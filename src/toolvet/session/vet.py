@@ -44,7 +44,7 @@ def vet_call(
     if failures:
         why = f"the same call failed {failures} times"
         state = breaker.cause(call.tool, call.arguments)
-        return _unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures, state), state))
+        return unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures, state), state))
     return None
 
 
@@ -64,7 +64,7 @@ def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker, check: A
     failures = breaker.count_failure(call.tool, call.arguments, State.INVALID_INPUT) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
     result = bad_arguments(report, repeated)
-    return _unless_audit(call, CallRefusal("arguments", report.summary, result, report=report))
+    return unless_audit(call, CallRefusal("arguments", report.summary, result, report=report))
 
 
 def _is_sure(repair: Repair | None, call: PendingCall, tool: KnownTool) -> bool:
@@ -98,7 +98,7 @@ def check_limits(call: PendingCall) -> CallRefusal | None:
         excess = f"nested too deeply: the limit is {policy.max_depth} levels"
     else:
         return None
-    return _unless_audit(call, CallRefusal("limits", f"arguments {excess}", too_large(call, excess)))
+    return unless_audit(call, CallRefusal("limits", f"arguments {excess}", too_large(call, excess)))
 
 
 def _is_deeper(call: PendingCall, limit: int) -> bool:
@@ -127,7 +127,7 @@ def _is_shallow(arguments: Mapping[str, object]) -> bool:
     return True
 
 
-def _unless_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
+def unless_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
     """Return the refusal; None where the policy is on audit, which only notes it in the call."""
     if call.policy.arguments != "audit":
         return refusal

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Final
 from toolvet.transport.peer import Peer
 from toolvet.transport.stdio import StdioChannel
 from toolvet.transport.target import StdioTarget, Target
+from toolvet.wire import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from toolvet.transport.channel import Channel
-
-# Bytes. Real servers reach 50 MB; much more than this would exhaust a machine's memory.
-MESSAGE_LIMIT: Final = 512 * 1024 * 1024
 
 # Seconds. After Ctrl-C the user waits for us to end, but a server may still save its data.
 _GRACE_AFTER_INTERRUPT: Final = 0.5
@@ -24,7 +22,7 @@ async def connect(
     target: Target,
     *,
     roots: tuple[str, ...] | None = None,
-    limit: int | None = MESSAGE_LIMIT,
+    limit: int | None = DEFAULT_MESSAGE_BYTES,
     grace: float = 2.0,
 ) -> AsyncGenerator[Peer]:
     """Connect to `target` and yield a raw peer for the length of the block.

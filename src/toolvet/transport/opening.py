@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 from toolvet.schema.json_value import members, names
-from toolvet.transport.connection import MESSAGE_LIMIT, connect
+from toolvet.transport.connection import connect
 from toolvet.transport.failure import opening_error
 from toolvet.transport.introduction import (
     LEGACY_VERSIONS,
@@ -29,7 +29,7 @@ from toolvet.transport.quote import printable
 from toolvet.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError, describe_reply
 from toolvet.transport.session import McpSession
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
-from toolvet.wire import without_half_characters
+from toolvet.wire import DEFAULT_MESSAGE_BYTES, without_half_characters
 from toolvet.wire.header import request_headers
 
 # Seconds. A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets
@@ -47,7 +47,7 @@ async def open_session(
     timeout: float = 30.0,  # noqa: ASYNC109 - it ends in an UnreachableError that says what the server did.
     capabilities: Mapping[str, object] | None = None,
     roots: tuple[str, ...] | None = None,
-    limit: int | None = MESSAGE_LIMIT,
+    limit: int | None = DEFAULT_MESSAGE_BYTES,
     grace: float = 2.0,
 ) -> AsyncGenerator[McpSession]:
     """Connect to `target`, open a session and yield it for the length of the block.

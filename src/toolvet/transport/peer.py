@@ -190,8 +190,14 @@ class Peer:
 
     def receive_oversize(self, message: Oversize, *, answers: int | None = None) -> None:
         """Take a message over the size limit."""
-        reason = f"a message of {message.length:,} bytes is over the limit of {message.limit:,}"
+        reason = f"a message of {message.length:,} bytes is over the limit of {message.limit:,} (max_message_bytes)"
         hint = reply_hint(message.head + b" " + message.tail)
+        if hint is None and answers is None and (message.is_endless or message.head.lstrip()[:1] in {b"{", b"["}):
+            # Any of the open requests may wait for it.
+            for key in list(self._pending):
+                if pending := self._pop(key):
+                    took = perf_counter() - pending.started
+                    pending.settle(Malformed(reason=reason, raw=message.head, duration=took))
         self._take_noise(Noise("oversize", reason, message.head, hint), answers, None)
 
     def reject(self, id_: int, reason: str, raw: bytes, *, status: int | None = None, challenge: str = "") -> None:

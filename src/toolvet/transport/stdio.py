@@ -22,7 +22,7 @@ from toolvet.errors import UnreachableError
 from toolvet.transport.channel import Inbox
 from toolvet.transport.orphans import end_orphans, forget, starting_server
 from toolvet.transport.target import StdioTarget
-from toolvet.wire import LineFramer, Oversize
+from toolvet.wire import LineFramer, Oversize, reply_hint
 
 # How much of stderr is kept for the report.
 _STDERR_BYTES: Final = 64 * 1024
@@ -236,6 +236,8 @@ class _Process(asyncio.SubprocessProtocol):
         self._stderr_bytes = 0
         self._inbox = inbox
         self._framer = LineFramer(limit)
+        # Whether the unfinished line was reported already.
+        self._is_told = False
         self._open_pipes = {1, 2}
         self._timer: asyncio.TimerHandle | None = None
 
@@ -246,6 +248,11 @@ class _Process(asyncio.SubprocessProtocol):
         if fd == 1:
             for line in self._framer.feed(data):
                 self._deliver_line(line)
+            begun = self._framer.oversize
+            if begun is not None and not self._is_told and (begun.is_endless or reply_hint(begun.head) is not None):
+                # The end of such a line may never come, and its request must not wait for it.
+                self._is_told = True
+                self._inbox.receive_oversize(begun)
             return
         self.stderr.append(data)
         self._stderr_bytes += len(data)
@@ -279,7 +286,9 @@ class _Process(asyncio.SubprocessProtocol):
 
     def _deliver_line(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            self._inbox.receive_oversize(line)
+            if not self._is_told:
+                self._inbox.receive_oversize(line)
+            self._is_told = False
         else:
             self._inbox.receive(line)
 

@@ -6,7 +6,7 @@ from toolvet.wire.encode import (
     encode_request,
     encode_result,
 )
-from toolvet.wire.lines import LineFramer, Oversize, RawLineFramer
+from toolvet.wire.lines import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, RawLineFramer
 from toolvet.wire.message import (
     ErrorReply,
     Id,
@@ -18,18 +18,22 @@ from toolvet.wire.message import (
     Request,
     Result,
     parse,
+    reply_hint,
     split_batch,
     without_half_characters,
 )
 from toolvet.wire.shallow import shallow
 from toolvet.wire.sse import SseEvent, SseFramer
+from toolvet.wire.start import MessageStart, read_end, read_start
 
 __all__ = [
+    "DEFAULT_MESSAGE_BYTES",
     "ErrorReply",
     "Id",
     "InvalidJson",
     "LineFramer",
     "Message",
+    "MessageStart",
     "Noise",
     "NoiseKind",
     "Notification",
@@ -44,6 +48,9 @@ __all__ = [
     "encode_request",
     "encode_result",
     "parse",
+    "read_end",
+    "read_start",
+    "reply_hint",
     "shallow",
     "split_batch",
     "without_half_characters",

@@ -17,6 +17,9 @@ from typing import Final
 
 import msgspec
 
+DEFAULT_MESSAGE_BYTES: Final = 64 * 2**20
+"""How many bytes of a message are kept, unless `max_message_bytes` says otherwise. Real servers reach 50 MB."""
+
 # How many bytes of an oversize line are kept from each of its ends.
 _QUOTE: Final = 400
 
@@ -28,6 +31,11 @@ class Oversize(msgspec.Struct, frozen=True):
     limit: int
     head: bytes
     tail: bytes
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether so much came that what its end may show is not waited for."""
+        return self.length > 8 * self.limit
 
 
 class LineFramer:
@@ -67,6 +75,13 @@ class LineFramer:
         self._add(last)
         return lines
 
+    @property
+    def oversize(self) -> Oversize | None:
+        """The unfinished line, if it is too long already: it may never end."""
+        if self._head is None or self._limit is None:
+            return None
+        return Oversize(self._length, self._limit, self._head, self._tail)
+
     def finish(self) -> bytes | Oversize | None:
         """Return the last line when the stream ends without a line end; None when nothing is left."""
         return self._take() if self._length else None
@@ -80,9 +95,10 @@ class LineFramer:
             return
         self._parts.append(part)
         if self._limit is not None and self._length > self._limit:
-            joined = b"".join(self._parts)
+            # Not the whole line once more: it may be as long as the memory allows.
+            self._head = b"".join(part[:_QUOTE] for part in self._parts[:_QUOTE])[:_QUOTE]
+            self._tail = b"".join(part[-_QUOTE:] for part in self._parts[-_QUOTE:])[-_QUOTE:]
             self._parts.clear()
-            self._head, self._tail = joined[:_QUOTE], joined[-_QUOTE:]
 
     def _take(self) -> bytes | Oversize:
         if self._head is not None and self._limit is not None:
@@ -104,10 +120,11 @@ class RawLineFramer:
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
+        self.size = 0
 
     @property
     def begun(self) -> bool:
-        """Whether part of a line is kept."""
+        """Whether part of a line is kept; `size` is how many bytes."""
         return bool(self._parts)
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -119,12 +136,21 @@ class RawLineFramer:
             parts.append(lines[0])
             lines[0] = b"".join(parts)
             parts.clear()
+        if lines:
+            self.size = len(rest)
+        else:
+            self.size += len(rest)
         if rest:
             parts.append(rest)
         return lines
 
+    def take(self) -> list[bytes]:
+        """Return the parts of the unfinished line, and forget them: the line is too long to be kept."""
+        parts = self._parts[:]
+        self._parts.clear()
+        self.size = 0
+        return parts
+
     def finish(self) -> bytes | None:
         """Return the bytes after the last line feed when the stream ends; None when there are none."""
-        rest = b"".join(self._parts)
-        self._parts.clear()
-        return rest or None
+        return b"".join(self.take()) or None

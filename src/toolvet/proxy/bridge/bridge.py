@@ -28,14 +28,12 @@ from toolvet.schema.json_value import members
 from toolvet.session import Policies
 from toolvet.transport import StdioTarget
 from toolvet.transport.introduction import request_meta
-from toolvet.wire import Noise, Request, encode_error, encode_request, parse
+from toolvet.wire import DEFAULT_MESSAGE_BYTES, Noise, Request, encode_error, encode_request, parse
 from toolvet.wire.header import request_headers
 from toolvet.wire.http_head import Field, RequestHead, ResponseHead
 
 _PATH: Final = b"/mcp"
 _MOST_SESSIONS: Final = 64
-# The proxy checks no message of that size, but a pipe cannot carry one in pieces.
-_MOST_BYTES: Final = 256 * 2**20
 _UNREADABLE: Final = frozenset({"empty", "not_utf8", "not_json", "too_deep"})
 _REASONS: Final = {400: b"Bad Request", 404: b"Not Found", 409: b"Conflict", 503: b"Service Unavailable"}
 
@@ -72,7 +70,7 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
     """
     where = read_listen(listen)
     guard = Guard(where, token, hosts=hosts, origins=origins)
-    bridge = Bridge(command, env, cwd)
+    bridge = Bridge(command, env, cwd, policies.settings.max_message_bytes)
     front = Front(ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), guard, recorder.render_metrics)
     return run_front(front, where, _PATH.decode(), ready)
 
@@ -80,9 +78,17 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
 class Bridge:
     """An `Upstream` of processes: Streamable HTTP on one side, pipes on the other."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        max_message_bytes: int = DEFAULT_MESSAGE_BYTES,
+    ) -> None:
         self.name = StdioTarget(command[0], tuple(command[1:])).describe()
         self._command = command
+        # A pipe cannot carry a message in pieces, so that all of it has to be in memory.
+        self._limit = max_message_bytes
         self._env = env
         self._cwd = cwd
         self._shared: BridgedServer | None = None
@@ -115,7 +121,7 @@ class Bridge:
         kind = (head.get(b"content-type") or b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
             return _text_response(415, b"Unsupported Media Type", b"send application/json\n")
-        data, is_complete = await body.take(_MOST_BYTES)
+        data, is_complete = await body.take(self._limit)
         if not is_complete:
             return _text_response(413, b"Content Too Large", b"the message is too large for a pipe\n")
         message = parse(data)
@@ -220,7 +226,7 @@ class Bridge:
 
     async def _start(self, sharing: Sharing) -> BridgedServer:
         try:
-            server = BridgedServer(self._command, self._env, self._cwd, sharing)
+            server = BridgedServer(self._command, self._env, self._cwd, sharing, self._limit)
         except UnreachableError as error:
             raise UpstreamError(str(error), sent=False) from error
         await server.start()

@@ -9,6 +9,7 @@ messages for another.
 import asyncio
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,14 +23,16 @@ from toolvet.schema.json_value import members
 from toolvet.wire import (
     ErrorReply,
     Id,
+    LineFramer,
     Noise,
     Notification,
-    RawLineFramer,
+    Oversize,
     Request,
     Result,
     encode_error,
     encode_notification,
     parse,
+    reply_hint,
 )
 from toolvet.wire.http_head import ResponseHead
 from toolvet.wire.sse import encode_event
@@ -99,11 +102,14 @@ class BridgedServer(asyncio.Protocol):
     """A process and its open requests. `over` is set once it ended. Raises UnreachableError if it cannot be started."""
 
     def __init__(
-        self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None, sharing: Sharing
+        self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None, sharing: Sharing, limit: int
     ) -> None:
         self._process = ServerProcess(command, env, cwd)
         self._sharing = sharing
-        self._framer = RawLineFramer()
+        self._framer = LineFramer(limit)
+        # Whether the unfinished line, which is too long, was reported already.
+        self._is_told = False
+        self._has_complained = False
         self._open: dict[Id, BridgedRequest] = {}
         self._stream: Body | None = None
         self._backlog: deque[bytes] = deque(maxlen=_MOST_BACKLOG)
@@ -192,8 +198,17 @@ class BridgedServer(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """The server wrote something: handle the lines that it completes."""
         for line in self._framer.feed(data):
-            if line.strip():
-                self._handle(line.removesuffix(b"\r"))
+            if isinstance(line, Oversize):
+                if not self._is_told:
+                    self._drop(line)
+                self._is_told = False
+            elif line.strip():
+                self._handle(line)
+        begun = self._framer.oversize
+        if begun is not None and not self._is_told and (begun.is_endless or reply_hint(begun.head) is not None):
+            # The end of such a line may never come, and its client must not wait for it.
+            self._is_told = True
+            self._drop(begun)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The server ended: answer its open requests with an error."""
@@ -206,6 +221,20 @@ class BridgedServer(asyncio.Protocol):
         if self._stream is not None:
             self._stream.finish()
             self._stream = None
+
+    def _drop(self, line: Oversize) -> None:
+        """Answer whoever waits for a line that is too long: its own request, else all that are open."""
+        words = f"longer than the limit of {line.limit} bytes (max_message_bytes)"
+        hint = reply_hint(line.head + b" " + line.tail)
+        waiting = [hint] if hint is not None else list(self._open) if line.is_endless or _is_json(line.head) else []
+        for key in waiting:
+            bridged = self._open.pop(key, None)
+            if bridged is not None:
+                error = encode_error(bridged.id, -32603, f"The answer of the MCP server is {words}. Ask for less.")
+                bridged.answer(error, (502, b"Bad Gateway"))
+        if not self._has_complained:
+            self._has_complained = True
+            sys.stderr.write(f"toolvet: a message of the server is {words}: it was dropped\n")
 
     def _handle(self, line: bytes) -> None:
         message = parse(line)
@@ -259,6 +288,10 @@ class BridgedServer(asyncio.Protocol):
 
     def _unlisten(self) -> None:
         self._stream = None
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip()[:1] in {b"{", b"["}
 
 
 class _IgnoringProtocol(asyncio.BaseProtocol):

@@ -77,6 +77,7 @@ class Recorder:
     ) -> None:
         self._complain = complain if complain is not None else _to_stderr
         self._sinks = tuple(sinks)
+        self._is_closed = False
         # Each sink has its own queue and thread: a hanging disk must not make the metrics stale.
         self._queues = tuple(
             BackgroundQueue[StampedNote](
@@ -117,7 +118,13 @@ class Recorder:
         return all(queue.flush(max(0.0, deadline - time.monotonic())) for queue in self._queues)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> None:
-        """Write what is queued and close the sinks; give up after `timeout` seconds, and report what was lost."""
+        """Write what is queued and close the sinks; give up after `timeout` seconds, and report what was lost.
+
+        Closing twice is allowed.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
         deadline = time.monotonic() + timeout
         for queue in self._queues:
             if not queue.close(max(0.0, deadline - time.monotonic())):

@@ -3,8 +3,9 @@
 For clients that start their servers, as most configuration files do. `RemoteServer` handles the connection (the legacy
 session, streams, headers); this file reads and writes the client's pipes.
 
-The end: when the client stops writing, the requests that it still waits for are served; a signal ends the proxy at
-once. In both cases open requests are answered, and a legacy session is deleted.
+The end: when the client stops writing, the requests that it still waits for are served; a signal ends the proxy. In
+both cases open requests are answered, and a legacy session is deleted. After a signal that takes at most 3.5 seconds,
+whatever the client does not read and the server does not answer; a second signal ends everything at once.
 """
 
 import asyncio
@@ -14,11 +15,12 @@ import selectors
 import signal
 import stat
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Final
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
-from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.relay import Relay
 from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
 from toolvet.transport.target import HttpTarget
@@ -28,6 +30,10 @@ _CHUNK: Final = 64 * 1024
 _LONG_CHUNK: Final = 1 << 20
 # With so many bytes that the other side did not take yet, a side is not read from.
 _FULL: Final = 4 << 20
+# How many seconds after a signal the client has to read, and how many the whole end takes.
+_DRAIN_SECONDS: Final = 2.5
+_END_SECONDS: Final = 3.5
+_LEAST_RECORD_SECONDS: Final = 0.25
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -46,7 +52,9 @@ def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, 
     Raises:
         UsageError: For a URL or headers that cannot be sent. A server that cannot be reached is reported to the client,
             as the answer to its requests.
+        OutputError: When our stdout is closed.
     """
+    check_stdout()
     target = HttpTarget(url, headers)
     # epoll refuses a file as stdin, poll accepts it.
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.PollSelector())) as runner:
@@ -129,6 +137,8 @@ class RemoteProxy:
             target,
             self._catalogue,
             prefix,
+            limit=policies.settings.max_message_bytes,
+            complain=self._complain_of_server,
             hear=self._hear,
             hear_failure=self._hear_failure,
             lose=self._lose,
@@ -142,7 +152,13 @@ class RemoteProxy:
             to_server=self._server,
             to_client=self._client,
             on_time=self._on_time,
+            limit=policies.settings.max_message_bytes,
+            server_takes="lines",
         )
+        self._recorder = recorder
+        # When everything has to be over, in seconds of `monotonic`; None until a signal asks for the end.
+        self._deadline: float | None = None
+        self._hurry = asyncio.Event()
         self._reading = False
         self._client_open = True
         # Set when nothing is left to do; the exit code.
@@ -152,7 +168,7 @@ class RemoteProxy:
         """Relay until the connection is over. Returns the exit code."""
         handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
         for number in handled:
-            self._loop.add_signal_handler(number, self._end, 128 + number)
+            self._loop.add_signal_handler(number, self._take_signal, number)
         gone = asyncio.ensure_future(self._client.gone.wait())
         gone.add_done_callback(lambda _: self._end(0))
         try:
@@ -162,14 +178,33 @@ class RemoteProxy:
             gc.freeze()
             code = await self._over
             self._relay.server_gone("the proxy ended")
-            await self._client.flush()
             self._relay.close()
-            await self._server.close()
+            ending = asyncio.ensure_future(self._finish())
+            hurried = asyncio.ensure_future(self._hurry.wait())
+            await asyncio.wait({ending, hurried}, return_when=asyncio.FIRST_COMPLETED)
+            ending.cancel()
+            hurried.cancel()
         finally:
             gone.cancel()
             self._stop_reading()
             self._client.close()
+            if self._deadline is not None:
+                self._recorder.close(max(_LEAST_RECORD_SECONDS, self._deadline - monotonic()))
         return code
+
+    async def _finish(self) -> None:
+        """Let the client read what is left, and end the session."""
+        await self._client.flush()
+        await self._server.close()
+
+    def _take_signal(self, number: int) -> None:
+        if self._deadline is None:
+            self._deadline = monotonic() + _END_SECONDS
+            self._loop.call_later(_DRAIN_SECONDS, self._hurry.set)
+        else:
+            self._deadline = monotonic()
+            self._hurry.set()
+        self._end(128 + number)
 
     # The client.
 
@@ -213,6 +248,9 @@ class RemoteProxy:
         """Answer a request with an error, because the server does not."""
         await self._client.room.wait()
         self._relay.answer_for_server(error)
+
+    def _complain_of_server(self, words: str) -> None:
+        self._relay.complain_of_length(words)
 
     def _lose(self, question: str) -> None:
         """Give up a question of the proxy that will not be answered."""

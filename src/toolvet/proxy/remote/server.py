@@ -24,7 +24,7 @@ from toolvet.session import Catalogue
 from toolvet.transport.origin import FAILURES, Origin, describe_error, describe_response, media_type
 from toolvet.transport.quote import printable
 from toolvet.transport.target import HttpTarget
-from toolvet.wire import ErrorReply, Id, Result, SseFramer, encode_error, encode_notification, parse
+from toolvet.wire import ErrorReply, Id, Result, SseEvent, SseFramer, encode_error, encode_notification, parse
 
 # A direct client would use as many connections; with more, the process runs out of file descriptors.
 _MOST_REQUESTS: Final = 256
@@ -51,6 +51,8 @@ class RemoteServer:
         target: The server's URL and the user's headers.
         catalogue: What is known of the server's tools.
         prefix: Begins the ids of the proxy's own questions.
+        limit: How many bytes of a message are kept; a longer one is dropped, and its request fails.
+        complain: Called with words on a message that is too long.
         hear: Called with each message of the server.
         hear_failure: Called with an error for each request that the server does not answer.
         lose: Called with the id of each question of the proxy that was not answered.
@@ -66,6 +68,8 @@ class RemoteServer:
         catalogue: Catalogue,
         prefix: str,
         *,
+        limit: int,
+        complain: Callable[[str], None],
         hear: OnMessage,
         hear_failure: OnMessage,
         lose: Callable[[str], None],
@@ -74,6 +78,8 @@ class RemoteServer:
         self._origin = Origin(target)
         self._catalogue = catalogue
         self._prefix = prefix
+        self._limit = limit
+        self._complain = complain
         self._mirrored = MirroredHeaders(catalogue)
         self._hear = hear
         self._hear_failure = hear_failure
@@ -217,7 +223,7 @@ class RemoteServer:
         """Pass a response on. Returns the framer to go on with if its stream may be resumed."""
         if response.is_success and media_type(response) == _EVENTS:
             return await self._read_events(posted, response, SseFramer())
-        body = await response.aread()
+        body = await self._read_body(response)
         if response.is_success and (media_type(response) == "application/json" or not posted.unanswered):
             if body.strip():
                 await self._pass(posted, body)
@@ -237,13 +243,36 @@ class RemoteServer:
     ) -> SseFramer | None:
         try:
             async for chunk in response.aiter_bytes():
-                for event in framer.feed(chunk):
+                for event in self._events(framer, chunk):
                     if event.event == "message":
                         await self._pass(posted, event.data)
         except FAILURES:
             if not _may_resume(posted, framer):
                 raise
         return framer if _may_resume(posted, framer) else None
+
+    async def _read_body(self, response: httpx2.Response) -> bytes:
+        """Read the whole body. Raises _RefusedError when it is too long."""
+        parts: list[bytes] = []
+        size = 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > self._limit:
+                raise self._too_long()
+            parts.append(chunk)
+        return b"".join(parts)
+
+    def _events(self, framer: SseFramer, chunk: bytes) -> list[SseEvent]:
+        """Return the events that `chunk` completes. Raises _RefusedError when the unfinished one is too long."""
+        events = framer.feed(chunk)
+        if framer.pending_bytes > self._limit:
+            raise self._too_long()
+        return events
+
+    def _too_long(self) -> "_RefusedError":
+        words = f"a message of it is longer than the limit of {self._limit} bytes (max_message_bytes)"
+        self._complain(words)
+        return _RefusedError(f"{words}, so it was dropped")
 
     async def _resume(self, posted: PostedMessage, framer: SseFramer) -> SseFramer | None:
         """Ask for the rest of a stream. Returns the framer to go on with; also when the connection fails once more."""
@@ -333,9 +362,9 @@ class RemoteServer:
         if media_type(response) == _EVENTS:
             framer = SseFramer()
             async for chunk in response.aiter_bytes():
-                messages += [event.data for event in framer.feed(chunk)]
+                messages += [event.data for event in self._events(framer, chunk)]
         else:
-            messages.append(await response.aread())
+            messages.append(await self._read_body(response))
         for message in messages:
             if isinstance(parse(message), Result):
                 self._read_version(message)
@@ -356,14 +385,14 @@ class RemoteServer:
             headers = {**self._legacy_headers(), "accept": _EVENTS}
             if _VISIBLE.fullmatch(framer.last_event_id):
                 headers["last-event-id"] = framer.last_event_id
-            with suppress(*FAILURES):
+            with suppress(_RefusedError, *FAILURES):
                 async with self._origin.send("GET", headers) as response:
                     if response.is_success and media_type(response) == _EVENTS:
                         onward = SseFramer()
                         onward.last_event_id, onward.retry = framer.last_event_id, framer.retry
                         framer, failures = onward, 0
                         async for chunk in response.aiter_bytes():
-                            for event in framer.feed(chunk):
+                            for event in self._events(framer, chunk):
                                 if event.event == "message":
                                     await self._hear(event.data)
                     elif response.status_code < 500:

@@ -6,6 +6,10 @@ side does not read, the loop stops reading what would be written to it.
 
 However the connection ends: what the server still writes is passed on, requests it left open are answered with an
 error, and all processes that it started are ended. The server's exit code becomes the proxy's.
+
+After SIGTERM or SIGINT that takes at most 3.5 seconds, whoever does not read or end: the server has two to end, the
+client another half to read what is left, the server's children half, and the record the rest. A second signal ends
+everything at once. Clients kill a server that does not end within two to four seconds.
 """
 
 import gc
@@ -18,7 +22,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.stdio.pipe import Outlet, private_stdout
+from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.proxy.stdio.signals import Signals
 from toolvet.session import Policies
@@ -33,10 +37,15 @@ _LONG_CHUNK: Final = 1 << 20
 # With so many unwritten bytes for one side, the other side is not read from.
 _FULL: Final = 4 << 20
 # If neither side reads, one of them has to be read nevertheless, or both would wait for ever; up to so many bytes.
-_BURSTING: Final = 1 << 30
+_BURSTING: Final = 1 << 28
 # How many seconds the server has to act on the end of its stdin, and on a signal; as in the official SDK.
 _EOF_SECONDS: Final = 2.0
 _SIGNAL_SECONDS: Final = 2.0
+# How many seconds the client has after a signal to read what is left for it, and how many the whole end takes.
+_DRAIN_SECONDS: Final = 2.5
+_END_SECONDS: Final = 3.5
+# A record that takes so long is given up even where nothing else needed time.
+_LEAST_RECORD_SECONDS: Final = 0.25
 # A server that died may leave a child that keeps its stdout open: what comes within so many seconds still counts.
 _LAST_WORDS: Final = 0.5
 # A client that goes on writing to a dead server is read so many times more.
@@ -65,7 +74,9 @@ def run_stdio(
 
     Raises:
         UnreachableError: When the server cannot be started.
+        OutputError: When our stdout is closed.
     """
+    check_stdout()
     process = ServerProcess(command, env, cwd)
     origin = RecordSource(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
     return StdioProxy(process, policies, recorder, origin).run()
@@ -80,6 +91,7 @@ class StdioProxy:
         from toolvet.session import Catalogue, Session  # noqa: PLC0415
 
         self._process = process
+        self._recorder = recorder
         self._stdout = process.stdout
         self._patience = policies.settings.patience
         self._catalogue = Catalogue()
@@ -87,7 +99,13 @@ class StdioProxy:
         self._to_client = Outlet(private_stdout())
         session = Session(policies, self._catalogue, prefix=f"toolvet:{os.urandom(8).hex()}:")
         self._relay = Relay(
-            session, recorder, origin, to_server=self._to_server, to_client=self._to_client, on_time=self._on_time
+            session,
+            recorder,
+            origin,
+            to_server=self._to_server,
+            to_client=self._to_client,
+            on_time=self._on_time,
+            limit=policies.settings.max_message_bytes,
         )
         self._poll = select.poll()
         self._masks: dict[int, int] = {}
@@ -96,7 +114,9 @@ class StdioProxy:
         self._server_open = True
         self._exited = False
         self._lost = False
-        self._was_asked_to_end = False
+        # When everything has to be over, in seconds of `monotonic`; None until a signal asks for the end.
+        self._deadline: float | None = None
+        self._gave_up = False
         self._last_reads = _LAST_READS
         # What to do when, in seconds of `monotonic`, by a name for it.
         self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
@@ -116,11 +136,13 @@ class StdioProxy:
             self._process.close()
             self._to_client.close()
             wake.close()
+            if self._deadline is not None:
+                self._recorder.close(max(_LEAST_RECORD_SECONDS, self._deadline - monotonic()))
         return self._process.exit_code or 0
 
     def _turn(self, wake: "Signals") -> None:
         """Wait for the next events and handle them."""
-        if self._pressed or self._to_server.size or self._to_client.size:
+        if self._pressed or self._to_server.size or self._to_client.size or self._relay.to_client.size:
             self._set_interest()
         for fd, events in self._poll.poll(self._milliseconds() if self._timers or self._lost else None):
             if fd == self._stdout:
@@ -179,7 +201,8 @@ class StdioProxy:
 
     def _set_interest(self) -> None:
         """Choose which sides to read: not one whose bytes the other does not take, unless neither takes any."""
-        for_server, for_client = self._to_server.size, self._to_client.size
+        for_server = self._to_server.size + self._relay.to_server.size
+        for_client = self._to_client.size + self._relay.to_client.size
         self._pressed = bool(for_server or for_client)
         if self._client_open:
             reads = for_server < _FULL or (for_client >= _FULL and for_server < _BURSTING)
@@ -222,7 +245,9 @@ class StdioProxy:
         if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
             self._close_outlet(self._to_server)
         is_awaited = self._relay.open and not self._to_client.broken
-        if self._to_server.closed and not self._exited and not self._is_timed("end") and not is_awaited:
+        # A server that reads no more would keep the rest for ever, and with it the proxy.
+        is_over = self._to_server.closed or self._to_client.broken
+        if is_over and not self._exited and not self._is_timed("end") and not is_awaited:
             self._after("end", _EOF_SECONDS, self._terminate)
 
     def _end_server(self) -> None:
@@ -235,7 +260,7 @@ class StdioProxy:
 
     def _lose(self) -> None:
         """Answer open requests with errors, because the server is gone; first the client reads what did come."""
-        if self._server_open and self._to_client.size >= _FULL:
+        if self._server_open and self._to_client.size >= _FULL and self._deadline is None:
             self._after("end", _LAST_WORDS, self._lose)
             return
         self._timers.pop("end", None)
@@ -257,12 +282,21 @@ class StdioProxy:
             self._watch(outlet.fd, None)
             outlet.close()
 
+    def _give_up(self) -> None:
+        """End now, whatever the client has not read and the server has not done yet."""
+        self._process.send_signal(signal.SIGKILL)
+        if not self._lost:
+            self._lose()
+        self._gave_up = True
+
     def _finished(self) -> bool:
-        return self._lost and self._exited and (not self._to_client.size or self._to_client.broken)
+        return self._gave_up or (self._lost and self._exited and (not self._to_client.size or self._to_client.broken))
 
     def _refuse_rest(self) -> bool:
         """Answer requests that the client wrote before it could see the end. Returns whether there were any."""
-        if not self._client_open or not self._last_reads or self._to_client.broken or not _is_readable(0):
+        if self._gave_up or not self._client_open or not self._last_reads or self._to_client.broken:
+            return False
+        if not _is_readable(0):
             return False
         self._last_reads -= 1
         self._read_client()
@@ -277,10 +311,14 @@ class StdioProxy:
                 self._end_server()
             return
         if number != signal.SIGHUP:
-            # SIGHUP may mean "read your settings again"; the server decides. After the others it has to end; a second
-            # one ends it at once.
-            self._after("end", 0 if self._was_asked_to_end else _SIGNAL_SECONDS, self._kill)
-            self._was_asked_to_end = True
+            # SIGHUP may mean "read your settings again"; the server decides. After the others it has to end.
+            if self._deadline is not None:
+                self._deadline = monotonic()
+                self._give_up()
+                return
+            self._deadline = monotonic() + _END_SECONDS
+            self._after("end", _SIGNAL_SECONDS, self._kill)
+            self._after("drain", _DRAIN_SECONDS, self._give_up)
         self._process.send_signal(number)
 
     def _on_time(self, note: "Asked | SchemaLearned") -> None:

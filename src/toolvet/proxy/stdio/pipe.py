@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
+from toolvet.errors import OutputError
+
 # Linux allows 1024 buffers in one call; more than a few dozen gain nothing.
 _BUFFERS: Final = 64
 _PIPE_BYTES: Final = 1 << 20
@@ -91,6 +93,16 @@ class Outlet:
     def _drop(self) -> None:
         self._queue.clear()
         self.size = 0
+
+
+def check_stdout() -> None:
+    """Raise OutputError when our stdout was closed before we started: no client could read what we answer."""
+    try:
+        mode = fcntl.fcntl(1, fcntl.F_GETFL) & os.O_ACCMODE
+    except OSError:
+        mode = os.O_RDONLY
+    if mode == os.O_RDONLY:
+        raise OutputError("stdout is closed, so no client can read what the proxy answers; nothing was started")
 
 
 def private_stdout() -> int:

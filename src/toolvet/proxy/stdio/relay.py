@@ -1,42 +1,55 @@
 """The path between two byte streams: cut lines, let the session decide, join lines again. No I/O.
 
-client's bytes → RawLineFramer → Session → to_server
-server's bytes → RawLineFramer → Session → to_client
+client's bytes → LineSplitter → Session → LineSink to the server
+server's bytes → LineSplitter → Session → LineSink to the client
+
+A line longer than `max_message_bytes` is not kept in memory: it is passed on as it comes, or is dropped and answered
+with an error, as `session.unread` says.
 """
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol, TypeAlias, cast
+from functools import partial
+from typing import Final, Literal, TypeAlias, cast
+
+import msgspec
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.proxy.stdio.long_lines import ByteSink, LineSink, LineSplitter, LongLine
 from toolvet.proxy.stdio.open_requests import OpenRequests
-from toolvet.session import Asked, CallEnded, CallStarted, Note, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.wire import RawLineFramer, encode_error
+from toolvet.session import (
+    Asked,
+    CallEnded,
+    CallStarted,
+    Note,
+    PolicyFault,
+    SchemaLearned,
+    Session,
+    Step,
+    ToClient,
+    ToServer,
+)
+from toolvet.wire import Id, Request, encode_error
 
 # Below this a copy is cheaper than a longer vector of buffers.
 _JOIN_BYTES: Final = 64 * 1024
 _MOST_COMPLAINTS: Final = 100
 # "Internal error", which both eras know. Codes that servers may define (-32000 and below) have no certain meaning.
-_SERVER_GONE: Final = -32603
+_INTERNAL_ERROR: Final = -32603
+_INVALID_REQUEST: Final = -32600
+_CALL: Final = "tools/call"
 _DOUBT: Final = "It may have acted on the request all the same."
 
 OnTime: TypeAlias = Callable[[Asked | SchemaLearned], None]
 """Called with notes that need a clock: a question that must not wait for ever, a tool list that grows old."""
 
 
-class ByteSink(Protocol):
-    """Takes bytes without waiting."""
-
-    def write(self, buffers: Sequence[bytes]) -> None:
-        """Write these one after the other."""
-        ...
-
-
 class Relay:
     """One connection: feed the bytes of each side; what the session decides is written to the two sinks.
 
     `origin` names the connection in the record, `on_time` gets the notes that need a clock. `open` holds the requests
-    that the client still waits for.
+    that the client still waits for. `limit` is how many bytes of a line are kept; `server_takes` says whether the
+    server takes a line in parts, as a pipe does.
     """
 
     def __init__(
@@ -48,12 +61,15 @@ class Relay:
         to_server: ByteSink,
         to_client: ByteSink,
         on_time: OnTime,
+        limit: int,
+        server_takes: Literal["parts", "lines"] = "parts",
     ) -> None:
         self._session = session
         self._recorder = recorder
         self._origin = origin
-        self._to_server = to_server
-        self._to_client = to_client
+        self._server_takes = server_takes
+        self.to_server = LineSink(to_server)
+        self.to_client = LineSink(to_client)
         self._on_time = on_time
         # Messages that may open or close a request; they are read after they were written.
         self._unread: list[bytes] = []
@@ -62,21 +78,29 @@ class Relay:
         self._gone: str | None = None
         # Whether half a line went to the client, which must end before another one begins.
         self._dangling = False
-        self.client_lines = RawLineFramer()
-        self.server_lines = RawLineFramer()
+        self.client_lines = LineSplitter(
+            limit,
+            take=self._take_client_lines,
+            begin=self._begin_client_line,
+            go_on=self._go_on_client_line,
+            end=self._end_client_line,
+        )
+        self.server_lines = LineSplitter(
+            limit,
+            take=self._take_server_lines,
+            begin=self._begin_server_line,
+            go_on=self._go_on_server_line,
+            end=self._end_server_line,
+        )
         self.open = OpenRequests()
 
     def from_client(self, chunk: bytes) -> None:
         """Feed bytes that the client wrote."""
-        lines = self.client_lines.feed(chunk)
-        if lines:
-            self._do_client_steps(self._steps(lines, self._session.from_client, ToServer))
+        self.client_lines.feed(chunk)
 
     def from_server(self, chunk: bytes) -> None:
         """Feed bytes that the server wrote."""
-        lines = self.server_lines.feed(chunk)
-        if lines:
-            self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
+        self.server_lines.feed(chunk)
 
     def answer_for_server(self, error: bytes) -> None:
         """Answer a request with this error, because the server does not."""
@@ -85,16 +109,21 @@ class Relay:
     def client_ended(self) -> None:
         """End the client's stream. Half a line is checked like a complete one: a server may read it as one."""
         rest = self.client_lines.finish()
-        if rest is not None:
+        if isinstance(rest, LongLine):
+            self._end_client_line(rest)
+        elif rest is not None:
             steps = self._steps([rest], self._session.from_client, ToServer)
-            self._do_client_steps(_pass_half_line(steps, rest, self._to_server))
+            self._do_client_steps(_pass_half_line(steps, rest, self.to_server))
 
     def server_ended(self) -> None:
         """End the server's stream."""
         rest = self.server_lines.finish()
-        if rest is not None:
+        if isinstance(rest, LongLine):
+            # What it answers is still open, and gets an error.
+            self._dangling = rest.passes and self.to_client.cut_line()
+        elif rest is not None:
             decided = self._steps([rest], self._session.from_server, ToClient)
-            steps = _pass_half_line(decided, rest, self._to_client)
+            steps = _pass_half_line(decided, rest, self.to_client)
             self._dangling = len(steps) < len(decided)
             self._do_server_steps(steps)
 
@@ -111,6 +140,12 @@ class Relay:
     def close(self) -> None:
         """End the connection: every call that was not answered goes on record."""
         self._note(self._write(self._session.close()))
+
+    def _take_client_lines(self, lines: list[bytes]) -> None:
+        self._do_client_steps(self._steps(lines, self._session.from_client, ToServer))
+
+    def _take_server_lines(self, lines: list[bytes]) -> None:
+        self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
 
     def _steps(
         self, lines: list[bytes], decide: Callable[[bytes], list[Step]], onward: type[ToServer] | type[ToClient]
@@ -157,7 +192,9 @@ class Relay:
         for question in self.open.take_questions():
             self._note(self._write(self._session.give_up(question)))
         lines = [
-            encode_error(id_, _SERVER_GONE, f"The MCP server is unavailable: {self._gone} before it answered. {_DOUBT}")
+            encode_error(
+                id_, _INTERNAL_ERROR, f"The MCP server is unavailable: {self._gone} before it answered. {_DOUBT}"
+            )
             for id_ in self.open.take()
         ]
         if lines:
@@ -180,12 +217,10 @@ class Relay:
             else:
                 rest.append(cast("Note", step))
         if for_server:
-            self._to_server.write(_join_lines(for_server))
+            self.to_server.write(_join_lines(for_server))
         if for_client:
-            if self._dangling:
-                self._dangling = False
-                self._to_client.write([b"\n"])
-            self._to_client.write(_join_lines(for_client))
+            self._break_dangling()
+            self.to_client.write(_join_lines(for_client))
         return rest
 
     def _note(self, rest: list[ToClient | Note]) -> None:
@@ -201,9 +236,110 @@ class Relay:
             elif isinstance(each, SchemaLearned):
                 self._on_time(each)
 
+    # Lines that are too long to be kept.
+
+    def _begin_server_line(self, long: LongLine, parts: list[bytes]) -> None:
+        long.passes = self._session.unread.passes_to_client(long.start)
+        self._tell("server", long)
+        if long.passes:
+            self._break_dangling()
+            self.to_client.pass_part(parts)
+        elif long.start.is_answer and long.start.id is not None:
+            self._hold_back(long, [long.start.id])
+
+    def _go_on_server_line(self, long: LongLine, part: bytes) -> None:
+        if long.passes:
+            self.to_client.pass_part([part])
+        elif not long.is_settled and long.is_endless:
+            self._hold_back_all(long)
+
+    def _end_server_line(self, long: LongLine) -> None:
+        id_ = long.id
+        if long.passes:
+            self.to_client.end_line()
+            if long.start.is_answer and id_ is not None:
+                self.open.close(id_)
+                self._note([*self._session.unread.end_answer(id_, long.size)])
+        elif not long.is_settled:
+            if id_ is not None:
+                self._hold_back(long, [id_])
+            elif long.is_json:
+                self._hold_back_all(long)
+
+    def _hold_back(self, long: LongLine, ids: list[Id]) -> None:
+        """Answer these requests in place of the server."""
+        long.is_settled = True
+        words = f"The answer of the MCP server is {self._session.unread.why}, so it was held back. Ask for less."
+        lines = [encode_error(id_, _INTERNAL_ERROR, words) for id_ in ids]
+        self._do_server_steps(self._steps(lines, partial(self._session.fail, stop="large_result"), ToClient))
+
+    def _hold_back_all(self, long: LongLine) -> None:
+        """Answer every open request: any of them may wait for this line."""
+        for question in self.open.take_questions():
+            self._note(self._write(self._session.give_up(question)))
+        self._hold_back(long, self.open.take())
+
+    def _begin_client_line(self, long: LongLine, parts: list[bytes]) -> None:
+        long.passes = self._server_takes == "parts" and self._session.unread.passes_to_server(long.start)
+        self._tell("client", long)
+        if long.passes:
+            self.to_server.pass_part(parts)
+        elif long.start.id is not None:
+            self._refuse_long(long, long.start.id)
+
+    def _go_on_client_line(self, long: LongLine, part: bytes) -> None:
+        if long.passes:
+            self.to_server.pass_part([part])
+        elif not long.is_settled and long.is_endless:
+            self._refuse_long(long, None)
+
+    def _end_client_line(self, long: LongLine) -> None:
+        id_ = long.id
+        if not long.passes:
+            if not long.is_settled:
+                self._refuse_long(long, id_)
+            return
+        self.to_server.end_line()
+        if long.start.method is not None and id_ is not None:
+            self.open.add(id_)
+            if long.start.method == _CALL:
+                self._note(self._write(self._session.take_unread_call(_call_of(long, id_), long.size)))
+        if self._gone is not None:
+            self._refuse_open()
+
+    def _refuse_long(self, long: LongLine, id_: Id | None) -> None:
+        """Answer a message of the client, which the server does not get."""
+        long.is_settled = True
+        if long.start.is_answer:
+            # An answer to the server, which waits for it: a client has no other way to say that it is too long.
+            return
+        if id_ is not None and long.start.method == _CALL and long.start.tool is not None:
+            self._do_client_steps(self._session.take_unread_call(_call_of(long, id_), long.size))
+            return
+        words = f"The message is {self._session.unread.why}, so it was not sent to the server. Send less."
+        self._do_client_steps([ToClient(encode_error(id_, _INVALID_REQUEST, words))])
+
+    def _tell(self, side: Literal["client", "server"], long: LongLine) -> None:
+        """Note a long message, and report it on stderr once for each side."""
+        how = "passed on unread" if long.passes else "held back"
+        self.complain_of_length(f"a message of the {side} is {self._session.unread.why}: it was {how}", long.start.tool)
+
+    def complain_of_length(self, words: str, tool: str | None = None) -> None:
+        """Note in the record and report on stderr that a message is too long."""
+        self._recorder.take(self._origin, PolicyFault("message_too_long", words, tool))
+        self._say(f"toolvet: {words}\n")
+
+    def _break_dangling(self) -> None:
+        if self._dangling:
+            self._dangling = False
+            self.to_client.write([b"\n"])
+
     def _complain(self, error: Exception) -> None:
-        """Report a bug once for each wording, on stderr, which MCP leaves free."""
-        words = f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n"
+        """Report a bug."""
+        self._say(f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n")
+
+    def _say(self, words: str) -> None:
+        """Write this to stderr, which MCP leaves free, once for each wording."""
         if words in self._complained or len(self._complained) > _MOST_COMPLAINTS:
             return
         self._complained.add(words)
@@ -215,7 +351,12 @@ class Relay:
             return
 
 
-def _pass_half_line(steps: list[Step], rest: bytes, onward: ByteSink) -> list[Step]:
+def _call_of(long: LongLine, id_: Id) -> Request:
+    """Return the call that a long line is, as far as it was seen."""
+    return Request(id_, _CALL, b"", msgspec.Raw(long.start.params))
+
+
+def _pass_half_line(steps: list[Step], rest: bytes, onward: LineSink) -> list[Step]:
     """Write a half line that needs no decision as it came, without a line feed. Returns the steps that are left."""
     decided = [step for step in steps if not (isinstance(step, ToServer | ToClient) and step.data is rest)]
     if len(decided) < len(steps):

@@ -99,6 +99,10 @@ class AssessFlags:
             group=LIMITS, help="Seconds for the whole run; the report is then marked incomplete. [default: none]"
         ),
     ] = None
+    max_message_bytes: Annotated[
+        int | None,
+        Parameter(group=LIMITS, help="A longer message of the server is dropped, and a finding. [default: 67108864]"),
+    ] = None
     concurrency: Annotated[
         int | None, Parameter(group=LIMITS, help="So many tools are called at once. [default: 1]")
     ] = None

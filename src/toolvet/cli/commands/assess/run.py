@@ -20,7 +20,7 @@ from toolvet.cli.checks import card_named
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.progress import Progress
-from toolvet.cli.values import is_url, parse_header, read_variable
+from toolvet.cli.values import check_message_bytes, is_url, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.report import apply_baseline, formats, load, print_report, render, why_failed
@@ -156,12 +156,15 @@ def _read_options(flags: AssessFlags, settings: Settings) -> Options:
     timeout = _first_given(flags.timeout, file.timeout, defaults.timeout)
     deadline = _first_given(flags.deadline, file.deadline, None)
     concurrency = _first_given(flags.concurrency, file.concurrency, defaults.concurrency)
+    max_message_bytes = _first_given(flags.max_message_bytes, file.max_message_bytes, defaults.max_message_bytes)
+    check_message_bytes(max_message_bytes)
     for name, value in (("timeout", timeout), ("deadline", deadline), ("concurrency", concurrency)):
         if value is not None and not value > 0:
             raise UsageError(f"--{name} {value:g}: must be greater than 0")
     return Options(
         timeout=timeout,
         deadline=deadline,
+        max_message_bytes=max_message_bytes,
         concurrency=concurrency,
         seed=_first_given(flags.seed, file.seed, defaults.seed),
         tools=flags.tool or file.tool,

@@ -61,6 +61,14 @@ class ProxyFlags:
         Literal["off", "warn", "enforce"] | None,
         Parameter(group=POLICY, help="Check structured content against its schema. [default: warn]"),
     ] = None
+    max_message_bytes: Annotated[
+        int | None,
+        Parameter(
+            group=POLICY,
+            help="A longer message is not kept in memory: it passes as it comes, unread, or is held back where a policy"
+            " has to see it. [default: 67108864]",
+        ),
+    ] = None
     explain: Annotated[
         bool, Parameter(group=POLICY, help="Ask the server for its tools, print the policy of each, and end.")
     ] = False

@@ -12,7 +12,7 @@ import msgspec
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.masked_stderr import masked_stderr
-from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
+from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.sinks import Recording, recorder_of
@@ -118,7 +118,10 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         "repair": flags.repair,
         "results": flags.results,
         "output_schema": flags.output_schema,
+        "max_message_bytes": flags.max_message_bytes,
     }
+    if flags.max_message_bytes is not None:
+        check_message_bytes(flags.max_message_bytes)
     proxy = msgspec.structs.replace(settings.proxy, **{key: value for key, value in given.items() if value})
     # Without a wording of the user's own, the checks of arguments load while the server starts.
     worded = settings.argument_check() if settings.checks.arguments.wording else None
