@@ -50,11 +50,11 @@ class Bridged:
         )
 
     async def modern(self, id_: object, say: str = "", **meta: object) -> Answer:
-        told = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
-        params = {"name": "whoami", "arguments": {"say": say}, "_meta": {**told, **meta}}
+        params = {"name": "whoami", "arguments": {"say": say}, "_meta": {**META, **meta}}
         return await self.ask({"id": id_, "method": "tools/call", "params": params}, *MODERN_CALL)
 
 
+META = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
 MODERN_CALL = (f"MCP-Protocol-Version: {VERSION}", "Mcp-Method: tools/call", "Mcp-Name: whoami")
 
 
@@ -82,9 +82,14 @@ def seen(message: dict[str, object]) -> dict[str, object]:
     return found
 
 
+def told(answer: Answer) -> dict[str, object]:
+    """The answer of a session: the last event with a message."""
+    return events(answer)[-1]
+
+
 def events(answer: Answer) -> list[dict[str, object]]:
     lines = [line for line in answer.body.decode().split("\n") if line.startswith("data: ")]
-    return [json.loads(line[6:]) for line in lines]
+    return [json.loads(line[6:]) for line in lines if line[6:]]
 
 
 def is_alive(pid: object) -> bool:
@@ -99,7 +104,7 @@ def test_each_legacy_session_has_a_process_of_its_own() -> None:
     async def test(bridge: Bridged) -> None:
         first, second = await bridge.opened(), await bridge.opened()
         answers = [await bridge.call(session, 1) for session in (first, second, first)]
-        pids = [seen(answer.message)["pid"] for answer in answers]
+        pids = [seen(told(answer))["pid"] for answer in answers]
         assert pids[0] == pids[2] != pids[1]
 
     run("legacy", test)
@@ -121,7 +126,7 @@ def test_a_session_that_was_ended_is_unknown_and_its_process_gone() -> None:
 
     async def test(bridge: Bridged) -> None:
         session = await bridge.opened()
-        pids.append(seen((await bridge.call(session, 1)).message)["pid"])
+        pids.append(seen(told(await bridge.call(session, 1)))["pid"])
         assert (await bridge.ask({}, session, method="DELETE")).status == 200
         assert (await bridge.call(session, 2)).status == 404
         assert (await bridge.ask({"id": 1, "method": "ping"})).status == 400
@@ -134,7 +139,7 @@ def test_no_process_is_left_when_the_proxy_ends() -> None:
     pids: list[object] = []
 
     async def test(bridge: Bridged) -> None:
-        pids.extend([seen((await bridge.call(await bridge.opened(), 1)).message)["pid"] for _ in range(3)])
+        pids.extend([seen(told(await bridge.call(await bridge.opened(), 1)))["pid"] for _ in range(3)])
 
     run("legacy", test)
     assert [is_alive(pid) for pid in pids] == [False, False, False]
@@ -148,8 +153,8 @@ def test_what_comes_before_the_answer_comes_on_its_stream() -> None:
         asked, answered = events(answer)
         assert asked["method"] == "sampling/createMessage"
         assert answered["id"] == "a"
-        told = await bridge.ask({"id": "s-1", "result": {"text": "yes"}}, session)
-        assert told.status == 202
+        taken = await bridge.ask({"id": "s-1", "result": {"text": "yes"}}, session)
+        assert taken.status == 202
         client = await bridge.connect()
         client.send(b"", session, "Accept: text/event-stream", method="GET")
         await client.head()
@@ -191,9 +196,8 @@ def test_a_server_that_dies_is_told_and_started_again() -> None:
 
 def test_a_legacy_server_refuses_the_modern_era_in_its_own_words() -> None:
     async def test(bridge: Bridged) -> None:
-        meta = {"io.modelcontextprotocol/protocolVersion": VERSION}
         fields = (f"MCP-Protocol-Version: {VERSION}", "Mcp-Method: server/discover")
-        answer = await bridge.ask({"id": 1, "method": "server/discover", "params": {"_meta": meta}}, *fields)
+        answer = await bridge.ask({"id": 1, "method": "server/discover", "params": {"_meta": META}}, *fields)
         assert answer.status == 404
         assert answer.message == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
 
@@ -204,8 +208,7 @@ def test_a_legacy_server_refuses_the_modern_era_in_its_own_words() -> None:
 def test_headers_that_contradict_the_message_are_refused(wrong: str) -> None:
     async def test(bridge: Bridged) -> None:
         fields = [field for field in MODERN_CALL if field.partition(":")[0] != wrong.partition(":")[0]]
-        told = {"io.modelcontextprotocol/protocolVersion": VERSION}
-        params = {"name": "whoami", "arguments": {}, "_meta": told}
+        params = {"name": "whoami", "arguments": {}, "_meta": META}
         answer = await bridge.ask({"id": 1, "method": "tools/call", "params": params}, *fields, wrong)
         assert answer.status == 400
         assert answer.message["error"]["code"] == -32020

@@ -245,6 +245,6 @@ async def _reachable(starting: Awaitable[BridgedProcess]) -> BridgedProcess:
 
 
 def _accepted(head: RequestHead) -> set[bytes]:
-    """Return the media types that the client accepts, without their parameters."""
-    listed = b",".join(head.values(b"accept")).split(b",")
+    """Return the media types that the client accepts, without their parameters; without the header it accepts all."""
+    listed = b",".join(head.values(b"accept") or [b"*/*"]).split(b",")
     return {kind.partition(b";")[0].strip().lower() for kind in listed}
