@@ -103,9 +103,7 @@ def started(server: ComparedServer) -> Iterator[list[int]]:
         [*toolvet, f"127.0.0.1:{bridge}", "--", *server.over_stdio],
     ]
     processes = [
-        subprocess.Popen(
-            command, cwd=server.cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        subprocess.Popen(command, cwd=server.cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for command in commands
     ]
     try:
@@ -163,15 +161,17 @@ def report(one: Comparison, known: list[dict[str, Any]]) -> list[str]:
     return unexplained
 
 
-def find_cause(
-    known: list[dict[str, Any]], one: Comparison, path: str, check: Check
-) -> dict[str, Any] | None:
+def find_cause(known: list[dict[str, Any]], one: Comparison, path: str, check: Check) -> dict[str, Any] | None:
     """Return the known difference that a check belongs to; the proxy may have none but `in = "proxied"`."""
     scenario, id_, status = check
     for entry in known:
         if one.revision != entry["revision"] or one.server not in entry["servers"]:
             continue
-        if scenario == entry["scenario"] and id_ in entry["checks"] and status in entry[path if path == "direct" else "bridged"]:
+        if (
+            scenario == entry["scenario"]
+            and id_ in entry["checks"]
+            and status in entry[path if path == "direct" else "bridged"]
+        ):
             if path == "proxied" and not entry.get("proxied"):
                 continue
             return entry

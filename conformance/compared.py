@@ -20,7 +20,11 @@ HTTP_PART: Final = "// ===== EXPRESS APP ====="
 STDIO_PART: Final = """
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 if (process.argv[2] === 'stdio') {
-    serveStdio(() => createMcpServer());
+    // Its tools announce changes on the bus of the HTTP handler.
+    let current: McpServer;
+    modernHandler.notify.toolsChanged = () => current.sendToolListChanged();
+    modernHandler.notify.promptsChanged = () => current.sendPromptListChanged();
+    serveStdio(() => (current = createMcpServer()));
 } else {
 """
 

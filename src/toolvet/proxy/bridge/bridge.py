@@ -147,8 +147,12 @@ class Bridge:
     async def _ask_shared(self, head: RequestHead, request: Request) -> UpstreamResponse:
         if request.method == "initialize":
             return error_response(404, request.id, -32601, "This revision of MCP has no method initialize")
-        # A request without its `_meta` is refused by the server, in its own words.
-        problem = find_mismatch(head, request) if is_complete(request) else None
+        # Not left to the server: some take the first request without its `_meta` for the other era, and keep to that.
+        if not is_complete(request):
+            return error_response(
+                400, request.id, -32602, "params._meta must have a protocolVersion and clientCapabilities"
+            )
+        problem = find_mismatch(head, request)
         if problem is not None:
             return error_response(400, request.id, -32020, problem)
         return await (await self._shared_server()).ask(head, request)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from toolvet.proxy.bridge.headers import PARAMETER, find_parameter_mismatch, is_complete
+from toolvet.meta import PROTOCOL_VERSION_KEY
+from toolvet.proxy.bridge.headers import PARAMETER, find_parameter_mismatch
 from toolvet.proxy.bridge.ids import number_of, renumber_request, restore_answer, restore_notification
 from toolvet.proxy.bridge.process import BridgedProcess
 from toolvet.proxy.bridge.responses import error_response, json_response
@@ -18,7 +19,7 @@ from toolvet.proxy.bridge.session import ENDED, find_answered, oversize_words
 from toolvet.proxy.bridge.stream import PING_SECONDS, EventStream
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.schema.json_value import elements, members
-from toolvet.transport.introduction import request_meta
+from toolvet.transport.introduction import Introduction, from_discover, request_meta
 from toolvet.wire import (
     ErrorReply,
     Id,
@@ -59,7 +60,6 @@ class BridgedRequest:
     def __init__(self, request: Request, forget: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         self._id = request.id
-        self._is_complete = is_complete(request)
         self._forget = forget
         self._stream: EventStream | None = None
         self._timer = loop.call_later(PING_SECONDS, self._open_stream)
@@ -79,7 +79,7 @@ class BridgedRequest:
             words = f"The MCP server's answer cannot be read: {parsed.reason}."
             restored, status = encode_error(self._id, -32603, words), 502
         else:
-            restored, status = restore_answer(message, self._id), 502 if is_ours else self._status(parsed)
+            restored, status = restore_answer(message, self._id), 502 if is_ours else _status(parsed)
         if self._stream is not None:
             self._stream.feed(encode_event(restored))
             self._stream.finish()
@@ -89,11 +89,6 @@ class BridgedRequest:
     def close(self) -> None:
         """Wait no longer."""
         self._timer.cancel()
-
-    def _status(self, answer: object) -> int:
-        if not isinstance(answer, ErrorReply):
-            return 200
-        return _STATUS.get(answer.code, 200) if self._is_complete else 400
 
     def _open_stream(self) -> EventStream:
         if self._stream is None:
@@ -129,6 +124,7 @@ class SharedServer:
         self.process = process
         self._open: dict[Id, BridgedRequest | OwnQuestion] = {}
         self._numbers = 0
+        self._introduction: Introduction | None = None
         self._declared: dict[str, ParameterHeaders] = {}
         self._declared_until = 0.0
         process.connect(self._receive, self._end)
@@ -139,13 +135,19 @@ class SharedServer:
         return self.process.over.is_set()
 
     async def open(self) -> None:
-        """Ask for what the server is: servers of the SDK fix their era at the first request, which may be malformed."""
-        await self._question("server/discover", {"_meta": request_meta({})})
+        """Ask for what the server is: servers of the SDKs fix their era at the first request."""
+        self._introduction = from_discover(await self._question("server/discover", {"_meta": request_meta({})}))
 
     async def ask(self, head: RequestHead, request: Request) -> UpstreamResponse:
         """Send a request and return its response. Raises UpstreamError when the server has ended."""
         if self.is_over:
             raise UpstreamError("the server ended", sent=False)
+        served = self._introduction.supported_versions if self._introduction is not None else ()
+        version = members(members(request.params).get("_meta")).get(PROTOCOL_VERSION_KEY)
+        if served and version not in served:
+            # On a pipe the version is settled when the first request was sent, and some servers look no more.
+            data = {"supported": list(served), "requested": version}
+            return json_response(encode_error(request.id, -32022, "Unsupported protocol version", data), 400)
         problem = await self._parameter_mismatch(head, request)
         if problem is not None:
             return error_response(400, request.id, _HEADER_MISMATCH, problem)
@@ -167,7 +169,7 @@ class SharedServer:
     async def _parameter_mismatch(self, head: RequestHead, request: Request) -> str | None:
         params = members(request.params)
         name, arguments = params.get("name"), params.get("arguments")
-        if request.method != "tools/call" or not isinstance(name, str) or not is_complete(request):
+        if request.method != "tools/call" or not isinstance(name, str):
             return None
         if not arguments and not any(field.lower().startswith(PARAMETER) for field, _ in head.fields):
             return None
@@ -253,3 +255,7 @@ class SharedServer:
         """The server ended: answer its open requests with an error."""
         for id_ in list(self._open):
             self._open.pop(id_).answer(encode_error(id_, -32603, ENDED), is_ours=True)
+
+
+def _status(answer: object) -> int:
+    return _STATUS.get(answer.code, 200) if isinstance(answer, ErrorReply) else 200

@@ -1,0 +1,157 @@
+"""Streams of a session that lose their connections: nothing is lost, nothing comes twice, and all end with the session."""
+
+import asyncio
+from pathlib import Path
+
+from tests.proxy.bridge.world import Bridged, events, heard, run, seen, told
+
+from toolvet.proxy.bridge.events import EventId, EventLog, read_event_id
+
+CANCELLED = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+
+
+def test_an_answer_whose_connection_broke_comes_after_the_last_event(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened()
+        client = await bridge.calling(session, 1, f"until:{go}")
+        assert "id: 1-0\nretry: " in await heard(client, "\n\n")
+        client.close()
+        go.touch()
+        # The server answers this one after it has answered the other.
+        for _ in range(2):
+            resumed = await bridge.ask({}, session, "Accept: text/event-stream", "Last-Event-ID: 1-0", method="GET")
+            assert seen(told(resumed))["id"] == 1
+        after = await bridge.ask({}, session, "Accept: text/event-stream", "Last-Event-ID: 1-1", method="GET")
+        assert events(after) == []
+
+    run("legacy", test)
+
+
+def test_a_stream_can_be_resumed_while_the_old_connection_still_seems_open(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened()
+        old = await bridge.calling(session, 1, f"until:{go}")
+        await heard(old, "id: 1-0")
+        new = await bridge.listening(session, "Last-Event-ID: 1-0")
+        go.touch()
+        assert "id: 1-1" in await heard(new, '"result"')
+        assert b'"result"' not in await old.reader.read()
+        old.close()
+        new.close()
+
+    run("legacy", test)
+
+
+def test_messages_without_a_request_wait_for_a_stream_and_come_once() -> None:
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened()
+        for data in ("one", "two"):
+            assert (await bridge.ask({"id": "s-1", "result": {"text": data}}, session)).status == 202
+        first = await bridge.listening(session)
+        text = await heard(first, "two")
+        assert text.index("one") < text.index("two")
+        first.close()
+        await first.writer.wait_closed()
+        while (
+            await bridge.ask({}, session, "Accept: text/event-stream", "Last-Event-ID: x", method="GET")
+        ).status != 400:
+            pass
+        assert (await bridge.ask({"id": "s-1", "result": {"text": "three"}}, session)).status == 202
+        again = await bridge.listening(session, "Last-Event-ID: 0-1")
+        text = await heard(again, "three")
+        assert "one" not in text
+        assert text.index("two") < text.index("three")
+        again.close()
+
+    run("legacy", test)
+
+
+def test_a_session_has_one_stream_by_get() -> None:
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened()
+        first = await bridge.listening(session)
+        assert (await bridge.ask({}, session, "Accept: text/event-stream", method="GET")).status == 409
+        first.close()
+
+    run("legacy", test)
+
+
+def test_cancelling_ends_the_stream_of_the_request(tmp_path: Path) -> None:
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened()
+        client = await bridge.calling(session, 1, f"until:{tmp_path / 'never'}")
+        assert (await bridge.ask(CANCELLED, session)).status == 202
+        assert '"code":-32800' in (await client.reader.read(1 << 16)).decode() + (await heard(client, "0\r\n"))
+        client.close()
+
+    run("legacy", test)
+
+
+def test_the_end_of_a_session_ends_its_streams(tmp_path: Path) -> None:
+    async def test(bridge: Bridged) -> None:
+        session, other = await bridge.opened(), await bridge.opened()
+        stream = await bridge.listening(session)
+        client = await bridge.calling(session, 1, f"until:{tmp_path / 'never'}")
+        untouched = await bridge.listening(other)
+        assert (await bridge.ask({}, session, method="DELETE")).status == 200
+        assert "ended before it answered" in await heard(client, "\r\n0\r\n")
+        await heard(stream, "\r\n0\r\n")
+        assert (await bridge.call(other, 1)).status == 200
+        for each in (stream, client, untouched):
+            each.close()
+
+    run("legacy", test)
+
+
+def test_the_streams_of_two_sessions_never_meet(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+
+    async def test(bridge: Bridged) -> None:
+        sessions = [await bridge.opened() for _ in range(4)]
+        clients = [await bridge.calling(session, 1, f"until:{go}") for session in sessions]
+        for client in clients:
+            await heard(client, "id: 1-0")
+            client.close()
+        go.touch()
+        asked = (
+            bridge.ask({}, session, "Accept: text/event-stream", "Last-Event-ID: 1-0", method="GET")
+            for session in sessions
+        )
+        pids = [seen(told(answer))["pid"] for answer in await asyncio.gather(*asked)]
+        own = [seen(told(await bridge.call(session, 2)))["pid"] for session in sessions]
+        assert pids == own
+        assert len(set(pids)) == 4
+
+    run("legacy", test)
+
+
+def test_the_oldest_events_are_forgotten_and_that_is_known() -> None:
+    log = EventLog()
+    stream, other = log.open_stream(), log.open_stream()
+    log.add(other, b"{}")
+    for number in range(9):
+        log.add(stream, b'"%d%s"' % (number, b"x" * 10**6))
+    assert log.after(EventId(stream, 0)) is None
+    kept = log.after(EventId(stream, 6))
+    assert kept is not None
+    assert len(kept) == 3
+    assert log.after(EventId(other, 0)) is None
+    assert log.after(EventId(other, 1)) == []
+
+
+def test_the_last_event_is_kept_however_large() -> None:
+    log = EventLog()
+    stream = log.open_stream()
+    event = log.add(stream, b"x" * 10**7)
+    assert log.after(EventId(stream, 0)) == [event]
+
+
+def test_event_ids_are_read_as_they_are_written() -> None:
+    id_ = EventId(12, 345)
+    assert read_event_id(id_.encode()) == id_
+    for odd in (b"", b"-", b"1", b"1-", b"-1", b"1-2-3", b"a-1", b"1-b", b"9" * 20 + b"-1", "\u0661-1".encode()):
+        assert read_event_id(odd) is None
