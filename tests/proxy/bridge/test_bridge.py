@@ -215,7 +215,6 @@ def test_what_no_modern_server_serves_is_refused(method: str, meta: dict[str, ob
         ({"level": 42}, "Mcp-Param-Level: 43", 400),
         ({"level": 42}, "Mcp-Param-Level: =?base64?!?=", 400),
         ({}, "Mcp-Param-Level: 42", 400),
-        ({"level": None}, "Mcp-Param-Level: 42", 400),
         ({"say": "x"}, "X-Nothing: 1", 200),
     ],
 )
@@ -238,7 +237,7 @@ def test_sessions_one_after_another_get_processes_that_were_started_ahead(tmp_pa
     async def test(bridge: Bridged) -> None:
         for _ in range(3):
             await bridge.ask({}, await bridge.opened(), method="DELETE")
-        while len(started.read_text().split()) < 5:
+        while len(started.read_text().split()) < 5:  # noqa: ASYNC110 - it waits for other processes
             await asyncio.sleep(0.01)
         before = started.read_text().split()
         assert str(seen(told(await bridge.call(await bridge.opened(), 1)))["pid"]) in before

@@ -56,14 +56,20 @@ class Bridged:
         assert (await client.head()).status == 200
         return client
 
-    async def calling(self, session: str, id_: object, say: str) -> Client:
-        """A client that has called the tool and has not read what came."""
+    async def calling(self, session: str, id_: object, say: str) -> tuple[Client, str]:
+        """A client that has called the tool and read nothing but the event that opens the stream; that event's id."""
         client = await self.connect()
         params = {"name": "whoami", "arguments": {"say": say}}
         message = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
         client.send(json.dumps(message).encode(), session)
         assert (await client.head()).status == 200
-        return client
+        opening = await heard(client, "data: ")
+        assert "retry: 1000" in opening
+        return client, opening.partition("id: ")[2].partition("\n")[0]
+
+    async def resumed(self, session: str, last: str) -> Answer:
+        """The rest of a stream, to its end."""
+        return await self.ask({}, session, EVENTS, f"Last-Event-ID: {last}", method="GET")
 
     async def modern(self, id_: object, say: str = "", **meta: object) -> Answer:
         params = {"name": "whoami", "arguments": {"say": say}, "_meta": {**META, **meta}}

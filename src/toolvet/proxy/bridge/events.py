@@ -10,7 +10,6 @@ Pure: no I/O, and total over what clients send.
 """
 
 from collections import deque
-from itertools import count
 from typing import Final, NamedTuple
 
 from toolvet.wire.sse import encode_event
@@ -55,11 +54,12 @@ class EventLog:
         self._numbers: dict[int, int] = {}
         # The number of the last event of a stream that was forgotten.
         self._forgotten: dict[int, int] = {}
-        self._streams = count(1)
+        self._streams = 0
 
     def open_stream(self) -> int:
         """Return the number of a new stream."""
-        return next(self._streams)
+        self._streams += 1
+        return self._streams
 
     def opening(self, stream: int) -> bytes:
         """Return an event without a message, after which the stream can be resumed."""
@@ -81,8 +81,8 @@ class EventLog:
         return self._numbers.get(stream, 0)
 
     def after(self, id_: EventId) -> list[bytes] | None:
-        """Return the events of a stream that came after this one; None when some of them were forgotten."""
-        if self._forgotten.get(id_.stream, 0) > id_.number:
+        """Return the events of a stream that came after this one; None when some were forgotten, or it never was."""
+        if id_.stream > self._streams or not self._forgotten.get(id_.stream, 0) <= id_.number <= self.last(id_.stream):
             return None
         return [event for (stream, number), event in self._events if stream == id_.stream and number > id_.number]
 
