@@ -73,21 +73,27 @@ def main() -> int:
     chosen = [server for server in servers if wanted is None or server.name in wanted.split(",")]
     known: list[dict[str, Any]] = tomllib.loads(KNOWN.read_text())["difference"]
     found: list[Comparison] = []
+    unexplained: list[str] = []
     for server in chosen:
-        found += compare_server(suite, server)
-    unexplained = [item for one in found for item in report(one, known)]
+        with started(server) as ports:
+            for revision in REVISIONS:
+                one = compare_paths(suite, server, revision, ports)
+                lines = report(one, known)
+                if lines:
+                    # The suite waits five seconds for an answer: on a busy machine a check fails now and then.
+                    print("  once more:")
+                    one = compare_paths(suite, server, revision, ports)
+                    lines = report(one, known)
+                found.append(one)
+                unexplained += lines
     if len(chosen) == len(servers) and not unexplained:
         PAGE.write_text(render_page(found, known))
     return 1 if unexplained else 0
 
 
-def compare_server(suite: list[str], server: ComparedServer) -> list[Comparison]:
-    """Run the suite on all paths to one server, in both revisions."""
-    with started(server) as ports:
-        return [
-            Comparison(server.name, revision, *(run_suite(suite, revision, server.name, port) for port in ports))
-            for revision in REVISIONS
-        ]
+def compare_paths(suite: list[str], server: ComparedServer, revision: str, ports: list[int]) -> Comparison:
+    """Run the suite on all paths to one server."""
+    return Comparison(server.name, revision, *(run_suite(suite, revision, server.name, port) for port in ports))
 
 
 @contextmanager
@@ -150,30 +156,27 @@ def report(one: Comparison, known: list[dict[str, Any]]) -> list[str]:
     unexplained: list[str] = []
     if not one.direct.checks:
         unexplained.append("  the suite checked nothing")
-    for path, check in [*one.proxied, *one.bridged]:
-        line = f"  {path} only: {' '.join(check)}"
-        cause = find_cause(known, one, path, check)
-        if cause is None:
-            unexplained.append(line)
-        print(line if cause is None else f"{line} (known: {cause['side']})")
+    for other, differing in (("proxied", one.proxied), ("bridged", one.bridged)):
+        for path, check in differing:
+            line = f"  {path}, not {other if path == 'direct' else 'direct'}: {' '.join(check)}"
+            cause = find_cause(known, one, path, check)
+            if cause is None or (other == "proxied" and not cause.get("proxied")):
+                unexplained.append(line)
+                print(line)
+            else:
+                print(f"{line} (owed by {cause['side']})")
     if not one.proxied and not one.bridged:
         print("  the identical list through the proxy and through the bridge")
     return unexplained
 
 
 def find_cause(known: list[dict[str, Any]], one: Comparison, path: str, check: Check) -> dict[str, Any] | None:
-    """Return the known difference that a check belongs to; the proxy may have none but `in = "proxied"`."""
+    """Return the known difference that a check belongs to; None if there is none."""
     scenario, id_, status = check
     for entry in known:
-        if one.revision != entry["revision"] or one.server not in entry["servers"]:
-            continue
-        if (
-            scenario == entry["scenario"]
-            and id_ in entry["checks"]
-            and status in entry[path if path == "direct" else "bridged"]
-        ):
-            if path == "proxied" and not entry.get("proxied"):
-                continue
+        is_here = one.revision == entry["revision"] and one.server in entry["servers"]
+        is_it = scenario == entry["scenario"] and id_ in entry["checks"]
+        if is_here and is_it and status in entry["direct" if path == "direct" else "bridged"]:
             return entry
     return None
 
@@ -187,8 +190,10 @@ def render_page(found: list[Comparison], known: list[dict[str, Any]]) -> str:
     lines = [
         "# Conformance",
         "",
-        "Written by `make conformance`: the official suite on a server over HTTP, on the proxy before it, and on the bridge to",
-        "the same program on stdio. Checks, of them passed, and seconds (all on one machine, one after another).",
+        "Written by `make conformance`: the official suite on a server over HTTP, on the proxy before it, and on the",
+        "bridge to the same program on stdio. Checks, of them passed, and seconds (one after another, on one machine).",
+        "Each session behind the bridge is a process of its own: where a program takes a second to start, so does a session,",
+        "and the suite opens forty of them.",
         "",
         "| server | revision | direct | through the proxy | through the bridge |",
         "|---|---|---|---|---|",

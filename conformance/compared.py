@@ -1,4 +1,4 @@
-"""The servers that `make conformance` compares, each over HTTP and over stdio from the same program; how to get them."""
+"""The servers that `make conformance` compares, each over HTTP and over stdio from one program; how to get them."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A server on the low-level API of the Python SDK, for `make conformance`: `lowlevel.py stdio` or `lowlevel.py PORT`."""
+"""A server on the SDK's low-level API for `make conformance`: `lowlevel.py stdio` or `lowlevel.py PORT`."""
 
 import sys
 from typing import Any
@@ -24,13 +24,13 @@ MIRRORED = types.Tool(
 TOOLS = [SIMPLE, PROGRESS, FAILING, MIRRORED]
 
 
-async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:  # noqa: ANN401 - generic over the lifespan
+async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
     """Return all tools."""
     del ctx, params
     return types.ListToolsResult(tools=TOOLS)
 
 
-async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:  # noqa: ANN401 - as above
+async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
     """Call one of them."""
     if params.name == FAILING.name:
         return _result("This tool fails on purpose.", is_error=True)

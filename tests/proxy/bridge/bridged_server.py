@@ -15,6 +15,8 @@ MODERN = sys.argv[1:] == ["modern"]
 MIRRORED = {"type": "integer", "x-mcp-header": "Level"}
 PROPERTIES = {"say": {"type": "string"}, "level": MIRRORED}
 TOOL = {"name": "whoami", "inputSchema": {"type": "object", "properties": PROPERTIES}}
+COMPLETE = {"resultType": "complete"} if MODERN else {}
+CACHED = {**COMPLETE, "ttlMs": 0, "cacheScope": "private"} if MODERN else {}
 WRITING = threading.Lock()
 
 if "STARTED" in os.environ:
@@ -30,7 +32,7 @@ def write(message: dict[str, object]) -> None:
 
 def answer(id_: object) -> None:
     seen = {"pid": os.getpid(), "id": id_}
-    write({"id": id_, "result": {"content": [{"type": "text", "text": json.dumps(seen)}]}})
+    write({"id": id_, "result": {"content": [{"type": "text", "text": json.dumps(seen)}], **COMPLETE}})
 
 
 def answer_when_there_is(path: Path, id_: object) -> None:
@@ -48,9 +50,10 @@ for line in sys.stdin:
     elif method == "server/discover" and not MODERN:
         write({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
     elif method == "server/discover":
-        write({"id": message["id"], "result": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}})
+        told = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        write({"id": message["id"], "result": {**told, **CACHED}})
     elif method == "tools/list":
-        write({"id": message["id"], "result": {"tools": [TOOL]}})
+        write({"id": message["id"], "result": {"tools": [TOOL], **CACHED}})
     elif method == "tools/call":
         say = params["arguments"].get("say")
         if say == "die":
