@@ -1,7 +1,7 @@
 """A server on pipes, of the legacy era or the modern one, that tells which process it is. `bridged_server.py ERA`.
 
 It writes its process id into the file STARTED, where that is in the environment. `say` of its tool may be `die`, `ask`,
-`log`, or `until:PATH`: the answer comes when there is a file PATH.
+`log`, `big`, or `until:PATH`: the answer comes when there is a file PATH.
 """
 
 import json
@@ -16,7 +16,7 @@ MIRRORED = {"type": "integer", "x-mcp-header": "Level"}
 PROPERTIES = {"say": {"type": "string"}, "level": MIRRORED}
 TOOL = {"name": "whoami", "inputSchema": {"type": "object", "properties": PROPERTIES}}
 COMPLETE = {"resultType": "complete"} if MODERN else {}
-CACHED = {**COMPLETE, "ttlMs": 0, "cacheScope": "private"} if MODERN else {}
+CACHED: dict[str, object] = {**COMPLETE, "ttlMs": 0, "cacheScope": "private"} if MODERN else {}
 WRITING = threading.Lock()
 
 if "STARTED" in os.environ:
@@ -50,8 +50,8 @@ for line in sys.stdin:
     elif method == "server/discover" and not MODERN:
         write({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
     elif method == "server/discover":
-        told = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
-        write({"id": message["id"], "result": {**told, **CACHED}})
+        found = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        write({"id": message["id"], "result": {**found, **CACHED}})
     elif method == "tools/list":
         write({"id": message["id"], "result": {"tools": [TOOL], **CACHED}})
     elif method == "tools/call":
@@ -69,6 +69,9 @@ for line in sys.stdin:
             continue
         if say == "log":
             write({"method": "notifications/message", "params": {"level": "info", "data": "called"}})
+        if say == "big":
+            write({"id": message["id"], "result": {"content": [{"type": "text", "text": "x" * 100_000}]}})
+            continue
         answer(message["id"])
     elif method == "initialize" and params.get("protocolVersion") == "refuse":
         write({"id": message["id"], "error": {"code": -32602, "message": "no"}})

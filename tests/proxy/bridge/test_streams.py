@@ -1,13 +1,16 @@
 """Streams of a session that lose their connections: nothing is lost or comes twice, all end with the session."""
 
 import asyncio
+import json
 from pathlib import Path
 
-from tests.proxy.bridge.world import Bridged, events, heard, run, seen, told
+import pytest
+from tests.proxy.bridge.world import META, MODERN_CALL, Bridged, events, heard, run, seen, told
 
+from toolvet.proxy.bridge import process as process_module, shared as shared_module, stream as stream_module
 from toolvet.proxy.bridge.events import EventId, EventLog, read_event_id
 
-CANCELLED = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+CANCELLED: dict[str, object] = {"method": "notifications/cancelled", "params": {"requestId": 1}}
 
 
 def test_an_answer_whose_connection_broke_comes_after_the_last_event(tmp_path: Path) -> None:
@@ -114,6 +117,48 @@ def test_the_streams_of_two_sessions_never_meet(tmp_path: Path) -> None:
         own = [seen(told(await bridge.call(session, 2)))["pid"] for session in sessions]
         assert pids == own
         assert len(set(pids)) == 4
+
+    run("legacy", test)
+
+
+def test_a_silent_stream_gets_a_comment_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "PING_SECONDS", 0.01)
+
+    async def test(bridge: Bridged) -> None:
+        client, _ = await bridge.calling(await bridge.opened(), 1, f"until:{tmp_path / 'never'}")
+        await heard(client, ": ping")
+        await heard(client, ": ping")
+        client.close()
+
+    run("legacy", test)
+
+
+def test_a_silent_modern_request_gets_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_module, "PING_SECONDS", 0.01)
+    go = tmp_path / "go"
+
+    async def test(bridge: Bridged) -> None:
+        client = await bridge.connect()
+        params = {"name": "whoami", "arguments": {"say": f"until:{go}"}, "_meta": META}
+        message = {"jsonrpc": "2.0", "id": "mine", "method": "tools/call", "params": params}
+        client.send(json.dumps(message).encode(), *MODERN_CALL)
+        await heard(client, ": waiting")
+        go.touch()
+        assert '"id":"mine"' in (await heard(client, '"result"')).replace(" ", "")
+        client.close()
+
+    run("modern", test)
+
+
+def test_an_answer_that_is_too_long_becomes_an_error_and_the_session_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "_MOST_LINE_BYTES", 10_000)
+
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened()
+        before = seen(told(await bridge.call(session, 1)))["pid"]
+        error = told(await bridge.call(session, 2, "big"))["error"]
+        assert "more than the 10000 that are read" in error["message"]  # type: ignore[index]
+        assert seen(told(await bridge.call(session, 3)))["pid"] == before
 
     run("legacy", test)
 

@@ -73,7 +73,7 @@ class BridgedSession:
         self._handshake = None
         message = parse(answer)
         if isinstance(message, Result):
-            self.version = str(members(message.result).get("protocolVersion", ""))
+            self.version = str(members(message.result).get("protocolVersion") or "0")
         return json_response(answer, 502 if self.is_over else 200)
 
     def ask(self, request: Request) -> UpstreamResponse:

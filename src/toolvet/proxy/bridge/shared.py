@@ -142,15 +142,9 @@ class SharedServer:
         """Send a request and return its response. Raises UpstreamError when the server has ended."""
         if self.is_over:
             raise UpstreamError("the server ended", sent=False)
-        served = self._introduction.supported_versions if self._introduction is not None else ()
-        version = members(members(request.params).get("_meta")).get(PROTOCOL_VERSION_KEY)
-        if served and version not in served:
-            # On a pipe the version is settled when the first request was sent, and some servers look no more.
-            data = {"supported": list(served), "requested": version}
-            return json_response(encode_error(request.id, -32022, "Unsupported protocol version", data), 400)
-        problem = await self._parameter_mismatch(head, request)
-        if problem is not None:
-            return error_response(400, request.id, _HEADER_MISMATCH, problem)
+        refusal = None if self._introduction is None else await self._refuse(self._introduction, head, request)
+        if refusal is not None:
+            return refusal
         self._numbers += 1
         number = self._numbers
         line, token = renumber_request(request, number)
@@ -164,7 +158,16 @@ class SharedServer:
             self._forget(number)
             raise
 
-    # The headers that repeat arguments: only the tool list says which.
+    # What a pipe does not check. A server of the other era refuses everything in its own words.
+
+    async def _refuse(self, introduction: Introduction, head: RequestHead, request: Request) -> UpstreamResponse | None:
+        version = members(members(request.params).get("_meta")).get(PROTOCOL_VERSION_KEY)
+        if version not in introduction.supported_versions:
+            # Some servers look at the version of the first request only.
+            data = {"supported": list(introduction.supported_versions), "requested": version}
+            return json_response(encode_error(request.id, -32022, "Unsupported protocol version", data), 400)
+        problem = await self._parameter_mismatch(head, request)
+        return None if problem is None else error_response(400, request.id, _HEADER_MISMATCH, problem)
 
     async def _parameter_mismatch(self, head: RequestHead, request: Request) -> str | None:
         params = members(request.params)
