@@ -22,7 +22,7 @@ help:
 	@echo "make lint     linters, type checkers, import rules"
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
-	@echo "make conformance  the official suite, direct and through the proxy (installs it under .conformance)"
+	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    benchmarks, each beside its peer in one run"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"

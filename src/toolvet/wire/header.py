@@ -1,6 +1,7 @@
 """The HTTP headers in which MCP 2026-07-28 mirrors parts of a request (basic/transports, SEP-2243)."""
 
 import base64
+import binascii
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
@@ -51,6 +52,23 @@ def encode_header(value: str) -> str:
     if _PLAIN.fullmatch(value) and value == value.strip() and not _WRAPPED.fullmatch(value):
         return value
     return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
+
+
+def decode_header(value: str) -> str | None:
+    """Return what a header value says: the opposite of `encode_header`, for every spelling; None for an illegal value.
+
+    >>> decode_header(" search "), decode_header("=?base64?Z3LDtsOfZQ==?="), decode_header("größe")
+    ('search', 'größe', None)
+    """
+    value = value.strip(" \t")
+    if not _PLAIN.fullmatch(value):
+        return None
+    if not _WRAPPED.fullmatch(value):
+        return value
+    try:
+        return base64.b64decode(value[len("=?base64?") : -len("?=")], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
 
 
 def request_headers(version: str, method: str, params: object) -> dict[str, str]:

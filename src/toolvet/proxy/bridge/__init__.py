@@ -1,5 +1,7 @@
 """A command → the same MCP server over Streamable HTTP, checked: `toolvet proxy --listen ADDRESS -- COMMAND`.
 
 run_bridge → Front (of http) → Bridge, in place of HttpUpstream
-  → BridgedServer, one per legacy session and one shared (ids.py: one id space) ⇄ ServerProcess (of stdio)
+  → BridgedSession (session.py), one per legacy session: its streams and their events (events.py, stream.py)
+  → SharedServer (shared.py), one for all modern clients: one id space (ids.py), headers compared (headers.py)
+  ⇄ BridgedProcess (process.py) ⇄ ServerProcess (of stdio); spares.py starts some ahead of time
 """

@@ -1,0 +1,128 @@
+"""A server's process with its pipes on the event loop: lines in, lines out, and an end that leaves nothing behind."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from toolvet.proxy.stdio.process import ServerProcess
+from toolvet.wire import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, reply_hint
+
+_EOF_SECONDS: Final = 2.0
+_SIGNAL_SECONDS: Final = 2.0
+
+
+class BridgedProcess(asyncio.Protocol):
+    """A process behind the bridge. `over` is set once it ended. Raises UnreachableError if it cannot be started.
+
+    Lines that it writes before `connect` are kept until then. A line of more than `limit` bytes is not kept: it comes as
+    an `Oversize`.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        limit: int = DEFAULT_MESSAGE_BYTES,
+    ) -> None:
+        self._process = ServerProcess(command, env, cwd)
+        self._framer = LineFramer(limit)
+        # Whether the unfinished line, which is too long, was reported already.
+        self._is_told = False
+        self._has_complained = False
+        self._receive: Callable[[bytes | Oversize], None] | None = None
+        self._ended: Callable[[], None] | None = None
+        self._early: list[bytes | Oversize] = []
+        self._writing: asyncio.WriteTransport | None = None
+        self._reading: asyncio.ReadTransport | None = None
+        self.over = asyncio.Event()
+
+    async def start(self) -> None:
+        """Put the pipes of the process on the event loop."""
+        loop = asyncio.get_running_loop()
+        # Both the transports and the process close their descriptors, so each gets its own.
+        written, read = os.dup(self._process.stdin.fd), os.dup(self._process.stdout)
+        self._process.stdin.close()
+        self._writing, _ = await loop.connect_write_pipe(_IgnoringProtocol, os.fdopen(written, "wb", 0))
+        self._reading, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(read, "rb", 0))
+
+    def connect(self, receive: Callable[[bytes | Oversize], None], ended: Callable[[], None]) -> None:
+        """Call `receive` with each line that the server writes, and `ended` once when it has ended."""
+        self._receive, self._ended = receive, ended
+        for line in self._early:
+            receive(line)
+        self._early.clear()
+        if self.over.is_set():
+            ended()
+
+    def send(self, message: bytes) -> None:
+        """Send a message as one line, however the client wrote it."""
+        if self._writing is not None and not self._writing.is_closing():
+            # JSON has line feeds only between its tokens.
+            line = message.replace(b"\n", b" ").replace(b"\r", b" ") if b"\n" in message else message
+            self._writing.write(line + b"\n")
+
+    async def close(self) -> None:
+        """End the process: by the end of its stdin, then by signals."""
+        if self._writing is not None:
+            self._writing.close()
+        for seconds, number in ((_EOF_SECONDS, signal.SIGTERM), (_SIGNAL_SECONDS, signal.SIGKILL)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.over.wait()
+                break
+            self._process.send_signal(number)
+        if self._reading is not None:
+            self._reading.close()
+        # The process leads a group of its own: all that it started is killed, too.
+        self._process.send_signal(signal.SIGKILL)
+        # It was killed, and nothing else reports when that is done.
+        while self._process.exit_code is None:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
+        # It waits for what the process started; other clients must not wait with it.
+        await asyncio.to_thread(self._process.close)
+
+    # asyncio.Protocol, for its stdout
+
+    def data_received(self, data: bytes) -> None:
+        """The server wrote something: pass on the lines that it completes."""
+        for line in self._framer.feed(data):
+            if isinstance(line, Oversize):
+                if not self._is_told:
+                    self._report(line)
+                self._is_told = False
+            elif line.strip():
+                self._pass_on(line)
+        begun = self._framer.oversize
+        if begun is not None and not self._is_told and (begun.is_endless or reply_hint(begun.head) is not None):
+            # The end of such a line may never come, and its client must not wait for it.
+            self._is_told = True
+            self._report(begun)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The server ended."""
+        del exc
+        self.over.set()
+        if self._ended is not None:
+            self._ended()
+
+    def _report(self, line: Oversize) -> None:
+        if not self._has_complained:
+            self._has_complained = True
+            words = f"longer than the limit of {line.limit} bytes (max_message_bytes)"
+            sys.stderr.write(f"toolvet: a message of the server is {words}: it was dropped\n")
+        self._pass_on(line)
+
+    def _pass_on(self, line: bytes | Oversize) -> None:
+        if self._receive is not None:
+            self._receive(line)
+        else:
+            self._early.append(line)
+
+
+class _IgnoringProtocol(asyncio.BaseProtocol):
+    """For the pipe that is only written to."""
