@@ -11,6 +11,7 @@ from toolvet.proxy.record.recorder import RecordSource
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.stdio.relay import Relay
 from toolvet.session import Policies, ProxySettings, Session
+from toolvet.wire import DEFAULT_MESSAGE_BYTES
 
 
 class Client(asyncio.Protocol):
@@ -53,7 +54,15 @@ async def main() -> None:
     everything = ProxySettings(repair="apply", results="enforce", output_schema="enforce")
     with recorder_of(Recording(file=Path(record) if record else None)) as recorder:
         session = Session(Policies(everything))
-        relay = Relay(session, recorder, RecordSource("echo"), to_server=down, to_client=up, on_time=never)
+        relay = Relay(
+            session,
+            recorder,
+            RecordSource("echo"),
+            to_server=down,
+            to_client=up,
+            on_time=never,
+            limit=DEFAULT_MESSAGE_BYTES,
+        )
         transport, _ = await loop.subprocess_exec(lambda: Server(relay.from_server), *sys.argv[1:], stderr=None)
         down.transport = transport.get_pipe_transport(0)
         up.transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(1, "wb", 0))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_an_answer_of_our_own_waits_for_the_end_of_a_line_that_is_being_passed_o
     client = start(*RAW_SERVER)
     half = '{"jsonrpc":"2.0","id":77,"result":"' + "x" * 2 * LIMIT
     client.send("raw", 1, text=half)
-    client.stdout.peek(1)
+    select.select([client.stdout], [], [])
     client.call(2, "add", a="no number", b=2)
     client.send("raw", 3, text='"}\n')
     assert client.read()["id"] == 77
@@ -106,7 +107,7 @@ def test_a_server_that_dies_within_a_long_line_leaves_no_request_without_an_answ
     client = start(*RAW_SERVER)
     half = '{"jsonrpc":"2.0","id":1,"result":"' + "x" * 2 * LIMIT
     client.send("raw", 1, text=half)
-    client.stdout.peek(1)
+    select.select([client.stdout], [], [])
     client.send("kill", 2)
     assert client.stdout.readline() == half.encode() + b"\n"
     assert [client.read()["id"], client.read()["id"]] == [1, 2]

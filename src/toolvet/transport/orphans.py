@@ -17,7 +17,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +83,7 @@ class OrphanKeeper:
                 sleep(_PAUSE_SECONDS)
 
     @contextmanager
-    def starting(self, servers: set[int]) -> Iterator[Callable[[int], None]]:
+    def starting(self, servers: set[int]) -> Generator[Callable[[int], None]]:
         """Start a process in this block, and pass its id to what the block gets. `servers` receives it, too."""
         with self._lock:
             self._starting += 1
@@ -93,7 +93,7 @@ class OrphanKeeper:
             with self._lock:
                 self._starting -= 1
 
-    def end(self, pid: int) -> Iterator[None]:
+    def end(self, pid: int) -> Generator[None]:
         """End the orphans, unless another server runs that they may belong to. Yields where the caller should wait."""
         self._servers.discard(pid)
         if self._servers:
@@ -168,7 +168,7 @@ def adopt_orphans() -> bool:
 
 
 @contextmanager
-def starting_server() -> Iterator[Callable[[int], None]]:
+def starting_server() -> Generator[Callable[[int], None]]:
     """Start a server in this block, and pass its id to what the block gets."""
     if _keeper is None:
         yield lambda _: None
@@ -178,7 +178,7 @@ def starting_server() -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def starting_helper() -> Iterator[Callable[[int], None]]:
+def starting_helper() -> Generator[Callable[[int], None]]:
     """Start a process of ours that is not a server in this block, and pass its id to what the block gets."""
     if _keeper is None:
         yield lambda _: None
@@ -187,7 +187,7 @@ def starting_helper() -> Iterator[Callable[[int], None]]:
         yield note
 
 
-def end_orphans(pid: int) -> Iterator[None]:
+def end_orphans(pid: int) -> Generator[None]:
     """End what the server `pid`, which has ended, left behind. Yields where the caller should wait a little."""
     if _keeper is not None:
         yield from _keeper.end(pid)

@@ -69,9 +69,6 @@ for line in sys.stdin:
             continue
         if say == "log":
             write({"method": "notifications/message", "params": {"level": "info", "data": "called"}})
-        if say == "big":
-            write({"id": message["id"], "result": {"content": [{"type": "text", "text": "x" * 100_000}]}})
-            continue
         answer(message["id"])
     elif method == "initialize" and params.get("protocolVersion") == "refuse":
         write({"id": message["id"], "error": {"code": -32602, "message": "no"}})

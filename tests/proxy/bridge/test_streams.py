@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.proxy.bridge.world import META, MODERN_CALL, Bridged, events, heard, run, seen, told
 
-from toolvet.proxy.bridge import process as process_module, shared as shared_module, stream as stream_module
+from toolvet.proxy.bridge import shared as shared_module, stream as stream_module
 from toolvet.proxy.bridge.events import EventId, EventLog, read_event_id
 
 CANCELLED: dict[str, object] = {"method": "notifications/cancelled", "params": {"requestId": 1}}

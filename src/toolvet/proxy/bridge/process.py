@@ -18,8 +18,8 @@ _SIGNAL_SECONDS: Final = 2.0
 class BridgedProcess(asyncio.Protocol):
     """A process behind the bridge. `over` is set once it ended. Raises UnreachableError if it cannot be started.
 
-    Lines that it writes before `connect` are kept until then. A line of more than `limit` bytes is not kept: it comes as
-    an `Oversize`.
+    Lines that it writes before `connect` are kept until then. A line of more than `limit` bytes is not kept: it comes
+    as an `Oversize`.
     """
 
     def __init__(

@@ -8,7 +8,6 @@ request that a client still listens to, else to the stream by GET, where they wa
 """
 
 import asyncio
-from collections.abc import Collection
 from typing import Final
 
 import msgspec
