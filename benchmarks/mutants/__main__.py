@@ -7,25 +7,24 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.mutants.report import Report
-from benchmarks.mutants.room import ROOT, Room, read_rooms
+from benchmarks.mutants.room import Room, read_rooms
 from benchmarks.mutants.trial import judge
 
 _SAMPLE: Final = 300
-_FOLDER: Final = ROOT / ".mutants"
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run, print the survivors, write a JSON file for each room; the exit code is 1 below the floor."""
-    rooms = read_rooms()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rooms", nargs="*", metavar="room", help=f"of {', '.join(rooms)}; all of them without")
+    parser.add_argument("rooms", nargs="*", metavar="room", help="of rooms.toml; all of them without")
+    parser.add_argument("--table", type=Path, help="another table of rooms; its paths begin at its folder")
     parser.add_argument("--sample", type=int, default=_SAMPLE, help="mutants of each room (%(default)s); 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="which sample is drawn (%(default)s)")
     parser.add_argument("--floor", type=float, default=0.9, help="the share that must be killed (%(default)s)")
-    parser.add_argument("--again", action="store_true", help="only those that survived the last run")
-    parser.add_argument("--only", help="only mutants whose name contains this: a file, a function")
+    parser.add_argument("--again", action="store_true", help="only those that survived the last run of this seed")
     parser.add_argument("--verbose", action="store_true", help="a line for each mutant")
     given = parser.parse_args(words)
+    rooms = read_rooms(given.table)
     unknown = set(given.rooms) - rooms.keys()
     if unknown:
         parser.error(f"no room is named {', '.join(sorted(unknown))}; there are {', '.join(rooms)}")
@@ -34,26 +33,20 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(room: Room, given: argparse.Namespace) -> float:
-    kept = _FOLDER / f"{room.name}-{given.seed}.json"
+    kept = room.root / ".mutants" / f"{room.name}-{given.seed}.json"
     everything = room.mutations()
     chosen = sorted(everything, key=lambda mutation: mutation.order(given.seed))[: given.sample or None]
     if given.again:
         survivors = Report.survivors_of(kept)
         chosen = [mutation for mutation in everything if mutation.id in survivors]
-    if given.only:
-        chosen = [mutation for mutation in everything if given.only in mutation.id]
     chosen.sort(key=lambda mutation: (mutation.path, mutation.line))
     outcomes, broken = judge(room, chosen, _print_to_stderr if given.verbose else _say_nothing)
     report = Report(room.name, given.seed, len(everything), list(zip(chosen, outcomes, strict=True)), broken)
-    print(report)
-    if not given.again and not given.only:
-        _write(kept, report)
+    print(report, flush=True)
+    if not given.again:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(report.as_json(), encoding="utf-8")
     return report.score
-
-
-def _write(path: Path, report: Report) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(report.as_json(), encoding="utf-8")
 
 
 def _print_to_stderr(text: str) -> None:

@@ -29,11 +29,14 @@ class Room(NamedTuple):
         ]
 
 
-def read_rooms(table: Path = _ROOMS, root: Path = ROOT) -> dict[str, Room]:
-    """Return the rooms of the table by name."""
-    written: dict[str, dict[str, list[str]]] = tomllib.loads(table.read_text(encoding="utf-8"))
+def read_rooms(table: Path | None = None) -> dict[str, Room]:
+    """Return the rooms of a table by name; the paths of another table than ours begin at its folder."""
+    root = ROOT if table is None else table.resolve().parent
+    written = tomllib.loads((table or _ROOMS).read_text(encoding="utf-8"))
     return {
-        name: Room(name, _found(row["files"], root), tuple(map(str, _found(row["tests"], root))), root)
+        name: Room(name, _found(row["files"], root), tuple(map(str, _found(row["tests"], root))), root)._replace(
+            package=row.get("package", "toolvet")
+        )
         for name, row in written.items()
     }
 
