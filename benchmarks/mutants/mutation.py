@@ -38,9 +38,8 @@ _CALCULATED: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.BitXor: ast.BitAnd,
 }
 _OPPOSITES: Final = ("any all", "min max", "startswith endswith", "lower upper", "find rfind", "partition rpartition")
-_RENAMED: Final = {
-    left: right for pair in map(str.split, _OPPOSITES) for left, right in (pair, reversed(pair))  # fmt: skip
-}
+_PAIRS: Final = [(left, right) for left, right in map(str.split, _OPPOSITES)]
+_RENAMED: Final = {**dict(_PAIRS), **{right: left for left, right in _PAIRS}}
 _TYPING: Final = frozenset(["cast", "TypeVar", "NewType", "ParamSpec", "assert_never", "reveal_type", "overload"])
 _LOGS: Final = frozenset(["log", "logger", "_log", "_logger", "logging", "warnings"])
 _NOT_CODE: Final = frozenset(["returns", "annotation", "decorator_list", "bases", "keywords_of_class", "type_params"])
@@ -63,7 +62,7 @@ class Mutation(NamedTuple):
     tree: ast.Module
     parent: ast.AST
     field: str
-    index: int | None
+    at: int | None
     new: object
 
     @property
@@ -76,12 +75,17 @@ class Mutation(NamedTuple):
         """Return a sort key that draws a sample, the same one for the same seed however the code around changes."""
         return hashlib.sha256(f"{seed} {self.id}".encode()).hexdigest()
 
+    def span(self, root: Path) -> frozenset[tuple[str, int]]:
+        """Return its lines as the tracer names them."""
+        path = str((root / self.path).resolve())
+        return frozenset((path, line) for line in range(self.first, self.last + 1))
+
     def apply(self) -> ast.Module:
         """Change the tree for good: this is called in a process that ends with the trial."""
-        if self.index is None:
+        if self.at is None:
             setattr(self.parent, self.field, self.new)
         else:
-            getattr(self.parent, self.field)[self.index] = self.new
+            getattr(self.parent, self.field)[self.at] = self.new
         return ast.fix_missing_locations(self.tree)
 
 
@@ -95,7 +99,7 @@ class _Place(NamedTuple):
 
     parent: ast.AST
     field: str
-    index: int | None
+    at: int | None
     function: str
     names: tuple[str, ...]
     first: int
@@ -120,7 +124,7 @@ class _Finder:
             for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(child, ast.AST):
                     compared = place.compared or _is_value(node, name, index)
-                    yield from self._visit(child, place._replace(parent=node, field=name, index=index, compared=compared))
+                    yield from self._visit(child, place._replace(parent=node, field=name, at=index, compared=compared))
 
     def _visit(self, node: ast.AST, place: _Place) -> Iterator[Mutation]:
         if _is_left_out(node):
@@ -137,16 +141,20 @@ class _Finder:
         else:
             yield from self._children(node, place._replace(compared=place.compared and _is_display(node)))
 
-    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, place: _Place) -> Iterator[Mutation]:
+    def _definition(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, place: _Place
+    ) -> Iterator[Mutation]:
         names = (*place.names, node.name)
         if isinstance(node, ast.ClassDef):
             yield from self._children(node, place._replace(names=names))
             return
         # Defaults are computed where the function is defined.
         yield from self._children(node.args, place)
-        inner = place._replace(function=place.function or ".".join(names), names=(*names, "<locals>"), parent=node, field="body")
+        inner = place._replace(
+            function=place.function or ".".join(names), names=(*names, "<locals>"), parent=node, field="body"
+        )
         for index, child in enumerate(node.body):
-            yield from self._visit(child, inner._replace(index=index))
+            yield from self._visit(child, inner._replace(at=index))
 
     def _mutation(self, node: ast.AST, new: ast.AST, place: _Place, before: str, after: str) -> Mutation:
         after = after or _text(new)
@@ -155,7 +163,7 @@ class _Finder:
         line = getattr(node, "lineno", place.first)
         return Mutation(
             self._path, line, place.first, place.last, place.function, before, after, repeated,
-            self._tree, place.parent, place.field, place.index, new,
+            self._tree, place.parent, place.field, place.at, new,
         )  # fmt: skip
 
 
@@ -179,8 +187,9 @@ def _is_left_out(node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Name(id=name)):
             return name in _TYPING
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) | ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
+        case (
+            ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
         ):
             return name in _LOGS
         case ast.Subscript(value=ast.Name(id="Literal")):
@@ -196,7 +205,9 @@ def _is_value(node: ast.AST, field: str, index: int | None) -> bool:
             return True
         case ast.Subscript():
             return field == "slice"
-        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "startswith" | "endswith" | "removeprefix" | "removesuffix")):
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "pop" | "startswith" | "endswith" | "removeprefix" | "removesuffix")
+        ):
             return field == "args" and index == 0
         case _:
             return False
@@ -212,7 +223,9 @@ def _changes(node: ast.AST, place: _Place) -> Iterator[ast.AST]:
     match node:
         case ast.Compare():
             for index, op in enumerate(node.ops):
-                yield ast.Compare(node.left, [*node.ops[:index], _COMPARED[type(op)](), *node.ops[index + 1 :]], node.comparators)
+                yield ast.Compare(
+                    node.left, [*node.ops[:index], _COMPARED[type(op)](), *node.ops[index + 1 :]], node.comparators
+                )
         case ast.BoolOp():
             yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
         case ast.BinOp() if type(node.op) in _CALCULATED and not (_is_text(node.left) or _is_text(node.right)):
@@ -231,7 +244,9 @@ def _changes(node: ast.AST, place: _Place) -> Iterator[ast.AST]:
             yield from _other_statement(node)
         case _:
             pass
-    if _is_condition(place) and not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant | ast.NamedExpr):
+    if _is_condition(place) and not isinstance(
+        node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant | ast.NamedExpr
+    ):
         yield ast.UnaryOp(ast.Not(), node)  # type: ignore[arg-type]  # A condition is an expression.
 
 
@@ -263,7 +278,10 @@ def _other_statement(node: ast.stmt) -> Iterator[ast.stmt]:
             yield ast.Pass()
         case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()) | ast.Raise() | ast.Delete():
             yield ast.Pass()
-        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.AnnAssign(target=ast.Attribute(), value=ast.expr()):
+        case (
+            ast.Assign(targets=[ast.Attribute() | ast.Subscript()])
+            | ast.AnnAssign(target=ast.Attribute(), value=ast.expr())
+        ):
             yield ast.Pass()
         case _:
             pass

@@ -54,7 +54,7 @@ def import_changed(mutation: Mutation, root: Path) -> None:
             return compile(tree, path, "exec", dont_inherit=True)
         return original(loader, fullname)
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 class Caches:
@@ -97,5 +97,3 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
         if isinstance(constant, CodeType):
             yield constant
             yield from _codes(constant)
-
-

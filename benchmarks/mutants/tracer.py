@@ -31,13 +31,13 @@ class Tracer:
     def stop(self) -> None:
         """Trace no longer."""
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]  # As documented.
+        threading.settrace(None)
 
     def know(self, caches: Caches) -> None:
         """Look for these cached functions from now on."""
         self._kept = caches.kept
 
-    def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
+    def _call(self, frame: FrameType, _event: str, _arg: Any) -> Any:
         code = frame.f_code
         if code.co_filename not in self._paths:
             return None

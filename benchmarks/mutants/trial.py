@@ -1,10 +1,10 @@
 """The tests of a room against its mutants, in processes that are forked from one that has everything loaded.
 
-    parent         loads the libraries, never the package
-      warm         loads the package, runs each test once under the tracer, and then
-        trial      puts a mutant into a loaded function and runs the tests that reach its lines
-      cold         puts a mutant into a module that is yet to be imported, and then runs the tests: for what is computed
-                   at import, as constants and defaults
+parent         loads the libraries, never the package
+  warm         loads the package, runs each test once under the tracer, and then
+    trial      puts a mutant into a loaded function and runs the tests that reach its lines
+  cold         puts a mutant into a module that is yet to be imported, and then runs the tests: for what is computed
+               at import, as constants and defaults
 """
 
 import contextlib
@@ -22,13 +22,12 @@ from types import CodeType
 from typing import NamedTuple
 
 import pytest
-from hypothesis import Phase, settings
-
 from benchmarks.mutants.fork import Line, Outcome, try_in_fork
 from benchmarks.mutants.mutation import Mutation
 from benchmarks.mutants.patch import Caches, LoadedFunctions, import_changed
 from benchmarks.mutants.room import Room
 from benchmarks.mutants.tracer import Tracer
+from hypothesis import Phase, settings
 
 Told = Callable[[str], None]
 
@@ -46,8 +45,7 @@ class Reached(NamedTuple):
 
     def tests_for(self, mutation: Mutation, root: Path) -> list[str]:
         """Return the tests to run: those that reach its lines, then, where a cache is filled, all others."""
-        path = str((root / mutation.path).resolve())
-        wanted = {(path, line) for line in range(mutation.first, mutation.last + 1)}
+        path, wanted = str((root / mutation.path).resolve()), mutation.span(root)
         near = [test for test, lines in self.lines.items() if not wanted.isdisjoint(lines)]
         if not mutation.function or not wanted.isdisjoint(self.at_import):
             same_file = {test for test, lines in self.lines.items() if any(line[0] == path for line in lines)}
@@ -83,7 +81,9 @@ def judge(room: Room, mutations: Sequence[Mutation], tell: Told) -> tuple[list[O
     if len(outcomes) < len(mutations):
         null = _run_cold(room, None, order.all_tests, order.seconds)
         if null.kind != "survived" and not null.failed:
-            raise RuntimeError(f"{room.name}: a process that imports anew is {null.kind} at {null.test or 'the import'}")
+            raise RuntimeError(
+                f"{room.name}: a process that imports anew is {null.kind} at {null.test or 'the import'}"
+            )
         order.leave_out(null.failed)
         broken = (*broken, *null.failed)
     for index, mutation in enumerate(mutations):
@@ -107,8 +107,8 @@ class _Order:
         seconds = self._reached.seconds
         rank = {test: index for index, test in enumerate(near)}
         lines = self._reached.lines
-        path = str((self._root / mutation.path).resolve())
-        inside = {test for test in near if any((path, n) in lines[test] for n in range(mutation.first, mutation.last + 1))}
+        span = mutation.span(self._root)
+        inside = {test for test in near if not span.isdisjoint(lines[test])}
         return sorted(
             (test for test in near if test not in self._reached.broken),
             key=lambda test: (
@@ -284,7 +284,9 @@ class _WarmTrials(_Runs):
         if null.kind == "endless":
             raise RuntimeError(f"{null.test} does not end in a fork")
         reached = reached._replace(seconds=null.seconds, broken=null.failed)
-        self._tell(f"{self._room.name}: {len(lines)} tests in {time.monotonic() - begun:.0f} s, {len(null.failed)} left out")
+        self._tell(
+            f"{self._room.name}: {len(lines)} tests in {time.monotonic() - begun:.0f} s, {len(null.failed)} left out"
+        )
         outcomes = self._try_all({item.nodeid: item for item in session.items}, reached, caches, functions)
         libraries = tuple(sorted(name for name in sys.modules if self._is_library(name)))
         self.verdicts = Verdicts(outcomes, reached, libraries)
@@ -292,7 +294,9 @@ class _WarmTrials(_Runs):
 
     def _is_library(self, name: str) -> bool:
         top = name.partition(".")[0]
-        return top not in {self._room.package, "tests", "benchmarks", "conftest", "__main__"} and not top.startswith("test_")
+        return top not in {self._room.package, "tests", "benchmarks", "conftest", "__main__"} and not top.startswith(
+            "test_"
+        )
 
     def _trace(self, items: Sequence[pytest.Item]) -> dict[str, frozenset[tuple[str, int]]]:
         lines: dict[str, frozenset[tuple[str, int]]] = {}
@@ -315,7 +319,7 @@ class _WarmTrials(_Runs):
         outcomes: dict[int, Outcome] = {}
         order, endless = _Order(reached, self._room.root), []
         for index, mutation in enumerate(self._mutations):
-            span = {(str((self._room.root / mutation.path).resolve()), n) for n in range(mutation.first, mutation.last + 1)}
+            span = mutation.span(self._room.root)
             if not mutation.function or not span.isdisjoint(reached.at_import):
                 continue
             tests = order.tests(mutation)

@@ -1,5 +1,4 @@
 """The parts of the result check, each beside the cases at its borders."""
-# ruff: noqa: E501 - A table is read by its lines.
 
 import json
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from toolvet import ResultCheck, check_result
 from toolvet.checks.result.body import could_report, is_error_page, reports_error, unwrap
 from toolvet.checks.result.check import NO_MIRROR, _sent, _structure
 from toolvet.checks.result.envelopes import envelope_in
-from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings
-from toolvet.checks.result.response import read_response
-from toolvet.checks.result.silent import strings_of
 from toolvet.checks.result.own_words import BadRule
+from toolvet.checks.result.response import read_response
+from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings
+from toolvet.checks.result.silent import strings_of
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.
@@ -195,7 +194,11 @@ CLAIM: dict[str, object] = {"version": "response-v2"}
 def test_an_envelope_is_known_by_its_version_or_by_flag_error_and_code(
     body: dict[str, object], error: str | None
 ) -> None:
-    for result in (envelope(**body), {"content": [], "structuredContent": body}, {"content": [], "_meta": {"x/y": body}}):
+    for result in (
+        envelope(**body),
+        {"content": [], "structuredContent": body},
+        {"content": [], "_meta": {"x/y": body}},
+    ):
         seen = envelope_in(read_response(result))
         assert (None if seen is None else seen.error) == error
     if error is not None:
@@ -226,7 +229,9 @@ def test_what_the_metadata_of_an_envelope_says() -> None:
     assert seen.warnings == ("said", "too", "STALE: old", "bare")
     assert (seen.pagination, seen.content_fidelity, seen.request_id) == ({"has_more": True}, "partial", "r1")
     assert seen.dropped_content_ids == ("a", "b")
-    many = envelope_in(read_response(envelope(success=True, meta={**CLAIM, "warnings": [str(n) for n in range(1_100)]})))
+    many = envelope_in(
+        read_response(envelope(success=True, meta={**CLAIM, "warnings": [str(n) for n in range(1_100)]}))
+    )
     assert many is not None
     assert many.warnings == tuple(map(str, range(1_000)))
     for before in (49, 50):
@@ -261,7 +266,7 @@ def test_structured_content_is_held_to_its_schema(structured: object, schema: ob
     ("texts", "valid"),
     [
         (["5", '{"a": 1}'], True),
-        (["see:\n```json\n{\"a\": 1}\n```\n"], True),
+        (['see:\n```json\n{"a": 1}\n```\n'], True),
         (["5", '{"b": 1}'], False),
         (['"x"', "7"], False),
         (["no JSON"], False),
@@ -370,7 +375,7 @@ def test_what_a_function_returned_becomes_blocks_or_a_payload(
 )
 def test_a_status_of_http_is_one(status: int, is_http: bool) -> None:  # noqa: FBT001 - a column of the table.
     read = read_response({"statusCode": status, "headers": {}, "body": "text"})
-    assert (read.taken_for is not None and "HTTP" in read.taken_for) is is_http
+    assert ("HTTP" in read.taken_for) is is_http
 
 
 def test_the_strings_of_a_value_are_in_order_and_there_is_an_end() -> None:

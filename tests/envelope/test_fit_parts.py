@@ -81,7 +81,12 @@ def test_the_search_finds_the_largest_that_fits_from_any_start(top: int, start: 
 
 def test_where_the_guess_is_right_two_questions_are_enough() -> None:
     asked: list[int] = []
-    assert largest_fitting(lambda state: not asked.append(state) and state <= 500, 500, 1_000) == 500
+
+    def fits(state: int) -> bool:
+        asked.append(state)
+        return state <= 500
+
+    assert largest_fitting(fits, 500, 1_000) == 500
     assert asked == [500, 501]
 
 

@@ -81,7 +81,9 @@ def test_the_record_says_why_the_servers_validator_refuses(arguments: Any, answe
         ("server_validation", None) if arguments == "enforce" else (None, "server_validation")
     )
     if arguments == "enforce":
-        (said,) = [json.loads(step.data)["result"]["content"][0]["text"] for step in steps if isinstance(step, ToClient)]
+        (said,) = [
+            json.loads(step.data)["result"]["content"][0]["text"] for step in steps if isinstance(step, ToClient)
+        ]
         assert "## Suggestions:" not in said
         assert "1. " in said
 
@@ -172,7 +174,9 @@ def test_where_results_are_not_judged_errors_have_no_verdict_but_an_outcome() ->
 def test_what_was_changed_in_a_result_that_is_held_back(structured: bool) -> None:  # noqa: FBT001 - both.
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     world = World(ProxySettings(output_schema="enforce"), outputSchema=schema)
-    world.call({"q": "x"}, text("3", structuredContent={"n": "3"}) if structured else text('{"n": "3"}'), **{VERDICT: True})
+    world.call(
+        {"q": "x"}, text("3", structuredContent={"n": "3"}) if structured else text('{"n": "3"}'), **{VERDICT: True}
+    )
     assert world.note is not None
     expected = ["verdict", "is_error", "content", *(["structured_content"] if structured else [])]
     assert list(world.note.changed) == expected
