@@ -4,16 +4,23 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 
 from toolvet import ResultCheck, check_result
 from toolvet.checks.result.body import could_report, is_error_page, reports_error, unwrap
 from toolvet.checks.result.check import NO_MIRROR, _sent, _structure
 from toolvet.checks.result.envelopes import envelope_in
+from toolvet.checks.result.evidence import CallFacts, FirstHits
 from toolvet.checks.result.own_words import BadRule
+from toolvet.checks.result.phrases import phrases
+from toolvet.checks.result.prior import _quotes_an_argument
 from toolvet.checks.result.response import read_response
-from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings
+from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings, _thresholds
 from toolvet.checks.result.silent import strings_of
+from toolvet.checks.result.verdict import Classification
+from toolvet.matching import Hit
+from toolvet.tool import view_of
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.
@@ -493,3 +500,77 @@ def test_every_leak_is_found_also_behind_a_path_that_the_caller_sent() -> None:
 )
 def test_an_error_inside_a_wrapped_text(text: str, reports: bool) -> None:  # noqa: FBT001 - a column of the table.
     assert check_result({"name": "t"}, {}, {"content": [{"type": "text", "text": text}]}).error_without_flag is reports
+
+
+class Ship(msgspec.Struct):
+    name: str
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"loc": ["a", 0], "msg": "no", "type": "x"}], "1 validation errors\na.0\n  no [type=x]"),
+        (
+            [{"loc": "a", "msg": "no"}, {"loc": ["b"], "msg": "so"}],
+            "2 validation errors\na\n  no [type=None]\nb\n  so [type=None]",
+        ),
+        ([{"type": "text", "text": "try again"}], "try again"),
+        (Ship("Aurora"), {"name": "Aurora"}),
+        (b"caf\xc3\xa9", "café"),
+    ],
+)
+def test_what_is_asked_to_be_tried_again_is_an_error_in_its_own_words(content: object, text: object) -> None:
+    read = read_response({"part_kind": "retry-prompt", "content": content})
+    assert read.flagged
+    assert (read.texts if isinstance(text, str) else read.structured) == ((text,) if isinstance(text, str) else text)
+
+
+def test_a_blank_error_is_an_error_and_a_result_without_content_is_none() -> None:
+    blank, broken = check_result({}, {}, error(" ")), check_result({}, {}, {"isError": False})
+    assert (blank.is_error, blank.is_valid, blank.classification) == (True, False, "connectivity_only")
+    assert (broken.is_error, broken.is_valid, broken.classification) == (False, False, "broken")
+
+
+def test_classes_weigh_less_the_worse_they_are() -> None:
+    order = ("fully_working", "partially_working", "connectivity_only", "error", "broken")
+    assert [Classification(name).weight for name in order] == [1.0, 0.7, 0.3, 0.2, 0.0]
+
+
+def test_a_limit_for_all_tools_of_a_later_section_replaces_those_by_type() -> None:
+    by_type = ToolResultSettings(thresholds={"crud": 0.9})
+    for_all = ToolResultSettings(threshold=0.1, thresholds={"validator": 0.3})
+    assert _thresholds((by_type,)) == {"crud": 0.9}
+    assert _thresholds((by_type, ToolResultSettings(thresholds={"validator": 0.3}))) == {"crud": 0.9, "validator": 0.3}
+    assert _thresholds((by_type, for_all)) == {"validator": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [
+        ("Oslo?", True),
+        ("no Oslo here", True),
+        ("no Oslofjord here", False),
+        ("could not read Oslo", False),
+        ("Oslo " + "x" * 994, True),
+        ("Oslo " + "x" * 1_000, False),
+    ],
+)
+def test_an_error_that_repeats_a_value_is_the_callers_unless_it_says_what_failed(text: str, repeats: bool) -> None:  # noqa: FBT001 - a column.
+    call = CallFacts(view_of({"name": "weather"}), {"city": "Oslo"}, ("Oslo",))
+    assert _quotes_an_argument(FirstHits(text, (), phrases(), call)) is repeats
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "words"),
+    [
+        ("", " of it", "not found of it"),
+        ("first line\nsecond ", "\nthird\nfourth", "second not found"),
+        ("a" * 90 + " b ", " c", "b not found c"),
+        ("a" * 90 + "not found and not found and ", " c", "found and not found and not found c"),
+    ],
+)
+def test_the_words_around_a_hit_are_cut_to_its_line_and_to_whole_words(before: str, behind: str, words: str) -> None:
+    text = f"{before}not found{behind}"
+    call = CallFacts(view_of({"name": "weather"}), {}, ())
+    end = len(before) + len("not found")
+    assert FirstHits(text, (), phrases(), call).words(Hit("x", end - 9, end)) == words
