@@ -1,0 +1,259 @@
+"""The parts of a repair at their borders: lenient reading, near names, conversions, budgets, choices."""
+
+from typing import Any
+
+import pytest
+
+from toolvet.schema import compiled, recover, repair
+from toolvet.schema.repairs.certainty import _kind_of
+from toolvet.schema.repairs.confidence import least
+from toolvet.schema.repairs.context import BudgetSpent, RepairContext, View, declares_type, is_known
+from toolvet.schema.repairs.conversion import convert
+from toolvet.schema.repairs.leaf import match_options
+from toolvet.schema.repairs.nearest import distance, nearest, unquoted
+from toolvet.schema.repairs.operation import Operation
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "confidence"),
+    [
+        ('{"a"=1}', {"a": 1}, "medium"),
+        ('{"a" => [1], "b"= 2}', {"a": [1], "b": 2}, "medium"),
+        ('{"a": "b\\\nc"}', None, ""),
+        ('{"a": "\\u00e9"}', {"a": "é"}, "high"),
+        ('{"a": "\\u00g9"}', None, ""),
+        ('{"a": "\\u00', None, ""),
+        ('{"a": "\\\'"}', {"a": "'"}, "high"),
+        ('{"a": "\\d+"}', {"a": "\\d+"}, "medium"),
+        ("{'a': (1)}", None, ""),
+        ("{'a': ()}", {"a": []}, "high"),
+        ("{'a': (1, 2", {"a": [1, 2]}, "low"),
+        ("{'a': 1, 'a': 2}", None, ""),
+        ("{'a': 1, 'a': 1}", {"a": 1}, "high"),
+        ('{"a": 007}', None, ""),
+        ('{"a": 0}', {"a": 0}, "high"),
+        ('{"a": -0.5e1}', {"a": -5.0}, "high"),
+        ('{"a": 1e999}', None, ""),
+        ('{"a": undefined}', {"a": None}, "high"),
+        ('{"a": nothing}', None, ""),
+        ('{"a" 1}', None, ""),
+        ('{"a": 1 "b": 2}', None, ""),
+        ('{"a": 1 /* no end', None, ""),
+        ('{"a": 1 // no end', None, ""),
+        ('{"a": 1, /**/}', {"a": 1}, "high"),
+        ('{"a": [1,,2]}', None, ""),
+        ('{"a": [1,', {"a": [1]}, "low"),
+        ('{"a": [[1], ["x"]', {"a": [[1], ["x"]]}, "medium"),
+        ('{"a', None, ""),
+    ],
+)
+def test_text_that_was_nearly_json(text: str, value: object, confidence: str) -> None:
+    found = recover(text)
+    assert (None if found is None else found.value) == value
+    assert found is None or found.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "option", "confidence"),
+    [
+        ("'asc' ", ["asc", "desc"], "asc", "high"),
+        ("ASC", ["asc", "desc"], "asc", "high"),
+        ("created at", ["created_at", "updated_at"], "created_at", "high"),
+        ("Asc", ["asc", "ASC"], None, ""),
+        ("asc", ["asc", "ASC"], "asc", "high"),
+        ("", ["asc"], None, ""),
+        ("-", ["asc"], None, ""),
+        # One letter of four to seven may be wrong, two of eight and more.
+        ("relevence", ["relevance", "date"], "relevance", "medium"),
+        ("relavence", ["relevance", "date"], "relevance", "medium"),
+        ("relavenze", ["relevance", "date"], None, ""),
+        ("dats", ["date", "size"], "date", "medium"),
+        ("dzts", ["date", "size"], None, ""),
+        ("foo", ["fou"], None, ""),
+        ("priority", ["priorities", "other"], None, ""),
+        ("colour", ["color", "colours"], None, ""),
+        ("v2", ["v1"], None, ""),
+        ("version1", ["version2"], None, ""),
+        ("desc", ["descending", "ascending"], "descending", "medium"),
+        ("de", ["descending", "ascending"], None, ""),
+        ("des", ["descending", "description"], None, ""),
+        ("descending order", ["descending", "ascending"], "descending", "medium"),
+        ("x" * 81, ["x" * 81], None, ""),
+        ("x" * 80, ["x" * 80, "x" * 81], "x" * 80, "high"),
+    ],
+)
+def test_the_nearest_name(text: str, options: list[str], option: str | None, confidence: str) -> None:
+    found = nearest(text, options)
+    assert (None if found is None else found.option) == option
+    assert found is None or found.confidence == confidence
+    assert nearest(text, [*options, *(f"{n}#" * 9 for n in range(2_000))]) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "away"),
+    [
+        ("ab", "ab", 0),
+        ("ab", "ba", 1),
+        ("ab", "abc", 1),
+        ("abc", "axc", 1),
+        ("abcd", "bcda", 2),
+        ("abcdef", "uvwxyz", 3),
+    ],
+)
+def test_the_distance_of_two_words_is_the_same_from_both_sides(left: str, right: str, away: int) -> None:
+    assert distance(left, right, 2) == distance(right, left, 2) == away
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"), [(' "a" ', "a"), ("''a''", "'a'"), ("\u201ca\u201d", "a"), ('"', '"'), ('"a', '"a'), ("a", "a")]
+)
+def test_one_pair_of_quotation_marks_is_taken_off(text: str, bare: str) -> None:
+    assert unquoted(text) == bare
+
+
+def guesses(value: object, kind: str, name: str = "", *schemas: dict[str, object]) -> list[tuple[object, str]]:
+    return [(guess.value, guess.confidence) for guess in convert(value, kind, name, schemas)]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "found"),
+    [
+        ('{"a": 1}', "object", [({"a": 1}, "high")]),
+        ("[1]", "object", []),
+        ([{"a": 1}], "object", [({"a": 1}, "high")]),
+        ([{"a": 1}, {}], "object", []),
+        ([1], "object", []),
+        (None, "object", [({}, "medium")]),
+        ([], "object", [({}, "medium")]),
+        ({"0": "a", "1": "b"}, "array", [(["a", "b"], "high")]),
+        ({"1": "a", "2": "b"}, "array", [(["a", "b"], "medium")]),
+        ({"1": "a", "3": "b"}, "array", [([{"1": "a", "3": "b"}], "high")]),
+        ({}, "array", [([{}], "high")]),
+        (["a"], "string", [("a", "high")]),
+        (["a", "b"], "string", []),
+        ([5], "string", [(5, "high"), ("5", "medium")]),
+        (["5"], "integer", [("5", "high"), (5, "medium")]),
+        ({"value": 5}, "integer", [(5, "medium")]),
+        ({"value": "5"}, "integer", [("5", "medium"), (5, "low")]),
+        ({"value": 5, "unit": "m"}, "integer", []),
+        ({"shape": 5}, "integer", []),
+    ],
+)
+def test_a_value_as_another_type(value: object, kind: str, found: list[tuple[object, str]]) -> None:
+    assert guesses(value, kind)[: len(found) or None] == found
+
+
+def test_a_list_becomes_a_text_with_commas_only_where_that_is_asked_for() -> None:
+    asking = {"type": "string", "description": "A comma-separated list of ids."}
+    assert guesses(["a", "b"], "string", "ids", asking) == [("a,b", "medium")]
+    assert guesses(["a", "b"], "string", "ids", {"type": "string", "description": "Ids."}) == []
+    assert guesses(["a,b", "c"], "string", "ids", asking) == []
+    assert guesses(["a", 5], "string", "ids", asking) == []
+    assert guesses(["a", "b"], "string", "ids", {"type": "string"}, asking) == [("a,b", "medium")]
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "found"),
+    [
+        ("Relevance", ["relevance", "date"], [("relevance", "high")]),
+        (["date"], ["relevance", "date"], [("date", "high"), ("date", "high")]),
+        (5, ["5", "6"], [("5", "high")]),
+        ("5", [5, 6], [(5, "high")]),
+        ("True", [True, False], [(True, "high")]),
+        ("x", [5, {}], []),
+    ],
+)
+def test_which_allowed_value_is_meant(value: object, options: list[object], found: list[tuple[object, str]]) -> None:
+    said = [(guess.value, guess.confidence) for guess in match_options(value, options)]
+    assert said[: len(found) or None] == found
+
+
+CHOICE: dict[str, Any] = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "circle"}, "radius": {"type": "integer"}},
+            "required": ["kind", "radius"],
+        },
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "square"}, "side": {"type": "integer"}},
+            "required": ["kind", "side"],
+        },
+        {"type": "string"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ({"kind": "circle", "radius": 1}, ["kind", "radius"]),
+        ({"kind": "square", "radius": 1}, ["kind", "side"]),
+        ({"side": 1}, ["kind", "side"]),
+        ({"Side": "1"}, ["kind", "side"]),
+        ("text", []),
+    ],
+)
+def test_at_a_choice_the_branch_counts_that_the_value_is_most_like(value: object, names: list[str]) -> None:
+    view = View(RepairContext(compiled(CHOICE)), "", value)
+    assert list(view.demands(()).required()) == names
+
+
+def test_what_may_be_left_out_and_what_is_known() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"const": 5}, "b": {"default": 6}, "c": {"enum": [1, 2]}, "d": {}, "e": {"type": "array"}},
+        "required": ["a"],
+    }
+    view = View(RepairContext(compiled(schema)), "", {})
+    assert [view.is_optional((name,)) for name in ("a", "b")] == [False, True]
+    assert not view.is_optional(())
+    assert not view.is_optional(("e", 0))
+    known = {name: is_known(view.demands((name,))) for name in "abcd"}
+    assert known == {"a": (True, 5), "b": (True, 6), "c": (False, None), "d": (False, None)}
+    declared = {name: declares_type(view.demands((name,)), "array") for name in "de"}
+    assert declared == {"d": False, "e": True}
+
+
+def test_a_repair_has_an_end() -> None:
+    ready = compiled({"type": "object", "required": ["a"]})
+    context = RepairContext(ready, validations=3, looks=2)
+    for _ in range(3):
+        assert context.errors("", {})
+    with pytest.raises(BudgetSpent):
+        context.errors("", {})
+    for _ in range(2):
+        assert context.accepts([], {})
+    with pytest.raises(BudgetSpent):
+        context.accepts([], {})
+    large = RepairContext(ready, validations=3)
+    large.errors("", {"b": list(range(500))})
+    assert large.validations < 2
+    with pytest.raises(BudgetSpent):
+        RepairContext(ready).errors("", list(range(100_000)))
+    assert repair(ready.document, {"a": 1}) is None
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind"),
+    [
+        (Operation(op="replace", path=("a",), value=5, old="5"), "retyped"),
+        (Operation(op="replace", path=("a",), value="A", old="a"), "respelt"),
+        (Operation(op="remove", path=("a",)), "removed"),
+        (Operation(op="add", path=("a",), value=5), "added"),
+        (Operation(op="move", path=("a",), origin=("b",)), "renamed"),
+        (Operation(op="move", path=("a",), origin=("b", "a")), "moved"),
+    ],
+)
+def test_the_kind_of_a_step(operation: Operation, kind: str) -> None:
+    assert _kind_of(operation).value == kind
+
+
+def test_a_chain_is_as_sure_as_its_least_sure_step() -> None:
+    assert [least(words) for words in ((), ("high", "medium"), ("low", "medium"), ("medium", "medium"))] == [
+        "high",
+        "medium",
+        "low",
+        "medium",
+    ]
