@@ -11,7 +11,11 @@ from toolvet.schema.repairs.context import BudgetSpent, RepairContext, View, dec
 from toolvet.schema.repairs.conversion import convert
 from toolvet.schema.repairs.leaf import match_options
 from toolvet.schema.repairs.nearest import distance, nearest, unquoted
-from toolvet.schema.repairs.operation import Operation
+from toolvet.schema.repairs.operation import Operation, apply
+from toolvet.schema.repairs.sentences import describe_value, name_place
+from toolvet.schema.repairs.synonyms import mean_the_same
+from toolvet.schema.repairs.variant import variants
+from toolvet.schema.repairs.words import meant
 
 
 @pytest.mark.parametrize(
@@ -257,3 +261,111 @@ def test_a_chain_is_as_sure_as_its_least_sure_step() -> None:
         "low",
         "medium",
     ]
+
+
+@pytest.mark.parametrize(
+    ("operation", "after"),
+    [
+        (Operation(op="remove", path=("a", 0)), {"a": [2], "b": 3}),
+        (Operation(op="remove", path=("b",)), {"a": [1, 2]}),
+        (Operation(op="add", path=("a", 1), value=5), {"a": [1, 5, 2], "b": 3}),
+        (Operation(op="add", path=("c",), value=5), {"a": [1, 2], "b": 3, "c": 5}),
+        (Operation(op="move", path=("c",), origin=("b",)), {"a": [1, 2], "c": 3}),
+        (Operation(op="move", path=(), origin=("a",)), [1, 2]),
+        (Operation(op="replace", path=("a", 1), value=5), {"a": [1, 5], "b": 3}),
+    ],
+)
+def test_an_operation_changes_its_place_and_nothing_else(operation: Operation, after: object) -> None:
+    before = {"a": [1, 2], "b": 3}
+    assert apply(before, operation) == after
+    assert before == {"a": [1, 2], "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "found"),
+    [
+        (" 'A' ", {"pattern": "x"}, [("'A'", "high"), ("A", "high"), ("a", "medium")]),
+        ("AbC", {"pattern": "x"}, [("ABC", "medium"), ("abc", "medium"), ("#AbC", "medium")]),
+        ("abc", {"pattern": "x"}, [("ABC", "medium"), ("#abc", "medium")]),
+        ("#Ab", {"pattern": "x"}, [("#AB", "medium"), ("#ab", "medium"), ("Ab", "medium")]),
+        ("mailto:a@b.org", {"format": "email"}, [("a@b.org", "high")]),
+        ("MAILTO:a@b.org", {"format": "email"}, [("a@b.org", "high")]),
+        ("Ann <a@b.org>", {"format": "email"}, [("a@b.org", "medium")]),
+        ("<https://b.org>", {"format": "uri"}, [("https://b.org", "high")]),
+        ("b.org/x", {"format": "uri"}, [("https://b.org/x", "medium")]),
+        ("https://b.org/a b", {"format": "uri"}, [("https://b.org/a%20b", "medium")]),
+        ("<https://b.org", {"format": "uri"}, []),
+        ("x" * 2_001 + " ", {"pattern": "x"}, []),
+    ],
+)
+def test_other_ways_to_write_a_text(value: str, schema: dict[str, object], found: list[tuple[object, str]]) -> None:
+    said = [(guess.value, guess.confidence) for guess in variants(value, [schema])]
+    assert said[: len(found) or None] == found
+
+
+@pytest.mark.parametrize(
+    ("day", "iso"),
+    [
+        ("13/12/2025", "2025-12-13"),
+        ("12/13/2025", "2025-12-13"),
+        ("12/12/2025", "2025-12-12"),
+        ("12/11/2025", None),
+        ("13/13/2025", None),
+    ],
+)
+def test_a_day_is_read_where_only_one_number_can_be_the_month(day: str, iso: str | None) -> None:
+    schema = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}, "required": ["day"]}
+    found = repair(schema, {"day": day})
+    assert (None if found is None else found.arguments) == (None if iso is None else {"day": iso})
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "said"),
+    [
+        (None, (), "null"),
+        (True, (), "true"),
+        ("10", (), 'the text "10"'),
+        (10**40, (), f"the number {10**40}"),
+        (2**198, (), f"the number {2**198}"),
+        (2**199, (), "a number"),
+        ("x" * 58, (), f'the text "{"x" * 58}"'),
+        ("x" * 59, (), "a text"),
+        ("hunter2", ("auth", "password"), "a text"),
+        ('{"a": 1}', (), "a JSON text"),
+        ({}, (), "an object"),
+        ([], (), "a list"),
+        ("password=hunter2", (), "a text"),
+    ],
+)
+def test_a_value_is_described_unless_it_is_secret_or_long(value: object, path: tuple[str, ...], said: str) -> None:
+    assert describe_value(value, path) == said
+
+
+def test_places_are_cut_and_printable() -> None:
+    assert [name_place(path) for path in ((), ("a/b", 0), ("\x1b",))] == ["the arguments", "'/a~1b/0'", "'/\ufffd'"]
+    assert name_place(("x" * 119,)) == f"'/{'x' * 119}'"
+    assert name_place(("x" * 120,)) == f"'/{'x' * 119}\u2026'"
+
+
+def test_names_that_mean_the_same() -> None:
+    assert mean_the_same("town", "city")
+    assert mean_the_same("id", "task_id")
+    assert not mean_the_same("user_id", "task_id")
+    assert not mean_the_same("", "id")
+    assert not mean_the_same("id", "-")
+    assert meant("null" + " " * 36, "null")
+    assert not meant("null" + " " * 37, "null")
+
+
+@pytest.mark.parametrize("length", [80, 81])
+def test_a_name_of_any_length_is_no_other_name_where_it_is_too_long(length: int) -> None:
+    wanted = "a" * length
+    schema = {
+        "type": "object",
+        "properties": {wanted: {"type": "integer"}},
+        "required": [wanted],
+        "additionalProperties": False,
+    }
+    found = repair(schema, {"town": 5})
+    assert (found is None) is (length > 80)
+    assert (nearest(wanted.upper(), [wanted]) is None) is (length > 80)
