@@ -81,15 +81,16 @@ def test_the_search_finds_the_largest_that_fits_from_any_start(top: int) -> None
             assert len(asked) <= 11
 
 
-def test_where_the_guess_is_right_two_questions_are_enough() -> None:
+@pytest.mark.parametrize(("start", "questions"), [(500, [500, 501]), (501, [501, 500])])
+def test_where_the_guess_is_nearly_right_two_questions_are_enough(start: int, questions: list[int]) -> None:
     asked: list[int] = []
 
     def fits(state: int) -> bool:
         asked.append(state)
         return state <= 500
 
-    assert largest_fitting(fits, 500, 1_000) == 500
-    assert asked == [500, 501]
+    assert largest_fitting(fits, start, 1_000) == 500
+    assert asked == questions
 
 
 @given(st.lists(st.text(max_size=6), max_size=12, unique=True), st.integers(0, 120), st.booleans())
