@@ -369,3 +369,50 @@ def test_a_name_of_any_length_is_no_other_name_where_it_is_too_long(length: int)
     found = repair(schema, {"town": 5})
     assert (found is None) is (length > 80)
     assert (nearest(wanted.upper(), [wanted]) is None) is (length > 80)
+
+
+UPPER = {"type": "object", "propertyNames": {"pattern": "^[A-Z]+$"}}
+LOWER = {"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}}
+
+
+def closed(*names: str, required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A schema of these whole numbers, and nothing else."""
+    properties = {name: {"type": "integer"} for name in names}
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "meant", "confidence"),
+    [
+        # Names by a rule.
+        (UPPER, {"abc": 1}, {"ABC": 1}, "medium"),
+        (UPPER, {"ab": 1, "cd": 2}, {"AB": 1, "CD": 2}, "medium"),
+        (UPPER, {"a1": 1}, None, ""),
+        (LOWER, {"ABC": 1}, {"abc": 1}, "medium"),
+        (LOWER, {" abc ": 1}, {"abc": 1}, "medium"),
+        (LOWER, {"abc": 1, "ABC": 2}, None, ""),
+        # Members that nothing allows.
+        (closed("a"), {"a": 1, "zzz": None}, {"a": 1}, "high"),
+        (closed("a"), {"a": 1, "zzz": None, "yyy": 5}, {"a": 1}, "low"),
+        (closed("a"), {"a": 1, "zzz": 5}, {"a": 1}, "medium"),
+        (closed("a", "pages"), {"a": 1, "input_pages": 5}, {"a": 1}, "low"),
+        # Other names.
+        (closed("relevance"), {"relevence": 1}, {"relevance": 1}, "medium"),
+        (closed("relevance"), {"relevence": 1, "relavance": 2}, {}, "low"),
+        (closed("file_path", required=("file_path",)), {"file": 1}, {"file_path": 1}, "medium"),
+        (closed("the_user", required=("the_user",)), {"the_file": 1}, None, ""),
+        (closed("user_id", required=("user_id",)), {"task_id": 1}, None, ""),
+        # Arguments in a member that only wraps them.
+        (closed("a", "b", required=("a",)), {"input": {"a": 1}}, {"a": 1}, "high"),
+        (closed("a", "b", required=("a",)), {"name": "tool", "input": {"a": 1}}, {"a": 1}, "medium"),
+        (closed("a", "b", required=("a",)), {"note": "x", "input": {"a": 1}, "id": "5"}, {"a": 1}, "low"),
+        (closed("a", "b", required=("a",)), {"x": {"c": 1}, "input": {"a": 1}}, {"a": 1}, "medium"),
+        ({"anyOf": [closed("a", required=("a",)), {"type": "string"}]}, {"a": "5"}, {"a": 5}, "high"),
+    ],
+)
+def test_members_that_were_meant(
+    schema: dict[str, Any], sent: dict[str, Any], meant: dict[str, Any] | None, confidence: str
+) -> None:
+    found = repair(schema, sent)
+    assert (None if found is None else found.arguments) == meant
+    assert found is None or found.confidence == confidence
