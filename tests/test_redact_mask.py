@@ -141,3 +141,18 @@ def test_total(value: object, said: str) -> None:
     mask.text(said)
     mask.value(value)
     mask.own(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("x password=aaa111 y token=bbb222 z", {"aaa111", "bbb222"}),
+        ("password=aaa111 y token=bbb222 z secret=ccc333", {"aaa111", "bbb222", "ccc333"}),
+        ("password=abcdefgh", {"abcdefgh"}),
+        ("password=abcdefg", set()),
+        ("password=abc12", set()),
+        ("password=abc123", {"abc123"}),
+    ],
+)
+def test_what_is_learned_of_a_text(text: str, secrets: set[str]) -> None:
+    assert set(SecretMask.learned(text).secrets) == secrets
