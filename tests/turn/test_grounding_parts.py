@@ -11,7 +11,7 @@ from toolvet.turn.grounding.failures import _echoed
 from toolvet.turn.grounding.mentions import Kind, _counts, before_is_name, mentions_in
 from toolvet.turn.grounding.outcome import outcome_of
 from toolvet.turn.grounding.prose import spoken, without_code
-from toolvet.turn.grounding.spans import nearest_days
+from toolvet.turn.grounding.spans import Span, _moved, nearest_days
 
 
 def evidence(result: object, question: str | None = None) -> Evidence:
@@ -129,6 +129,7 @@ def test_an_answer_that_uses_the_words_of_an_error_echoes_it(text: str, echoed: 
         ("#ORD-2041", True),
         ("ORD2041", True),
         ("EU-WEST-77_2041", True),
+        ("zone_2041", True),
         ("ORD-2042", False),
         ("XYZ-9913", False),
     ],
@@ -149,3 +150,24 @@ def test_as_many_as_there_are_is_not_a_part(total: int, flagged: bool) -> None: 
     result = {"orders": rows, "page_info": {"page": 1, "per_page": 5, "total": total}}
     found = ground("That is the complete list.", [ToolCall("list_orders", {}, result)])
     assert any("part" in str(signal.label) for signal in found) is flagged
+
+
+def test_one_word_of_an_error_is_no_echo() -> None:
+    error = {"isError": True, "content": [{"type": "text", "text": "Gateway"}]}
+    assert not _echoed("The gateway is a bridge.", outcome_of(ToolCall("get_data", {}, error)))
+
+
+@pytest.mark.parametrize(
+    ("date", "months", "sign", "first"),
+    [
+        ((2025, 3, 10), 10, 1, (2026, 1, 10)),
+        ((2025, 3, 10), 9, 1, (2025, 12, 10)),
+        ((2025, 3, 10), 3, -1, (2024, 12, 10)),
+        ((2025, 3, 10), 2, -1, (2025, 1, 10)),
+        ((2025, 3, 10), 25, 1, (2027, 4, 10)),
+    ],
+)
+def test_months_move_a_date_over_the_end_of_a_year(
+    date: tuple[int, int, int], months: int, sign: int, first: tuple[int, int, int]
+) -> None:
+    assert next(_moved(date, Span(months=months), sign)) == first
