@@ -1,6 +1,8 @@
 """The parts of grounding at their borders: figures, ids, dates, mentions, words."""
 
 import re
+import sys
+import unicodedata
 
 import pytest
 
@@ -10,7 +12,7 @@ from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.failures import _echoed
 from toolvet.turn.grounding.mentions import Kind, _counts, before_is_name, mentions_in
 from toolvet.turn.grounding.outcome import outcome_of
-from toolvet.turn.grounding.prose import spoken, without_code
+from toolvet.turn.grounding.prose import ascii_digits, spoken, without_code
 from toolvet.turn.grounding.spans import Span, _moved, nearest_days
 
 
@@ -171,3 +173,10 @@ def test_months_move_a_date_over_the_end_of_a_year(
     date: tuple[int, int, int], months: int, sign: int, first: tuple[int, int, int]
 ) -> None:
     assert next(_moved(date, Span(months=months), sign)) == first
+
+
+def test_the_digits_of_every_script_are_read() -> None:
+    for code in range(sys.maxunicode + 1):
+        digit = unicodedata.decimal(chr(code), None)
+        if digit is not None:
+            assert ascii_digits(chr(code)) == str(digit), hex(code)
