@@ -1,5 +1,6 @@
 """The parts of a repair at their borders: lenient reading, near names, conversions, budgets, choices."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -115,7 +116,7 @@ def test_one_pair_of_quotation_marks_is_taken_off(text: str, bare: str) -> None:
     assert unquoted(text) == bare
 
 
-def guesses(value: object, kind: str, name: str = "", *schemas: dict[str, object]) -> list[tuple[object, str]]:
+def guesses(value: object, kind: str, name: str = "", *schemas: Mapping[str, object]) -> list[tuple[object, str]]:
     return [(guess.value, guess.confidence) for guess in convert(value, kind, name, schemas)]
 
 
@@ -148,7 +149,7 @@ def test_a_value_as_another_type(value: object, kind: str, found: list[tuple[obj
 
 
 def test_a_list_becomes_a_text_with_commas_only_where_that_is_asked_for() -> None:
-    asking = {"type": "string", "description": "A comma-separated list of ids."}
+    asking: dict[str, object] = {"type": "string", "description": "A comma-separated list of ids."}
     assert guesses(["a", "b"], "string", "ids", asking) == [("a,b", "medium")]
     assert guesses(["a", "b"], "string", "ids", {"type": "string", "description": "Ids."}) == []
     assert guesses(["a,b", "c"], "string", "ids", asking) == []
