@@ -7,6 +7,6 @@
 
 `make mutants` runs all rooms of `rooms.toml`, `make mutants ROOM=breaker` one of them. `mutation.py` makes the faults
 and says which are left out, `patch.py` puts one into a process, `trial.py` runs the tests against each;
-docs/mutants.md has the scores and the survivors. mutmut 3.8 was tried first: it leaves out decorated
+docs/mutants.md has the scores and the survivors. mutmut 3.8 was looked at first: it leaves out decorated
 functions (every property and cached function) and constants, and it changes all wording.
 """
