@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test test-matching phrases lint format bench fuzz model soak live conformance accuracy ratchet floors story clean
+.PHONY: help assess test test-matching phrases lint format bench fuzz model soak mutants live conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -27,6 +27,7 @@ help:
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
 	@echo "make floors DATA=folder     move the floors to the figures that are better now"
+	@echo "make mutants  put small faults into the rooms and see whether their tests notice; ROOM=breaker for one"
 	@echo "make story    run ten incidents from the server to the answer, written to docs/story.md"
 	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris), then every"
 	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
@@ -91,6 +92,10 @@ CALLS ?= 1000000
 soak: $(VENV)/.test
 	$(BIN)/python -m tests.proxy.soak.run --calls $(CALLS)
 
+# SAMPLE=0 tries every mutant, SEED=2 draws another sample.
+mutants: $(VENV)/.test
+	$(BIN)/python -m benchmarks.mutants $(ROOM) --sample $(or $(SAMPLE),300) --seed $(or $(SEED),1)
+
 accuracy: $(VENV)/.accuracy
 	@test -d "$(DATA)" || { echo "make accuracy needs DATA=folder, a folder of labelled JSONL" >&2; exit 2; }
 	$(BIN)/python -m benchmarks.accuracy "$(DATA)" > docs/accuracy.md.new && mv docs/accuracy.md.new docs/accuracy.md
@@ -108,7 +113,7 @@ bench: $(VENV)/.dev
 	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) .venv-* .live .conformance build dist report.html report.json
+	rm -rf $(VENV) .venv-* .live .mutants .conformance build dist report.html report.json
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }

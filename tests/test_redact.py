@@ -70,6 +70,8 @@ def test_the_text_around_a_secret_stays_readable(text: str, hidden: str) -> None
             {"headers": [{"name": "Authorization", "value": "abc"}]},
             {"headers": [{"name": "Authorization", "value": REDACTED}]},
         ),
+        ({"key": "X-Api-Key", "value": "abc"}, {"key": "X-Api-Key", "value": REDACTED}),
+        ({"key": "Accept", "value": "abc"}, {"key": "Accept", "value": "abc"}),
         (
             {"credentials": {"user": "a", "n": 1, "ok": True}},
             {"credentials": {"user": REDACTED, "n": REDACTED, "ok": True}},
@@ -113,6 +115,19 @@ def test_any_json_value_is_redacted_without_an_error_and_only_once(value: object
 def test_redacting_text_twice_changes_nothing_more(text: str) -> None:
     once = redact_text(text)
     assert redact_text(once) == once
+
+
+@pytest.mark.parametrize("depth", [199, 200])
+def test_what_lies_deeper_than_200_levels_is_replaced(depth: int) -> None:
+    value: object = ["x"]
+    for _ in range(depth):
+        value = [value]
+    safe = redact(value)
+    assert (safe is value) is (depth < 200)
+    for _ in range(depth):
+        assert isinstance(safe, list)
+        safe = safe[0]
+    assert safe == (["x"] if depth < 200 else REDACTED)
 
 
 def test_nesting_deeper_than_any_payload_is_harmless() -> None:

@@ -51,16 +51,50 @@ def test_annotations_weigh_against_mild_words_and_not_against_strong_ones(
     assert why_not_called(definition) == reason
 
 
-def test_adding_numbers_is_arithmetic_and_adding_anything_else_is_not() -> None:
-    number, text = {"type": "number"}, {"type": "string"}
-    sums = {
-        "name": "add",
-        "description": "Add two numbers",
-        "inputSchema": {"type": "object", "properties": {"a": number, "b": number}},
-    }
-    adds = {**sums, "inputSchema": {"type": "object", "properties": {"title": text, "price": number}}}
-    assert why_not_called(tool_definition(sums)) is None
-    assert why_not_called(tool_definition(adds)) == "its name says 'add'"
+@pytest.mark.parametrize(
+    ("name", "kinds", "called"),
+    [
+        ("add", ["number", "number"], True),
+        ("add", ["integer", "integer"], True),
+        ("add", ["integer", "number", "number"], True),
+        ("add", ["number"], False),
+        ("add", ["string", "number"], False),
+        ("add", [], False),
+        ("add_and_save", ["number", "number"], False),
+    ],
+)
+def test_adding_numbers_is_arithmetic_and_adding_anything_else_is_not(
+    name: str,
+    kinds: list[str],
+    called: bool,  # noqa: FBT001 - a column of the table.
+) -> None:
+    properties = {f"p{index}": {"type": kind} for index, kind in enumerate(kinds)}
+    adds = {"name": name, "inputSchema": {"type": "object", "properties": properties}}
+    assert why_not_called(tool_definition(adds)) == (None if called else "its name says 'add'")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "last_word", "limit"),
+    [
+        ("", "a" * 252 + "_", "del", 256),
+        ("tool", "x " * 995, " HTTP POST", 2_000),
+        ("tool", "Fetch " + "b" * 383 + " and ", "delete", 400),
+    ],
+)
+def test_only_the_beginning_of_a_name_and_of_a_description_counts(
+    name: str, before: str, last_word: str, limit: int
+) -> None:
+    for more, called in (("", False), ("a", True)):
+        text = more + before + last_word
+        assert len(text) == limit + len(more)
+        given = tool(name, text) if name else tool(text)
+        assert (why_not_called(given) is None) is called
+
+
+def test_later_verbs_of_a_description_belong_to_something_else() -> None:
+    assert why_not_called(tool("tool", "Retrieve one two three and delete")) == "its description says 'delete'"
+    assert why_not_called(tool("tool", "Retrieve one two three four and delete")) is None
+    assert why_not_called(tool("tool", "Delete one")) == "its description begins with 'Delete'"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +105,7 @@ def test_adding_numbers_is_arithmetic_and_adding_anything_else_is_not() -> None:
         ("get_book", "", True),
         ("books.list", "", True),
         ("books", "Lists all books", True),
+        ("books", "Counts all books", False),
         ("convert_time", "", False),
         ("echo", "Echoes the input", False),
         ("delete_book", "", False),

@@ -1,5 +1,6 @@
 """Identical failing calls in a row."""
 
+from toolvet.causes import State
 from toolvet.session.breaker import Breaker
 
 
@@ -45,6 +46,8 @@ def test_whole_numbers_of_any_size_are_arguments() -> None:
     breaker = Breaker()
     breaker.count_failure("get", {"a": 10**40})
     assert breaker.check("get", {"a": 10**40}, 1) == 1
+    breaker.count_failure("get", {"a": 10**40, "b": 1})
+    assert breaker.check("get", {"b": 1, "a": 10**40}, 1) == 1
 
 
 def test_the_memory_of_failures_is_bounded() -> None:
@@ -54,3 +57,13 @@ def test_the_memory_of_failures_is_bounded() -> None:
         breaker.count_failure("get", {"a": number})
     assert len(breaker._failing) <= 256
     assert max(map(len, breaker._failing.values())) <= 64
+
+
+def test_what_is_forgotten_is_not_refused_and_has_no_cause() -> None:
+    breaker = Breaker()
+    breaker.count_failure("get", {}, State.TIMEOUT)
+    assert breaker.cause("get", {}) is State.TIMEOUT
+    breaker.count_failure("get", {})
+    assert breaker.cause("get", {}) is None
+    breaker.clear()
+    assert breaker.check("get", {}, 1) == 0

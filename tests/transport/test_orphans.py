@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -50,7 +50,7 @@ def open_proxy(folder: Path, *words: str) -> "subprocess.Popen[bytes]":
     return proxy
 
 
-def ask(proxy: "subprocess.Popen[bytes]", method: str, params: dict[str, object]) -> None:
+def ask(proxy: "subprocess.Popen[bytes]", method: str, params: Mapping[str, object]) -> None:
     assert proxy.stdin is not None
     assert proxy.stdout is not None
     proxy.stdin.write(json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}).encode() + b"\n")

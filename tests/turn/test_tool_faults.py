@@ -62,3 +62,10 @@ def test_a_fault_that_only_the_calls_make_known_escalates() -> None:
     quality = check_answer(text, calls=calls)
     assert [(signal.type, signal.label) for signal in quality.signals] == [(SignalType.TOOL_FAILURE, "unavailable")]
     assert quality.should_escalate
+
+
+def test_the_words_around_are_quoted_from_the_very_beginning() -> None:
+    text = "The currency converter isn't responding."
+    outcomes = [outcome_of(ToolCall("convert_currency", {"amount": 1}, DOWN))]
+    (signal,) = tool_faults(text, outcomes)
+    assert signal.context == text

@@ -20,7 +20,6 @@ _SHORTEST: Final = 6  # Shorter values occur by chance.
 _SHORTEST_WORD: Final = 8  # … and so do letters alone.
 _LONG: Final = 16
 _FRAGMENT: Final = 4
-_DEEPEST: Final = 400
 _SEPARATOR: Final = re.compile(r"""[\s:;,=&"'@]+""")
 # In our own JSON these hold words of ours, which a server must not be able to blot out.
 _OURS: Final = frozenset(
@@ -85,28 +84,30 @@ class SecretMask:
 
     def value(self, value: object) -> object:
         """Return a JSON value without secrets, its keys included."""
-        return self._walk(redact(value), frozenset(), 0)
+        return self._walk(redact(value), frozenset(), {})
 
     def own(self, value: object) -> object:
         """Return a JSON value of ours, such as a verdict: what has no foreign words in it (`state`, `kind`) stays."""
-        return self._walk(redact(value), _OURS, 0)
+        return self._walk(redact(value), _OURS, {})
 
-    def _walk(self, value: object, kept: frozenset[str], depth: int) -> object:
+    def _walk(self, value: object, kept: frozenset[str], done: dict[int, object]) -> object:
+        """Read what `redact` returns, which is as deep as it allows. A container in several places is read once."""
         if isinstance(value, str):
             return self.text(value)
-        if not self or depth > _DEEPEST:
+        if not self or not isinstance(value, Mapping | list | tuple):
             return value
-        if isinstance(value, Mapping):
-            entries = cast("Mapping[object, object]", value)
-            return {
-                self.known(key) if isinstance(key, str) else key: entry
-                if key in kept
-                else self._walk(entry, kept, depth + 1)
-                for key, entry in entries.items()
-            }
-        if isinstance(value, list | tuple):
-            return [self._walk(item, kept, depth + 1) for item in cast("list[object] | tuple[object, ...]", value)]
-        return value
+        key = id(cast("object", value))
+        if key not in done:
+            if isinstance(value, Mapping):
+                done[key] = {
+                    self.known(name) if isinstance(name, str) else name: entry
+                    if name in kept
+                    else self._walk(entry, kept, done)
+                    for name, entry in cast("Mapping[object, object]", value).items()
+                }
+            else:
+                done[key] = [self._walk(item, kept, done) for item in cast("list[object] | tuple[object, ...]", value)]
+        return done[key]
 
     def known(self, text: str) -> str:
         """Return `text` without the secrets that the mask knows; what only looks like one stays."""

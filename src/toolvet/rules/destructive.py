@@ -26,6 +26,7 @@ Force = Literal["read", "mild", "strong"]
 _LONGEST_NAME: Final = 256
 _ADDENDS: Final = 2
 _LONGEST_DESCRIPTION: Final = 2_000
+_LONGEST_BEGINNING: Final = 400
 _LOOK_AHEAD: Final = (
     6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
 )
@@ -160,8 +161,8 @@ def _read_from_verb(sentence: str) -> tuple[str, ...]:
     text = sentence[:_LONGEST_DESCRIPTION].strip()
     lead = _load_words().lead_ins.match(text)
     rest = text[lead.end() :] if lead else text
-    words = tuple(_WORD.findall(rest[:400]))
-    return words or tuple(_WORD.findall(text[:400]))
+    words = tuple(_WORD.findall(rest[:_LONGEST_BEGINNING]))
+    return words or tuple(_WORD.findall(text[:_LONGEST_BEGINNING]))
 
 
 def _stems(word: str) -> frozenset[str]:

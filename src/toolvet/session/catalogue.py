@@ -136,19 +136,21 @@ class Catalogue:
             if is_object(definition) and isinstance(name, str) and len(self._reading) < _MOST_TOOLS:
                 self._reading.setdefault(name, KnownTool(name, definition))
         self._read_stamp(page)
-        following = page.get("nextCursor")
-        in_row = cursor is None or cursor == self._next
+        given = page.get("nextCursor")
         # An empty cursor is a cursor; only its absence ends the list.
-        self._next = following if isinstance(following, str) else None
-        if in_row and self._next is None:
+        following = given if isinstance(given, str) else None
+        in_row = cursor is None or cursor == self._next
+        # A row that did not begin with the first page, or was broken, completes nothing.
+        self._next = following if in_row else None
+        if in_row and following is None:
             self.tools = self._reading
             self.is_complete = True
             self._absent.clear()
         else:
             self.tools = {**self.tools, **self._reading}
-        if self._next is None or not in_row:
+        if self._next is None:
             self._reading = {}
-        return self._next
+        return following
 
     def miss(self, tool: str) -> None:
         """Note that the list does not have this tool, or could not be read, so that it is not read again for it."""

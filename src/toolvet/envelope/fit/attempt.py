@@ -30,7 +30,7 @@ class FitAttempt(NamedTuple):
     """One way to shorten: replace each item by what `shorten` returns, and cut other texts at `most` characters.
 
     With `restores`, the most important items stay whole where there is room after all items have been shortened. With
-    `bare`, that is the whole payload.
+    `bare`, that is the whole payload; then `most` is given, too.
     """
 
     level: ContentFidelity
@@ -180,7 +180,7 @@ def _left_out(task: FitTask, attempt: FitAttempt, kept: Mapping[int, Any]) -> di
         if kept.get(number, _ABSENT) is not value
     }
     content: dict[str, Any] = {"items": missing}
-    if attempt.most is not None or attempt.bare is not None:
+    if attempt.most is not None:
         content["data"] = items.with_only(task.response.data, {})
         if task.response.error is not None:
             content["error"] = task.response.error

@@ -135,7 +135,7 @@ def _decide(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bo
     """Return what `decide` says of this value; it is called once for each value in `known`."""
     found = known.get(value)
     if found is None:
-        if len(known) > _MOST_KNOWN:
+        if len(known) >= _MOST_KNOWN:
             known.clear()
         found = known[value] = decide(value)
     return found
