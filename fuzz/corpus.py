@@ -1,0 +1,57 @@
+"""The kept inputs: one file for each target, an input a line, as base64. `python -m fuzz.corpus` writes them anew."""
+
+import base64
+import hashlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent
+# The corpus of all targets stays below a megabyte.
+MOST_BYTES: Final = 60_000
+
+
+def target_names() -> list[str]:
+    """Return the names of all targets: the files in `fuzz/targets`."""
+    return sorted(file.stem for file in (HERE / "targets").glob("*.py"))
+
+
+def read_corpus(name: str) -> list[bytes]:
+    """Return the kept inputs of a target."""
+    file = HERE / "corpus" / f"{name}.txt"
+    return [base64.b64decode(line) for line in file.read_text().split()] if file.is_file() else []
+
+
+def write_inputs(folder: Path, inputs: Iterable[bytes]) -> None:
+    """Write each input to a file, as libFuzzer wants it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for data in inputs:
+        (folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
+
+
+def keep(name: str, work: Path) -> int:
+    """Keep the smallest inputs of the work folder that reach all that was reached. Returns how many they are."""
+    with tempfile.TemporaryDirectory() as merged:
+        command = [sys.executable, "-m", "fuzz.run_target", name, "-merge=1", "-timeout=20", merged]
+        subprocess.run([*command, str(work / name / "corpus")], check=True, stderr=subprocess.DEVNULL)
+        inputs = sorted({file.read_bytes() for file in Path(merged).iterdir()}, key=lambda data: (len(data), data))
+    kept: list[str] = []
+    room = MOST_BYTES
+    for data in inputs:
+        line = base64.b64encode(data).decode()
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    file = HERE / "corpus" / f"{name}.txt"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in kept))
+    return len(kept)
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or target_names():
+        print(each, keep(each, Path(".fuzz")))
