@@ -35,7 +35,7 @@ def write_inputs(folder: Path, inputs: Iterable[bytes]) -> None:
 def keep(name: str, work: Path) -> int:
     """Keep the smallest inputs of the work folder that reach all that was reached. Returns how many they are."""
     with tempfile.TemporaryDirectory() as merged:
-        command = [sys.executable, "-m", "fuzz.run_target", name, "-merge=1", "-timeout=20", merged]
+        command = [sys.executable, "-m", "fuzz.run_target", name, "-merge=1", "-timeout=60", merged]
         subprocess.run([*command, str(work / name / "corpus")], check=True, stderr=subprocess.DEVNULL)
         inputs = sorted({file.read_bytes() for file in Path(merged).iterdir()}, key=lambda data: (len(data), data))
     kept: list[str] = []

@@ -19,7 +19,7 @@ from typing import Final
 from fuzz.corpus import read_corpus, target_names, write_inputs
 
 LONGEST: Final = 1_500
-TIMEOUT: Final = 20
+TIMEOUT: Final = 60
 MEMORY: Final = 2_048
 
 

@@ -23,8 +23,34 @@ KEYS: Final = (
     *("I cannot help with that.", "I've sent the 2 emails.", "\ud800", "\u17e8e", "\u0662\u0661", "\u4e09\u6708"),
     *("{'a': None,", '{"a": 1}', "```json\n{}\n```", "a/b~c", "$", "..", "#", "\x00", "\ufeff", "\u200b", "\u202e"),
 )
-NAMES: Final = ("a", "b", "id", "port", "count", "date", "user_id", "userId", "a b", "password", "tags", "limit", "", "~")
-TOOLS: Final = ("sail", "get_weather", "send_email", "delete_user", "validate", "list_items", "search", "", "a.b", "\u00e9")
+NAMES: Final = (
+    "a",
+    "b",
+    "id",
+    "port",
+    "count",
+    "date",
+    "user_id",
+    "userId",
+    "a b",
+    "password",
+    "tags",
+    "limit",
+    "",
+    "~",
+)
+TOOLS: Final = (
+    "sail",
+    "get_weather",
+    "send_email",
+    "delete_user",
+    "validate",
+    "list_items",
+    "search",
+    "",
+    "a.b",
+    "\u00e9",
+)
 TYPES: Final = ("object", "object", "object", "string", "integer", "number", "array", "boolean", "null")
 HOLD_NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 HOLD_MANY: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
@@ -68,8 +94,31 @@ DIALECTS: Final = (
 )
 PATTERNS: Final = (
     *("^a+$", "(a+)+$", "(?=a)b", "(", "^[A-Z]{2}\\d{4}$", "\\p{L}+", "[", "a{2,5}", "a|b", "(?i)x", "\\bsold out\\b"),
-    *("^(?!a)", "(?P<n>a)(?P=n)", "[^a]", ".", "\\d{3}-\\d{4}", "^$", "a{1000}", "(?:ab)*c", "not my department", "bad"),
-    *("caf\u00e9", "21", "(?<=a)b", "\\u0041", "[\\w.-]+@[\\w.-]+", "x*", "", " ", "\\", "ledger", "insufficient margin"),
+    *(
+        "^(?!a)",
+        "(?P<n>a)(?P=n)",
+        "[^a]",
+        ".",
+        "\\d{3}-\\d{4}",
+        "^$",
+        "a{1000}",
+        "(?:ab)*c",
+        "not my department",
+        "bad",
+    ),
+    *(
+        "caf\u00e9",
+        "21",
+        "(?<=a)b",
+        "\\u0041",
+        "[\\w.-]+@[\\w.-]+",
+        "x*",
+        "",
+        " ",
+        "\\",
+        "ledger",
+        "insufficient margin",
+    ),
 )
 BLOCKS: Final = (
     *("image", "audio", "resource", "resource_link", "tool_use", "tool_result", "output_text", "thinking", "refusal"),
@@ -93,13 +142,42 @@ UNITS: Final = (
     *("o'clock.", "of 20 users.", "days ago.", "", "and 5 more.", "$", "\u20b9", "Stunden."),
 )
 CLAIMS: Final = (
-    *("I've sent the email to ann@example.com on 2026-11-22.", "I have deleted the user.", "Done! The booking is made."),
-    *("I could not find any results.", "It costs 21.50 EUR, or \u0662\u0661 \u17e8e \u096b.", "> quoted: I can't do it."),
-    *('He said "I cannot help you".', "```python\nraise ValueError('x')\n```", "| a | b |\n|---|---|\n| 1 | 2 |", "- item"),
-    *("1. first\n2. second", "3 May 2026 \u4e09\u6708\u4e8c\u65e5", "Dear Ann,\n\nI regret that", "Let me check that for you"),
+    *(
+        "I've sent the email to ann@example.com on 2026-11-22.",
+        "I have deleted the user.",
+        "Done! The booking is made.",
+    ),
+    *(
+        "I could not find any results.",
+        "It costs 21.50 EUR, or \u0662\u0661 \u17e8e \u096b.",
+        "> quoted: I can't do it.",
+    ),
+    *(
+        'He said "I cannot help you".',
+        "```python\nraise ValueError('x')\n```",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "- item",
+    ),
+    *(
+        "1. first\n2. second",
+        "3 May 2026 \u4e09\u6708\u4e8c\u65e5",
+        "Dear Ann,\n\nI regret that",
+        "Let me check that for you",
+    ),
     *("21 + 21 = 43", "50 % of 200 is 90", "The weather in Lisbon is 21\u00b0C.", "As an AI language model, I"),
-    *('{"error": "not found"}', "Traceback (most recent call last):\n  File", "<tool_call>{}</tool_call>", "Sorry, but"),
-    *("The operation was successful and", "https://example.com/x", "I would need", "\u6211\u65e0\u6cd5\u63d0\u4f9b", "\u274c"),
+    *(
+        '{"error": "not found"}',
+        "Traceback (most recent call last):\n  File",
+        "<tool_call>{}</tool_call>",
+        "Sorry, but",
+    ),
+    *(
+        "The operation was successful and",
+        "https://example.com/x",
+        "I would need",
+        "\u6211\u65e0\u6cd5\u63d0\u4f9b",
+        "\u274c",
+    ),
 )
 _KEPT: Final = ("hits", "misses")
 

@@ -26,12 +26,30 @@ SETTINGS = (
     *("timeout", "tool", "include", "era", "header", "env", "report", "fail_on", "min_length", "strict", "threshold"),
     *("packs", "languages", "custom_patterns", "exceptions", "weights", "extra_patterns", "strong_patterns", "factors"),
     *("failure_patterns", "thresholds", "expects_validation", "any_response", "wording", "ignore", "severity", "a"),
-    *("arguments", "repair", "repair_from", "results", "output_schema", "break_after", "announce", "patience", "redact"),
+    *(
+        "arguments",
+        "repair",
+        "repair_from",
+        "results",
+        "output_schema",
+        "break_after",
+        "announce",
+        "patience",
+        "redact",
+    ),
     *("refusal", "problem", "fix", "summary_invalid", "inherit", "kind", "expected", "constraint"),
 )
 VALUES = (
     *('"a"', "5", "0.5", "true", "[]", '["a"]', "{}", '"enforce"', '"off"', '"apply"', "[1]", '{ regex = "a+" }', "-1"),
-    *('{ refusal = ["a"] }', '{ own = { pattern = "a", weight = 2 } }', "nan", "inf", "1e400", '"{tool} {count}"', '"{"'),
+    *(
+        '{ refusal = ["a"] }',
+        '{ own = { pattern = "a", weight = 2 } }',
+        "nan",
+        "inf",
+        "1e400",
+        '"{tool} {count}"',
+        '"{"',
+    ),
     *('["en"]', '["finance"]', '"{limit}"', "2026-11-22", '{ regex = "(" }', "9" * 30, '"high"', '"(?=a)b"', '"error"'),
 )
 

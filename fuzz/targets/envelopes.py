@@ -24,7 +24,11 @@ from toolvet.envelope import (
 from toolvet.schema import compiled
 
 BUILDERS = tuple(
-    sorted((name, getattr(toolvet, name)) for name in toolvet.__all__ if name.endswith("_error") and name != "is_business_logic_error")
+    sorted(
+        (name, getattr(toolvet, name))
+        for name in toolvet.__all__
+        if name.endswith("_error") and name != "is_business_logic_error"
+    )
 )
 SCHEMA = compiled(envelope_schema())
 FORMATS = ((to_jsonapi, from_jsonapi), (to_problem_details, from_problem_details), (to_rpc_status, from_rpc_status))
@@ -67,11 +71,7 @@ def build(draw: Draw) -> Envelope | None:
 
 def _of(draw: Draw, builder: object) -> dict[str, object]:
     parameters = inspect.signature(builder).parameters  # type: ignore[arg-type]
-    table = {
-        name: ERROR[name]
-        for name, each in parameters.items()
-        if each.kind is each.KEYWORD_ONLY
-    }
+    table = {name: ERROR[name] for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
     return draw.options(table)
 
 
@@ -109,14 +109,18 @@ def _fit(draw: Draw) -> None:
     holds(not any(each.severity is Severity.ERROR for each in check_envelope(fitted)), "it has a fault")
     archive = options.get("archive")
     for content_hash in fitted.meta.get("content_archive_hashes", {}).values() if archive is not None else ():
-        page = retrieve_content(archive, content_hash, **draw.options(
-            {
-                "ids": lambda draw: draw.words(),
-                "offset": lambda draw: draw.byte() % 4,
-                "limit": lambda draw: draw.byte() % 4,
-                "budget": lambda draw: draw.byte() * 4,
-            }
-        ))
+        page = retrieve_content(
+            archive,
+            content_hash,
+            **draw.options(
+                {
+                    "ids": lambda draw: draw.words(),
+                    "offset": lambda draw: draw.byte() % 4,
+                    "limit": lambda draw: draw.byte() % 4,
+                    "budget": lambda draw: draw.byte() * 4,
+                }
+            ),
+        )
         json.dumps(page.to_dict())
     if archive is not None:
         retrieve_content(archive, draw.text()).to_dict()

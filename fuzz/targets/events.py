@@ -7,7 +7,16 @@ from toolvet.wire.sse import RawSseFramer, SseFramer, encode_event, has_id, read
 
 PARTS = (
     *(b"data: {}", b"data:", b"data", b"id: 7", b"id", b"event: message", b"event: ping", b"retry: 10", b": x", b"\n"),
-    *(b"\r", b"\r\n", b"\n\n", b"\r\n\r\n", b"\xef\xbb\xbf", b"id: \0", b"data: a\ndata: b\n\n", b"retry: " + b"9" * 30),
+    *(
+        b"\r",
+        b"\r\n",
+        b"\n\n",
+        b"\r\n\r\n",
+        b"\xef\xbb\xbf",
+        b"id: \0",
+        b"data: a\ndata: b\n\n",
+        b"retry: " + b"9" * 30,
+    ),
 )
 
 

@@ -12,13 +12,22 @@ from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, encode_re
 
 PARTS = (
     *(b"POST /mcp HTTP/1.1\r\n", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.0\r\n", b"Host: a\r\n", b"\r\n", b"\r\n\r\n"),
-    *(b"Content-Length: 5\r\n", b"Content-Length: 0\r\n", b"Transfer-Encoding: chunked\r\n", b"hello", b"5\r\nhello\r\n"),
+    *(
+        b"Content-Length: 5\r\n",
+        b"Content-Length: 0\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"hello",
+        b"5\r\nhello\r\n",
+    ),
     *(b"0\r\n\r\n", b"Connection: close\r\n", b"Connection: Upgrade, HTTP2-Settings\r\n", b"Upgrade: h2c\r\n", b"\n"),
     *(b"Expect: 100-continue\r\n", b"Connection: keep-alive\r\n", b" ", b"\t", b"x: y\r\n", b"Content-Length: 6\r\n"),
     *(b"Transfer-Encoding: gzip, chunked\r\n", b"CONNECT a:1 HTTP/1.1\r\n", b"PRI * HTTP/2.0\r\n", b"\r", b"\0", b":"),
     *(b"GET http://a/b?c HTTP/1.1\r\n", b"Content-Length: +5\r\n", b"5;a=b\r\nhello\r\n", b"HEAD / HTTP/1.1\r\n", b"g"),
     *(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", b"ffffffffffffffff\r\n", b"x" * 300, b"OPTIONS"),
-    *(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", b"Upgrade: websocket\r\n"),
+    *(
+        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"Upgrade: websocket\r\n",
+    ),
 )
 LIMITS = Limits(head_bytes=600, fields=12)
 LOOP = asyncio.new_event_loop()
@@ -114,8 +123,11 @@ async def _served(pieces: list[bytes]) -> tuple[list[tuple[RequestHead, bytes]],
             connection.data_received(piece)
         for _ in range(3):
             await asyncio.sleep(0)
-    for _ in range(40):
+    written, quiet = 0, 0
+    while quiet < 8:
         await asyncio.sleep(0)
+        quiet = quiet + 1 if len(transport.written) == written else 0
+        written = len(transport.written)
     connection.connection_lost(None)
     await asyncio.sleep(0)
     return served, transport.written
