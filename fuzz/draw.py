@@ -173,7 +173,10 @@ class Draw:
         if kind < 6:
             return {self.text(): self.json(depth + 1) for _ in range(self.byte() % 4)}
         items = [self.json(depth + 1) for _ in range(self.byte() % 4)]
-        return items * (2 ** (self.byte() % 8)) if kind == 7 and self.byte() > 200 else items
+        if kind == 7 and self.byte() > 200 and not any(isinstance(item, dict | list) for item in items):
+            items *= 2 ** (self.byte() % 8)
+            self.size += sum(len(item) if isinstance(item, str) else 8 for item in items)
+        return items
 
     def object(self) -> dict[str, Any]:
         """Return a JSON object."""

@@ -19,7 +19,7 @@ from toolvet import (
 def check(draw: Draw) -> None:
     """One answer in its turn."""
     text = draw.answer() if draw.byte() < 200 else draw.text()
-    turn, options = draw.options(TURN), draw.options(ANSWER) if draw.byte() > 150 else {}
+    turn, options = draw.options(TURN), draw.options(ANSWER) if draw.byte() > 225 else {}
     try:
         quality = check_answer(text, **turn, **options)
     except ValueError:

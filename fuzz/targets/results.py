@@ -14,7 +14,7 @@ from toolvet.checks.result.result_check import ResultSettings
 def check(draw: Draw) -> None:
     """One result of one tool; wrong options are a ValueError."""
     tool, arguments = draw.tool(), draw.json() if draw.flag() else draw.value()
-    result, options = draw.result(), draw.options(RESULT) if draw.byte() > 120 else {}
+    result, options = draw.result(), draw.options(RESULT) if draw.byte() > 200 else {}
     try:
         verdict = check_result(tool, arguments, result, **options)
     except ValueError:
@@ -33,7 +33,7 @@ def check(draw: Draw) -> None:
     json.dumps(extract_metadata(tool, result).to_dict())
     extra, strong = options.get("extra_patterns", ()), options.get("strong_patterns", ())
     is_business_logic_error(tool, arguments, result, extra, strong)
-    if draw.byte() > 150:
+    if draw.byte() > 225:
         _settled(draw, tool, arguments, result)
 
 

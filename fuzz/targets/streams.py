@@ -14,7 +14,7 @@ from toolvet import AnswerStream, check_answer, vet_stream
 def check(draw: Draw) -> None:
     """One answer in pieces."""
     turn = {} if draw.byte() < 200 else draw.options(TURN)
-    options = {} if draw.byte() < 150 else draw.options(ANSWER)
+    options = {} if draw.byte() < 235 else draw.options(ANSWER)
     try:
         stream = AnswerStream(**options)
     except ValueError:

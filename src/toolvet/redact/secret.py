@@ -24,7 +24,8 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 def redact(value: object) -> object:
     """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
 
-    Mappings stay mappings and lists stay lists with as many members. Under a secret key every text and number is
+    Mappings stay mappings and lists stay lists with as many members; a secret that is written in a key is replaced
+    there. Under a secret key every text and number is
     replaced, unless the value is a JSON Schema, which only describes such a value. A container that contains itself is
     replaced where it comes again, and so is what lies deeper than 200 levels.
 
@@ -108,15 +109,45 @@ class _Redaction:
         hide = hide and not is_schema(value)
         is_named = names_a_secret(value)
         changed: dict[object, object] = {}
+        renamed: dict[object, str] = {}
         for key, member in value.items():
-            secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
+            secret = hide or (is_named and key == "value")
+            if isinstance(key, str):
+                secret = secret or is_secret_key(key)
+                if (name := _safe_key(key)) != key:
+                    renamed[key] = name
             new = self.of(member, depth=depth + 1, hide=secret)
             if new is not member:
                 changed[key] = new
+        if renamed:
+            return _renamed({**value, **changed}, renamed)
         return {**value, **changed} if changed else value
 
 
 _Container: TypeAlias = Mapping[object, object] | list[object] | tuple[object, ...]
+
+
+def _safe_key(name: str) -> str:
+    """Return a key without the secrets that are written in it, such as a URL with a token."""
+    return _redacted_key(name) if len(name) <= _LONGEST_NAME else redact_text(name)
+
+
+@lru_cache(maxsize=4096)
+def _redacted_key(name: str) -> str:
+    return redact_text(name)
+
+
+def _renamed(value: Mapping[object, object], names: Mapping[object, str]) -> dict[object, object]:
+    """Return the mapping with other keys. A key that is taken already gets a number, so that no member is lost."""
+    made: dict[object, object] = {}
+    for key, member in value.items():
+        name = free = names.get(key, key)
+        number = 2
+        while key in names and (free in made or free in value):
+            free = f"{name} ({number})"
+            number += 1
+        made[free] = member
+    return made
 
 
 def names_a_secret(value: Mapping[object, object]) -> bool:
