@@ -71,7 +71,7 @@ class Draw:
         self.at = len(self.data)
         return rest
 
-    def bytes(self, most: int = 255) -> bytes:
+    def piece(self, most: int = 255) -> bytes:
         """Return some of the bytes that are left."""
         length = self.byte() % (most + 1)
         found = self.data[self.at : self.at + length]
@@ -97,7 +97,7 @@ class Draw:
         elif kind < 130:
             text = self.one(words.sentences())
         elif kind < 200:
-            text = _decoded(self.bytes(40))
+            text = _decoded(self.piece(40))
         elif kind < 245:
             text = self.one((" ", "", "\n", ". ", ", ", "\n\n", "=", '"')).join(
                 self.several(lambda: self.text() if self._room() else "")
@@ -105,7 +105,10 @@ class Draw:
         elif kind < 252:
             text = json.dumps(self.json()) if self._room() else ""
         else:
-            text = (self.text() if self._room() else "a") * (4 ** (self.byte() % 6))
+            text = self.text() if self._room() else "a"
+            # One text in an input may be long, not each of many.
+            most = 0 if self.size > _LONGEST else _LONGEST // max(1, len(text))
+            text *= max(1, min(most, 4 ** (self.byte() % 8)))
         text = text[:_LONGEST]
         self.size += len(text)
         return text
@@ -140,8 +143,8 @@ class Draw:
         if kind < 200:
             return self.one(words.NUMBERS)
         if kind < 230:
-            return int.from_bytes(self.bytes(9), "big", signed=True)
-        return (self.byte() << 8 | self.byte()) / (10 ** (self.byte() % 5))
+            return int.from_bytes(self.piece(9), "big", signed=True)
+        return (self.byte() << 8 | self.byte()) / self.one((1, 10, 100, 1_000, 10_000))
 
     def share(self) -> float:
         """Return a number from 0 to 1."""
@@ -178,12 +181,12 @@ class Draw:
             self.size += sum(len(item) if isinstance(item, str) else 8 for item in items)
         return items
 
-    def object(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         """Return a JSON object."""
         return {self.text(): self.json(1) for _ in range(self.byte() % 5)}
 
     def value(self, depth: int = 0) -> Any:
-        """Return any value of Python: also what JSON does not hold, shared parts, and values that contain themselves."""
+        """Return any value of Python: also what JSON does not hold, and values that share or contain themselves."""
         kind = self.byte() % 16 if depth < _DEEPEST and self._room() else 0
         match kind:
             case 0 | 1 | 2:
@@ -232,7 +235,7 @@ class Draw:
 
     def keyed(self, table: Mapping[str, Callable[[], object]]) -> dict[str, Any]:
         """Return an object with some of the members of the table, and sometimes with one more."""
-        chosen = self.options({name: (lambda _, make=make: make()) for name, make in table.items()})
+        chosen = self.options({name: _ignoring_draw(make) for name, make in table.items()})
         if self.byte() > 230:
             chosen[self.text()] = self.value(3)
         return chosen
@@ -323,7 +326,7 @@ class Draw:
         if kind < 200:
             return {"type": "text", "text": self.text() if kind < 180 else self.value(3)}
         if kind < 240:
-            return {"type": self.one(words.BLOCKS), **self.object()}
+            return {"type": self.one(words.BLOCKS), **self.members()}
         return self.value()
 
     def result(self) -> Any:
@@ -429,7 +432,11 @@ class Draw:
         if self.byte() < 230:
             return text
         at = self.byte() % (len(text) + 1)
-        return text[:at] + self.bytes(4) + text[at:]
+        return text[:at] + self.piece(4) + text[at:]
+
+
+def _ignoring_draw(make: Callable[[], object]) -> Callable[[Draw], object]:
+    return lambda _: make()
 
 
 def _decoded(data: bytes) -> str:

@@ -58,7 +58,7 @@ def run(name: str, work: Path, *, seconds: int, runs: int) -> bool:
         finished = subprocess.run(command, stdout=log, stderr=subprocess.PIPE, check=False)
         log.write(finished.stderr)
     words = finished.stderr.decode(errors="replace")
-    counted = re.findall(r"stat::number_of_executed_units: (\d+)", words) or re.findall(r"^#(\d+)\t", words, re.M)
+    counted = re.findall(r"^(?:stat::number_of_executed_units: |#)(\d+)", words, re.MULTILINE)
     count = int(counted[-1]) if counted else 0
     kept = sum(1 for _ in inputs.iterdir())
     found = {"target": name, "inputs": count, "seconds": seconds, "kept": kept, "exit": finished.returncode}

@@ -1,4 +1,4 @@
-"""The words that inputs are drawn from: keys of the protocols, keywords of JSON Schema, and the proofs of our phrases."""
+"""The words that inputs are drawn from: keys of protocols, keywords of JSON Schema, the proofs of our phrases."""
 
 import tomllib
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ ROLES: Final = (
     *("tool_result", "request", "response", "toolResult"),
 )
 REASONS: Final = ("stop", "length", "max_tokens", "SAFETY", "tool_use", "tool_calls", "content_filter", "", "own", None)
-NUMBERS: Final = (
+NUMBERS: Final[tuple[int | float, ...]] = (
     *(0, -1, 2**31, 2**53, 2**63, 2**64, -(2**63) - 1, 10**20, 10**400, -(10**4000), 1e308, -0.0, 0.1, 1e-320, 1e16),
     *(float("nan"), float("inf"), float("-inf"), 21.5, 1234567.89, 100, 404, 500, 429, 0.30000000000000004),
 )

@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 import msgspec
-
 from fuzz import words
 from fuzz.draw import Draw
 from fuzz.holds import holds

@@ -3,11 +3,11 @@
 import inspect
 import json
 
-import toolvet
 from fuzz.draw import Draw
 from fuzz.holds import holds
 from fuzz.options import ERROR, FIT, SUCCESS
 
+import toolvet
 from toolvet import Envelope, EnvelopeError, Severity, check_envelope, error_response, fit_response, success_response
 from toolvet.envelope import (
     envelope_schema,
@@ -55,7 +55,7 @@ def build(draw: Draw) -> Envelope | None:
     try:
         if chosen < 2:
             with request_id("r-1"):
-                return success_response(draw.object() if draw.flag() else draw.value(), **draw.options(SUCCESS))
+                return success_response(draw.members() if draw.flag() else draw.value(), **draw.options(SUCCESS))
         if chosen < 4:
             return error_response(draw.text(), **_of(draw, error_response))
         _, builder = BUILDERS[chosen - 4]
@@ -88,7 +88,7 @@ def _sound(response: Envelope) -> None:
 def _foreign(draw: Draw) -> None:
     value = draw.value()
     parts = {"success": draw.flag(), "data": draw.json(), "meta": value, "error": draw.json()}
-    for each in (value, parts, {**parts, "meta": draw.object(), "data": draw.object()}):
+    for each in (value, parts, {**parts, "meta": draw.members(), "data": draw.members()}):
         found = check_envelope(each)
         holds(found == check_envelope(each), "another finding")
 
@@ -138,7 +138,7 @@ def _translate(draw: Draw) -> None:
         holds(back.error == response.error, "a failure comes back with other words")
         _sound(back)
         return
-    value = draw.object() if draw.flag() else draw.value()
+    value = draw.members() if draw.flag() else draw.value()
     for function in (to_format, from_format):
         try:
             function(value)

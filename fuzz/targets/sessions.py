@@ -91,7 +91,7 @@ def _encoded(message: object, draw: Draw) -> bytes:
     data = json.dumps(message).encode()
     if draw.byte() > 240:
         at = draw.byte() % (len(data) + 1)
-        data = data[:at] + draw.bytes(5) + data[at + draw.byte() % 3 :]
+        data = data[:at] + draw.piece(5) + data[at + draw.byte() % 3 :]
     return b"[" + data + b"," + data + b"]" if draw.byte() > 250 else data
 
 
@@ -99,7 +99,7 @@ def _of_client(draw: Draw) -> bytes:
     kind = draw.byte()
     message: dict[str, object] = {"jsonrpc": "2.0", "id": draw.one(IDS)}
     if kind < 140:
-        params: dict[str, object] = {"name": draw.one(words.TOOLS), "arguments": draw.object()}
+        params: dict[str, object] = {"name": draw.one(words.TOOLS), "arguments": draw.members()}
         if draw.byte() > 180:
             params["_meta"] = {draw.one(META): draw.json(2) for _ in range(draw.byte() % 3)}
         message |= {"method": "tools/call", "params": params if kind < 130 else draw.json()}
@@ -114,7 +114,7 @@ def _of_client(draw: Draw) -> bytes:
     elif kind < 240:
         message |= {draw.one(("method", "result", "error", "params")): draw.json()}
     else:
-        return draw.bytes(60)
+        return draw.piece(60)
     return _encoded(message, draw)
 
 
@@ -131,7 +131,7 @@ def _of_server(draw: Draw, asked: list[str]) -> bytes:
     elif kind < 175:
         message["result"] = {"capabilities": draw.one((VALIDATION, {"tools": {}}, {}, 5)), "protocolVersion": "x"}
     elif kind < 200:
-        verdict = {"valid": draw.flag(), "issues": draw.several(draw.object, 2), "a": draw.json(2)}
+        verdict = {"valid": draw.flag(), "issues": draw.several(draw.members, 2), "a": draw.json(2)}
         message["result"] = {"structuredContent": verdict, "content": [{"type": "text", "text": json.dumps(verdict)}]}
     elif kind < 220:
         return _error(draw)
@@ -140,7 +140,7 @@ def _of_server(draw: Draw, asked: list[str]) -> bytes:
     elif kind < 245:
         message |= {draw.one(("method", "result", "error", "params")): draw.json()}
     else:
-        return draw.bytes(60)
+        return draw.piece(60)
     return _encoded(message, draw)
 
 

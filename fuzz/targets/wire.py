@@ -60,7 +60,7 @@ def _message(draw: Draw) -> bytes:
     text = json.dumps(message).encode()
     if draw.byte() > 200:
         at = draw.byte() % (len(text) + 1)
-        text = text[:at] + draw.bytes(6) + text[at + draw.byte() % 4 :]
+        text = text[:at] + draw.piece(6) + text[at + draw.byte() % 4 :]
     return text
 
 
