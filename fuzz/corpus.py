@@ -1,5 +1,6 @@
 """The kept inputs: one file for each target, an input a line, as base64. `python -m fuzz.corpus` writes them anew."""
 
+import argparse
 import base64
 import hashlib
 import subprocess
@@ -53,5 +54,9 @@ def keep(name: str, work: Path) -> int:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or target_names():
-        print(each, keep(each, Path(".fuzz")))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="*", default=target_names())
+    parser.add_argument("--work", type=Path, default=Path(".fuzz"))
+    given = parser.parse_args()
+    for each in given.targets:
+        print(each, keep(each, given.work), flush=True)

@@ -186,7 +186,7 @@ class Draw:
         return {self.text(): self.json(1) for _ in range(self.byte() % 5)}
 
     def value(self, depth: int = 0) -> Any:
-        """Return any value of Python: also what JSON does not hold, and values that share or contain themselves."""
+        """Return any value of Python: also what JSON does not hold, and values that share their parts."""
         kind = self.byte() % 16 if depth < _DEEPEST and self._room() else 0
         match kind:
             case 0 | 1 | 2:
@@ -205,7 +205,7 @@ class Draw:
             case 12:
                 return self.one((b"", b"\xff", object(), ..., {1}, frozenset(), range(3), 1j, int, len, Exception("x")))
             case 13:
-                return self._endless()
+                return self._shared()
             case 14:
                 return json.dumps(self.json(depth))
             case _:
@@ -215,22 +215,11 @@ class Draw:
         kind = self.byte()
         return self.text() if kind < 220 else self.one((None, 0, 1.5, True, (1,), b"a", -(10**30), float("nan")))
 
-    def _endless(self) -> object:
+    def _shared(self) -> object:
+        # Values without an end are for tests/test_endless.py: each would take the time of a thousand others.
         inner: Any = self.scalar()
-        # Rarely: that it ends takes a good part of a second each time, and has a test of its own.
-        if self.byte() < 250 or self.byte() < 250:
-            return [inner]
-        kind = self.byte() % 3
-        if kind == 0:
-            own: list[object] = [inner]
-            own.append(own)
-            return own
-        if kind == 1:
-            member: dict[str, object] = {"a": inner}
-            member["b"] = member
-            return member
-        for _ in range(28):
-            inner = [inner, inner]
+        for _ in range(self.byte() % 8):
+            inner = [inner, inner] if self.flag() else {"a": inner, "b": inner}
         return inner
 
     def keyed(self, table: Mapping[str, Callable[[], object]]) -> dict[str, Any]:
