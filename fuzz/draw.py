@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _DEEPEST: Final = 6
 _MOST_PARTS: Final = 60
-_LONGEST: Final = 30_000
+_LONGEST: Final = 6_000
 
 
 class Draw:

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from fuzz.corpus import read_corpus, target_names, write_inputs
+from fuzz.kept import read_corpus, target_names, write_inputs
 
 LONGEST: Final = 1_500
 TIMEOUT: Final = 60
