@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 
 import pytest
 from fuzz import options
-from fuzz.kept import HERE, read_corpus, target_names
 from fuzz.draw import Draw
+from fuzz.kept import HERE, read_corpus, target_names
 from hypothesis import given, strategies as st
 from tests.examples import examples
 
