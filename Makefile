@@ -29,8 +29,9 @@ help:
 	@echo "make floors DATA=folder     move the floors to the figures that are better now"
 	@echo "make mutants  put small faults into the rooms and see whether their tests notice; ROOM=breaker for one"
 	@echo "make story    run ten incidents from the server to the answer, written to docs/story.md"
-	@echo "make fuzz     coverage-guided fuzzing of the checks, one minute (Linux: installs atheris), then every"
+	@echo "make fuzz     coverage-guided fuzzing, half a minute for each target (Linux: installs atheris), then every"
 	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
+	@echo "make fuzz FUZZ_TARGETS='wire answers' FUZZ_SECONDS=600 FUZZ_RUNS=100000   longer, or only some (fuzz/targets/)"
 	@echo "make model    the session against its reference, with a hundred times as many conversations as make test"
 	@echo "make soak     a million calls through real proxies while something goes wrong every second; CALLS=50000"
 	@echo "make clean    remove what these made"
@@ -79,9 +80,14 @@ live: $(VENV)/.dev
 conformance: $(VENV)/.dev
 	$(BIN)/python conformance/compare.py
 
+# For each target: how long, and at most how many inputs (0: no limit). FUZZ_TARGETS are files of fuzz/targets/.
+FUZZ_SECONDS ?= 30
+FUZZ_RUNS ?= 0
+FUZZ_TARGETS ?=
+
 fuzz: $(VENV)/.test
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4'
-	$(BIN)/python fuzz/checks.py -max_total_time=60
+	$(BIN)/python -m fuzz.run $(FUZZ_TARGETS) --seconds $(FUZZ_SECONDS) --runs $(FUZZ_RUNS)
 	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
 
 model: $(VENV)/.test

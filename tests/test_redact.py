@@ -87,6 +87,13 @@ def test_any_shape_of_json_keeps_its_shape(value: object, hidden: object) -> Non
     assert redact(value) == hidden
 
 
+def test_a_secret_in_a_key_is_hidden_and_no_member_is_lost() -> None:
+    assert redact({"password=hunter2": {}}) == {"password=[redacted]": {}}
+    two = redact({"api_key=1234": 1, "api_key=5678": 2, "a": 3})
+    assert two == {"api_key=[redacted]": REDACTED, "api_key=[redacted] 2": REDACTED, "a": 3}
+    assert redact(two) == two
+
+
 def test_the_schema_of_a_secret_parameter_is_not_a_secret() -> None:
     tool = {
         "inputSchema": {

@@ -1,6 +1,6 @@
 """Every public function gives a verdict for any value and any of its options, or raises what its page says.
 
-`fuzz/checks.py` feeds the same properties with inputs that coverage guides.
+`fuzz/targets/` has promises about the same functions, for inputs that coverage guides.
 """
 
 import asyncio

@@ -60,6 +60,7 @@ def deep() -> dict[str, Any]:
 # How to call it wrong: the call, the argument that the error names, words of the message.
 REFUSED: Mapping[str, tuple[Callable[[], object], str, str]] = {
     "an empty message": (lambda: error_response(""), "message", "must not be empty"),
+    "a message of a byte order mark": (lambda: error_response("\ufeff"), "message", "must not be empty"),
     "a blank message": (lambda: error_response(" \n"), "message", "must not be empty"),
     "an unknown level": (
         lambda: success_response(content_fidelity="most"),

@@ -162,3 +162,10 @@ def test_questions_that_have_no_answer_are_failures(content_hash: Any, options: 
     answer = retrieve_content(ContentArchive(), content_hash, **options)
     assert answer.data["error_code"] == code
     assert check_envelope(answer) == ()
+
+
+def test_a_whole_number_beyond_every_float_comes_back() -> None:
+    archive = ContentArchive()
+    content_hash = archive.put({"items": {"a": 10**400}})
+    assert archive.get(content_hash) == {"items": {"a": 10**400}}
+    assert retrieve_content(archive, content_hash).data["items"] == {"a": 10**400}

@@ -281,3 +281,10 @@ def test_what_is_not_object_is_a_type_error(name: str, document: Any) -> None:
 def test_a_code_that_is_more_exact_than_its_status_decides() -> None:
     built = from_problem_details({"status": 403, "code": "feature-disabled", "detail": "No beta for you"})
     assert (built.data["error_code"], built.data["error_type"]) == ("FEATURE_DISABLED", "feature_flag")
+
+
+def test_a_delay_beyond_every_float_is_written_out() -> None:
+    document = to_rpc_status(error_response("Wait", retry_after_seconds=10**400))
+    assert f"{10**400}s" in str(document)
+    delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.e400s"}
+    assert "retry_after_seconds" not in from_rpc_status({"code": 5, "message": "x", "details": [delay]}).data

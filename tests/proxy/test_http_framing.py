@@ -172,6 +172,19 @@ def test_a_malformed_second_request_leaves_the_answer_to_the_first() -> None:
     run(test)
 
 
+def test_continue_comes_after_the_answer_to_the_request_before() -> None:
+    async def test(proxy: Proxy, client: Client) -> None:
+        head = post(proxy, "Expect: 100-continue", f"Content-Length: {len(call(2, {'title': 'Emma'}))}")
+        client.send(call(1, {"title": "Dune"}))
+        client.writer.write(head)
+        assert (await client.answer()).message["id"] == 1
+        assert await client.reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        client.writer.write(call(2, {"title": "Emma"}))
+        assert (await client.answer()).message["id"] == 2
+
+    run(test)
+
+
 def test_trailers_without_end_are_refused() -> None:
     async def test(proxy: Proxy, client: Client) -> None:
         client.writer.write(post(proxy, "Transfer-Encoding: chunked") + b"2\r\n{}\r\n0\r\nX-A: ")

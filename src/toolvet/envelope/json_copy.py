@@ -56,6 +56,15 @@ def copy_json(value: Mapping[str, object]) -> dict[str, Any]:
         return cast("dict[str, Any]", _copy_slowly(value, "", 0))
 
 
+def is_blank(text: str) -> bool:
+    r"""Return whether nothing in `text` is visible: white space, or a byte order mark, which is `\s` in JSON Schema.
+
+    >>> is_blank("\ufeff "), is_blank("\ufeffa")
+    (True, False)
+    """
+    return not text or text.isspace() or (not text.isascii() and not text.replace("\ufeff", "").strip())
+
+
 def encode_json(value: object) -> bytes:
     """A value that `copy_as_json` has made, as compact JSON in UTF-8: the text that is sent, counted and hashed."""
     try:

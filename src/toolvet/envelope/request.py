@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Final
 
 from toolvet.envelope.contract.vocabulary import ResponseContract
-from toolvet.envelope.json_copy import copy_as_json
+from toolvet.envelope.json_copy import copy_as_json, is_blank
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 _REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("toolvet_request_id", default=None)
@@ -76,7 +76,7 @@ def checked_id(value: object, argument: str) -> str:
     """`value` if it is a string that is not blank; raises EnvelopeError, naming `argument`, for any other."""
     if not isinstance(value, str):
         raise EnvelopeTypeError(argument, f"must be a string, not {type(value).__name__}")
-    if not value or value.isspace():
+    if is_blank(value):
         raise EnvelopeError(argument, "must not be empty")
     if type(value) is str and value.isascii():
         return value

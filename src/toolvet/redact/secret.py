@@ -116,9 +116,11 @@ class _Redaction:
         changed: dict[object, object] = {}
         renamed: dict[object, str] = {}
         for key, member in value.items():
-            if isinstance(key, str) and len(key) >= _SHORTEST_SECRET and (name := redact_text(key)) != key:
-                renamed[key] = name
-            secret = hide or (isinstance(key, str) and is_secret_key(key)) or (is_named and key == "value")
+            secret = hide or (is_named and key == "value")
+            if isinstance(key, str):
+                secret = secret or is_secret_key(key)
+                if len(key) >= _SHORTEST_SECRET and (name := _safe_key(key)) != key:
+                    renamed[key] = name
             new = self.of(member, depth=depth + 1, hide=secret)
             if new is not member:
                 changed[key] = new
@@ -141,6 +143,16 @@ def _with_names(value: Mapping[object, object], names: Mapping[object, str]) -> 
 
 
 _Container: TypeAlias = Mapping[object, object] | list[object] | tuple[object, ...]
+
+
+def _safe_key(name: str) -> str:
+    """Return a key without the secrets that are written in it, such as a URL with a token."""
+    return _redacted_key(name) if len(name) <= _LONGEST_NAME else redact_text(name)
+
+
+@lru_cache(maxsize=4096)
+def _redacted_key(name: str) -> str:
+    return redact_text(name)
 
 
 def names_a_secret(value: Mapping[object, object]) -> bool:

@@ -23,6 +23,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 # The end of a line and an empty line behind it. A CR LF that is cut in two leaves its LF to the next block, where an
 # empty line means nothing.
 _BLOCK_END: Final = re.compile(rb"\r\n(?:\r\n|\r|\n)|\n(?:\r\n|\r|\n)|\r\r")
+_MESSAGE: Final = (b"", b"message")
 # The longest end has four bytes; so many of them may be at the end of what was searched already.
 _OVERLAP: Final = 3
 
@@ -117,10 +118,13 @@ class RawSseFramer:
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
+        self._at_start = True
         self.size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the blocks that `chunk` completes, oldest first."""
+        if self._at_start:
+            return self._feed_start(chunk)
         parts = self._parts
         received = len(chunk)
         # An end may lie across two chunks: the last bytes of the old one are searched again.
@@ -144,6 +148,18 @@ class RawSseFramer:
         self.size = sum(map(len, parts)) if blocks else self.size + received
         return blocks
 
+    def _feed_start(self, chunk: bytes) -> list[bytes]:
+        """Feed the beginning of the stream. A byte order mark is a block of its own there: else it would hide a field."""
+        begin = self.rest() + chunk
+        if len(begin) < len(_BYTE_ORDER_MARK) and _BYTE_ORDER_MARK.startswith(begin):
+            self._parts.append(begin)
+            self.size = len(begin)
+            return []
+        self._at_start = False
+        if begin.startswith(_BYTE_ORDER_MARK):
+            return [_BYTE_ORDER_MARK, *self.feed(begin[len(_BYTE_ORDER_MARK) :])]
+        return self.feed(begin)
+
     def rest(self) -> bytes:
         """Return the unfinished block and forget it."""
         rest = b"".join(self._parts)
@@ -159,13 +175,17 @@ def read_data(block: bytes) -> bytes | None:
     (b'{}', None)
     """
     data: list[bytes] = []
+    event = b""
     for line in block.splitlines():
-        if line.startswith(b"data"):
+        if line.startswith((b"data", b"event")):
             name, value = _split_field(line)
             if name == b"data":
                 data.append(value)
-        elif line.startswith(b"event:") and line[6:].strip() != b"message":
-            return None
+            elif name == b"event":
+                event = value
+    # Of several types the last one counts, and an empty one is the usual one, as for every client.
+    if event not in _MESSAGE:
+        return None
     message = data[0] if len(data) == 1 else b"\n".join(data)
     return message or None
 

@@ -270,6 +270,13 @@ def test_the_result_shares_nothing_with_the_original() -> None:
     assert sent["tags"] == ["a"]
 
 
+def test_a_tuple_is_an_array_as_it_is_for_the_validator() -> None:
+    assert repair({"items": {"type": "null"}}, ((),)) is None
+    found = repair({"items": {"type": "string"}}, (1, 2))
+    assert found is not None
+    assert (found.arguments, found.patch[0]) == (["1", "2"], {"op": "replace", "path": "/0", "value": "1"})
+
+
 def test_a_broken_schema_repairs_nothing() -> None:
     assert repair({"type": "strnig"}, {"a": 1}) is None
     assert repair({"$ref": "https://example.com/x.json"}, 5) is None

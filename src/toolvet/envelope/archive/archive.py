@@ -65,9 +65,12 @@ def decode_content(encoded: bytes, content_hash: str) -> Any:
     """The content, after its hash was verified. Raises ContentDamagedError for another hash."""
     if hash_of(encoded) != content_hash:
         raise ContentDamagedError(content_hash)
-    content: object = orjson.loads(encoded)
-    # orjson reads whole numbers beyond 64 bits as floats.
-    return content if encode_json(content) == encoded else json.loads(encoded)
+    # orjson reads whole numbers beyond 64 bits as floats, and refuses those that are beyond any float.
+    try:
+        content: object = orjson.loads(encoded)
+        return content if encode_json(content) == encoded else json.loads(encoded)
+    except orjson.JSONDecodeError:
+        return json.loads(encoded)
 
 
 def size_error(size: int, limit: int) -> ArchiveError:

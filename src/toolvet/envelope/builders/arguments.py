@@ -13,7 +13,7 @@ import msgspec
 from toolvet.envelope.contract.shapes import Shape
 from toolvet.envelope.contract.table import META
 from toolvet.envelope.contract.vocabulary import FIDELITY_VERSION, VERSION, ContentFidelity, WarningCode
-from toolvet.envelope.json_copy import copy_as_json
+from toolvet.envelope.json_copy import copy_as_json, is_blank
 from toolvet.envelope.request import checked_id, current_request_id
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
@@ -94,7 +94,7 @@ def copy_text(value: object, argument: str) -> str:
     """A copy of a string that is not blank."""
     if not isinstance(value, str):
         raise EnvelopeTypeError(argument, f"must be a string, not {type(value).__name__}")
-    if not value or value.isspace():
+    if is_blank(value):
         raise EnvelopeError(argument, "must not be empty: say it in a sentence")
     if value.isascii():
         return str.__str__(value)

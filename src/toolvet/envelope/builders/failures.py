@@ -10,6 +10,7 @@ from datetime import datetime
 from toolvet.causes import ErrorCode
 from toolvet.envelope.builders.arguments import FieldError, copy_text
 from toolvet.envelope.builders.responses import error_response
+from toolvet.envelope.json_copy import is_blank
 from toolvet.envelope.request import checked_id, current_request_id
 from toolvet.envelope.response import Envelope
 
@@ -134,7 +135,7 @@ def not_found_error(
         "Ship 'Aurora' not found"
     """
     kind = copy_text(resource_type, "resource_type")
-    name = resource_id if resource_id == "" or str(resource_id).isspace() else copy_text(resource_id, "resource_id")
+    name = resource_id if is_blank(str(resource_id)) else copy_text(resource_id, "resource_id")
     return error_response(
         f"{kind} '{name}' not found",
         error_code=error_code,

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, NamedTuple, TypeGuard, cast
 
 import msgspec
 
+from toolvet.envelope.json_copy import is_blank
 from toolvet.schema.json_value import is_object, pointer as pointer_of, pointer_steps
 
 JsonSchema = dict[str, object]
@@ -48,7 +49,7 @@ class Text(msgspec.Struct, frozen=True):
         if self.pattern:
             return re.fullmatch(self.pattern, value) is not None
         # The same as the pattern \S that the schema has.
-        return value != "" and not value.isspace()
+        return not is_blank(value)
 
     def violations(self, value: object, pointer: str) -> Iterator[ContractViolation]:
         """At most one violation."""

@@ -13,7 +13,7 @@ from toolvet.envelope.contract.shapes import is_sequence
 from toolvet.envelope.contract.table import TYPE_OF_CODE
 from toolvet.envelope.response import Envelope
 from toolvet.errors import EnvelopeError
-from toolvet.schema.json_value import is_object
+from toolvet.schema.json_value import is_object, number
 
 Document = dict[str, Any]
 _CODES: Final = {code.value: code for code in ErrorCode}
@@ -169,8 +169,9 @@ def text_or_none(value: object) -> str | None:
 
 
 def seconds_or(value: object, otherwise: float | None = None) -> float | None:
-    """`value` if it is a number of at least 0, else `otherwise`."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else otherwise
+    """`value` if it is a finite number of at least 0, else `otherwise`."""
+    found = number(value)
+    return found if found is not None and found >= 0 else otherwise
 
 
 def kind_of_status(status: object) -> ErrorType:

@@ -100,6 +100,9 @@ def _violation(error: Mapping[str, object]) -> Document:
 
 def _format_duration(delay: float) -> str:
     """A Duration in JSON: seconds with at most nine digits behind the point, and `s`."""
+    if isinstance(delay, int):
+        # It may be too large for a float.
+        return f"{delay}s"
     integer, _, fraction = f"{delay:.9f}".partition(".")
     digits = fraction.rstrip("0")
     return f"{integer}.{digits}s" if digits else f"{integer}s"

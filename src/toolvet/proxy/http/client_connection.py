@@ -237,8 +237,6 @@ class ClientConnection(asyncio.Protocol):
         self._body_due = None
         self._clear_timer()
         self._all.note_request(self)
-        if (head.get(b"expect") or b"").lower() == b"100-continue":
-            self.write(_CONTINUE)
         if self._current is None:
             self._start(head, self._body)
         else:
@@ -315,6 +313,9 @@ class ClientConnection(asyncio.Protocol):
         self._close()
 
     def _start(self, head: RequestHead, body: Body) -> None:
+        # Only now: before that, it would stand before the answer to an earlier request. HTTP/1.0 has no such answer.
+        if head.version != b"1.0" and (head.get(b"expect") or b"").lower() == b"100-continue":
+            self.write(_CONTINUE)
         responder = Responder(self, head)
         self._current = (head, body, responder)
         self.task = self._loop.create_task(self._handle(head, body, responder))

@@ -1,12 +1,13 @@
 """`repair`: the nearest value that validates, with every step described. It is offered, never applied in silence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import msgspec
 
 from toolvet.bounds import is_endless
 from toolvet.schema.compilation import compiled
-from toolvet.schema.json_value import is_array, is_json, is_object
+from toolvet.schema.json_value import is_json, is_object
 from toolvet.schema.repairs.certainty import certainty_of, kinds_of
 from toolvet.schema.repairs.confidence import Confidence
 from toolvet.schema.repairs.context import BudgetSpent, RepairContext
@@ -49,7 +50,7 @@ def repair(schema: object, value: object) -> Repair | None:
     if is_endless(value) or ready.problem is not None or ready.is_valid(value) or not is_json(value):
         return None
     try:
-        found = find_repair(RepairContext(ready), "", value)
+        found = find_repair(RepairContext(ready), "", _copy(value))
         if found is None or not found.operations:
             return None
         arguments = _copy(found.value)
@@ -67,9 +68,12 @@ def repair(schema: object, value: object) -> Repair | None:
 
 
 def _copy(value: object) -> object:
-    """A copy that shares nothing with the original, so that a change of one does not reach the other."""
+    """A copy that shares nothing with the original, so that a change of one does not reach the other.
+
+    A tuple is an array, as it is for the validator and in JSON.
+    """
     if is_object(value):
         return {name: _copy(item) for name, item in value.items()}
-    if is_array(value):
-        return [_copy(item) for item in value]
+    if isinstance(value, list | tuple):
+        return [_copy(item) for item in cast("Sequence[object]", value)]
     return value

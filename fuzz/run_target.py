@@ -1,0 +1,46 @@
+"""Runs one target under libFuzzer: `python -m fuzz.run_target NAME [libFuzzer's options] CORPUS`. Needs atheris.
+
+An input that takes more processor time than its size explains is measured once more, and is then an error, too.
+"""
+
+import importlib
+import sys
+import time
+from typing import Final
+
+import atheris
+
+with atheris.instrument_imports(include=["toolvet"]):
+    check = importlib.import_module(f"fuzz.targets.{sys.argv[1]}").check
+
+from fuzz.draw import Draw
+
+# Processor seconds, under instrumentation, on a busy machine; what is loaded once may take as long.
+_ALLOWED: Final = 3.0
+_ALLOWED_PER_CHARACTER: Final = 2e-4
+
+
+class SlowInputError(Exception):
+    """An input took more time than its size explains, twice."""
+
+
+def one(data: bytes) -> None:
+    """Check one input."""
+    if _seconds(data) and (spent := _seconds(data)):
+        raise SlowInputError(f"{spent:.1f} s")
+
+
+def _seconds(data: bytes) -> float:
+    """Check the input, and return how long it took if that is too long, else 0."""
+    draw = Draw(data)
+    start = time.process_time()
+    check(draw)
+    spent = time.process_time() - start
+    return spent if spent > _ALLOWED + draw.size * _ALLOWED_PER_CHARACTER else 0
+
+
+if __name__ == "__main__":
+    atheris.Setup([sys.argv[0], *sys.argv[2:]], one)
+    # What is imported later, such as when a function is first called, is instrumented, too.
+    with atheris.instrument_imports(include=["toolvet"]):
+        atheris.Fuzz()

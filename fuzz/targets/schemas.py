@@ -1,0 +1,31 @@
+"""Examples of schemas: what is called valid is valid, what is called invalid is not."""
+
+from fuzz.draw import Draw
+from fuzz.holds import holds
+
+from toolvet import ToolvetError, Unsatisfiable, invalid_examples, valid_example
+from toolvet.schema import boundary_examples, compiled, unsatisfiable_parts
+
+
+def check(draw: Draw) -> None:
+    """One schema and one value."""
+    schema = draw.schema() if draw.byte() < 230 else draw.value()
+    value = draw.json()
+    ready = compiled(schema)
+    violations = ready.violations(value)
+    holds(ready.is_valid(value) is not bool(violations), "valid, and yet violations")
+    for found in invalid_examples(schema):
+        holds(not ready.is_valid(found.instance), f"an invalid example is valid: {found.keyword}")
+    for found in boundary_examples(schema):
+        holds(ready.is_valid(found.instance), f"a boundary example is not valid: {found.keyword}")
+    for required_only in (False, True):
+        try:
+            example = valid_example(schema, required_only=required_only)
+        except Unsatisfiable:
+            holds(ready.problem is not None or not ready.is_valid(value), "a value satisfies what nothing satisfies")
+        except ToolvetError:
+            continue
+        else:
+            holds(ready.problem is not None or ready.is_valid(example), "a valid example is not valid")
+            holds(repr(valid_example(schema, required_only=required_only)) == repr(example), "another example")
+    unsatisfiable_parts(schema)
