@@ -149,7 +149,7 @@ class RawSseFramer:
         return blocks
 
     def _feed_start(self, chunk: bytes) -> list[bytes]:
-        """Feed the beginning of the stream. A byte order mark is a block of its own there: else it would hide a field."""
+        """Feed the start of the stream, where a byte order mark is a block of its own: else it would hide a field."""
         begin = self.rest() + chunk
         if len(begin) < len(_BYTE_ORDER_MARK) and _BYTE_ORDER_MARK.startswith(begin):
             self._parts.append(begin)
