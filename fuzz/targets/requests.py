@@ -6,7 +6,9 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet.proxy.http.body import Body, BrokenBodyError
-from toolvet.proxy.http.client_connection import ClientConnection, Limits, Responder
+from toolvet.proxy.http.client_connection import ClientConnection
+from toolvet.proxy.http.open_connections import Limits, OpenConnections
+from toolvet.proxy.http.responder import Responder
 from toolvet.wire.http_body import announced_length, answer_framing
 from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, encode_request_head, is_legal, passed_fields
 
@@ -119,7 +121,7 @@ async def _served(pieces: list[bytes]) -> tuple[list[tuple[RequestHead, bytes]],
         responder.send(ResponseHead(200, b"OK", []), b"yes")
 
     transport = Transport()
-    connection = ClientConnection(handle, LIMITS, set())
+    connection = ClientConnection(handle, OpenConnections(LIMITS))
     connection.connection_made(transport)
     for piece in pieces:
         if piece and not transport.is_closed:
