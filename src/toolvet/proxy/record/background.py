@@ -4,30 +4,38 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-# So many items are handed over at once: one transaction of a disk, one wake-up of a thread.
+WhenFull: TypeAlias = Literal["drop", "wait"]
+"""What to do with an item that finds the queue full: drop it, or wait for room."""
+
+# So many items are handed over at once: one write to a disk, one wake-up of a thread.
 _BATCH: Final = 500
 # How long the thread lets items gather after the first of them. Waking it for each call would cost the call more than
 # all the rest of the record.
 _GATHER_SECONDS: Final = 0.05
+# A full queue mostly means that the calls leave the thread no time: an item lets it run for so many short pauses.
+_PAUSES: Final = 50
+_PAUSE_SECONDS: Final = 0.0002
 _MOST_COMPLAINTS: Final = 20
 
 
 class BackgroundQueue(Generic[T]):
     """A bounded queue in front of a daemon thread.
 
-    `put` never blocks and never raises; an item that finds the queue full is dropped and counted in `dropped`. When
-    `work` raises, its batch is lost and counted in `failed`. A hanging thread delays nothing: `close` gives up on it.
+    `put` never raises. An item that finds the queue full gives the thread ten milliseconds at most, is then dropped and
+    counted in `dropped`; with `when_full="wait"` it waits until there is room, or the queue is closed. When `work`
+    raises, its batch is lost and counted in `failed`. A hanging thread delays nothing: `close` gives up on it.
 
     Args:
         work: Called in the thread with the items, in order.
         end: Called in the thread after the last item.
-        capacity: How many items the queue holds.
+        limit: How many bytes the items in the queue may have.
         name: Names the thread.
         complain: Called with what `work` or `end` raised, once for each wording.
+        when_full: What to do with an item that finds the queue full.
     """
 
     def __init__(
@@ -35,15 +43,20 @@ class BackgroundQueue(Generic[T]):
         work: Callable[[Sequence[T]], None],
         end: Callable[[], None],
         *,
-        capacity: int,
+        limit: int,
         name: str,
         complain: Callable[[str], None],
+        when_full: WhenFull = "drop",
     ) -> None:
         self._work = work
         self._end = end
         self._complain = complain
-        self._capacity = capacity
-        self._queue: deque[T] = deque()
+        self._limit = limit
+        self._when_full: WhenFull = when_full
+        self._queue: deque[tuple[T, int]] = deque()
+        self._put_bytes = 0
+        self._taken_bytes = 0
+        self._is_stuck = False
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._closing = threading.Event()
@@ -54,15 +67,34 @@ class BackgroundQueue(Generic[T]):
         self._thread = threading.Thread(target=self._run, name=f"toolvet-{name}", daemon=True)
         self._thread.start()
 
-    def put(self, item: T) -> None:
-        """Queue an item; takes about a third of a microsecond."""
-        if len(self._queue) >= self._capacity:
+    def put(self, item: T, size: int = 1) -> None:
+        """Queue an item of so many bytes; takes about a third of a microsecond while there is room."""
+        if self._put_bytes - self._taken_bytes >= self._limit and not self._makes_room():
             self.dropped += 1
             return
-        self._queue.append(item)
+        # Only the putting threads write this sum, the working thread writes the other: where two of the former meet,
+        # it is a little wrong.
+        self._put_bytes += size
+        self._queue.append((item, size))
         if self._idle.is_set():
             self._idle.clear()
             self._wake.set()
+
+    def _makes_room(self) -> bool:
+        """Let the thread run until there is room. Returns False for an item that is to be dropped."""
+        pauses = 0
+        while self._put_bytes - self._taken_bytes >= self._limit:
+            if self._closing.is_set() or not self._thread.is_alive():
+                return False
+            if self._when_full == "drop":
+                # It had its time before, and took nothing since: its disk hangs.
+                if pauses >= _PAUSES or (self._is_stuck and pauses):
+                    self._is_stuck = True
+                    return False
+                pauses += 1
+            time.sleep(_PAUSE_SECONDS)
+        self._is_stuck = False
+        return True
 
     def flush(self, timeout: float) -> bool:
         """Wait until all queued items were worked on. Returns False when that takes longer than `timeout` seconds."""
@@ -89,7 +121,9 @@ class BackgroundQueue(Generic[T]):
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
             while self._queue:
-                self._work_on([self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))])
+                batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+                self._work_on([item for item, _ in batch])
+                self._taken_bytes += sum(size for _, size in batch)
             self._idle.set()
             # An item came between the last look and the set: its `put` saw a busy thread and did not wake it.
             if self._queue:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final, Literal
@@ -11,6 +10,7 @@ import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
+from toolvet.cli.store import checked_store
 from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
@@ -18,7 +18,6 @@ from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.redact import SecretMask
 from toolvet.session import Policies
 from toolvet.settings import load_settings
-from toolvet.store.private_file import make_private
 from toolvet.transport.given import given_secrets
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
@@ -175,12 +174,8 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
 
 
 def _read_recording(words: Sequence[str], flags: ProxyFlags) -> Recording:
-    if flags.record is not None and not flags.record.absolute().parent.is_dir():
-        raise UsageError(f"--record {flags.record}: there is no folder {flags.record.absolute().parent}")
-    if flags.record is not None and not make_private(flags.record):
-        sys.stderr.write(f"toolvet: --record {flags.record}: others can read it, and it is not ours to change that\n")
     return Recording(
-        file=flags.record,
+        store=None if flags.store is None else checked_store(flags.store),
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",
