@@ -99,6 +99,18 @@ class SpoolMover:
                 segment.remove()
             self._adopted = True
 
+    def try_now(self) -> None:
+        """Move everything in the caller's thread, unless the spool is empty or another thread is at it.
+
+        What fails is reported and stays in the spool.
+        """
+        if not self._spool.waiting:
+            return
+        try:
+            self.move_now()
+        except Exception as error:  # noqa: BLE001 - who reads gets what the database has
+            self._report(error)
+
     def _run(self) -> None:
         failures = 0
         while True:

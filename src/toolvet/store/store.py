@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from toolvet.store.judged import AnyVerdict
+    from toolvet.store.overview import FigureFilter, GroupFigures, GroupKey, Overview, TrendPoint
     from toolvet.store.reading import VerdictOrder
 
 _FLUSH_SECONDS: Final = 10.0
@@ -195,7 +196,7 @@ class Store:
         """Return the verdict with this id, None where there is none."""
         from toolvet.store.reading import read_verdict  # noqa: PLC0415 - SQLAlchemy costs a third of a second
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read_verdict(connection, id_)
 
     def verdicts(
@@ -215,7 +216,7 @@ class Store:
         """
         from toolvet.store.reading import read_verdicts  # noqa: PLC0415 - as above
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read_verdicts(
                 connection, wanted, limit=limit, order=order, after=after, before=before, offset=offset
             )
@@ -224,7 +225,7 @@ class Store:
         """Return how many verdicts a filter finds."""
         from toolvet.store.reading import count_verdicts  # noqa: PLC0415 - as above
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             return count_verdicts(connection, wanted)
 
     def turn(self, trace: str) -> RecordedTurn:
@@ -234,7 +235,7 @@ class Store:
         """
         from toolvet.store.reading import read_trace  # noqa: PLC0415 - as above
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             found = read_trace(connection, trace) if trace else []
         ids = {verdict.trace: None for verdict in found if verdict.trace is not None}
         if trace not in ids:
@@ -250,7 +251,7 @@ class Store:
         """Return the turns that something was added to last, those that began last first."""
         from toolvet.store.reading import latest_traces, read_trace  # noqa: PLC0415 - as above
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             turns = [
                 RecordedTurn(
                     trace=trace, verdicts=tuple(each for each in read_trace(connection, trace) if each.trace == trace)
@@ -263,15 +264,45 @@ class Store:
         """Return the latest events, the newest first."""
         from toolvet.store.reading import read_events  # noqa: PLC0415 - as above
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read_events(connection, limit)
 
     def assessments(self, server: str | None = None, limit: int = 100) -> list[AssessmentRecord]:
         """Return the latest assessments of a server, or of all, the newest first."""
         from toolvet.store.reading import read_assessments  # noqa: PLC0415 - as above
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read_assessments(connection, server, limit)
+
+    def overview(self, wanted: "FigureFilter | None" = None, *, most: int = 50) -> "Overview":
+        """Return the sums over the verdicts that a `FigureFilter` finds: in all, by kind, by tool, by issue.
+
+        It is read from sums of minutes and hours, so that it takes no longer for millions of verdicts.
+        """
+        from toolvet.store.overview import FigureFilter, read_overview  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_overview(connection, wanted or FigureFilter(), most=most)
+
+    def groups(
+        self, by: "Sequence[GroupKey]", wanted: "FigureFilter | None" = None, *, most: int | None = None
+    ) -> "list[GroupFigures]":
+        """Return the sums for each server, tool, model, variant or kind (or several of these), the largest first."""
+        from toolvet.store.overview import FigureFilter, read_groups  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_groups(connection, wanted or FigureFilter(), by, most=most)
+
+    def trend(self, wanted: "FigureFilter | None" = None, *, seconds: int | None = None) -> "tuple[TrendPoint, ...]":
+        """Return the sums over time, in stretches of so many seconds (60, 3600, 86400), or of a fitting length."""
+        from toolvet.store.overview import FigureFilter, read_trend  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_trend(connection, wanted or FigureFilter(), seconds=seconds)
+
+    def search(self, words: str, *, limit: int = 100) -> list[VerdictRecord]:
+        """Return the verdicts whose tool, reason or text has all these words, the newest first."""
+        return self.verdicts(VerdictFilter(text=words), limit=limit)
 
     @contextmanager
     def connect(self) -> "Generator[Connection]":
@@ -282,12 +313,12 @@ class Store:
             yield connection
 
     @contextmanager
-    def _reading(self) -> "Generator[Connection]":
+    def reading(self) -> "Generator[Connection]":
         """Yield a connection that sees all that this process added, and what ended processes left in the spool."""
         with self._translated():
             engine = self._open_engine()
             if self.address.kind != "lines":
-                self._mover.move_now()
+                self._mover.try_now()
             with engine.connect() as connection:
                 yield connection
 
