@@ -27,6 +27,8 @@ _COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked",
 # What the server says of a result that is not all there is; the rest only counts its parts.
 _KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
 _RETRY_SECONDS: Final = 0.25
+# Giving way costs about as much as the record of a call.
+_GIVE_WAY_EVERY: Final = 4
 
 
 class StoreSink:
@@ -50,12 +52,13 @@ class StoreSink:
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
         records: list[StoreRecord] = []
-        for item in self._calls.pair(notes):
+        for number, item in enumerate(self._calls.pair(notes)):
             if isinstance(item, FinishedCall):
                 records.append(self._call_record(item))
             elif isinstance(item.note, PolicyFault):
                 records.append(self._event_record(item, item.note))
-            give_way()
+            if number % _GIVE_WAY_EVERY == 0:
+                give_way()
         while records:
             try:
                 self._store.add_records(records)
@@ -81,18 +84,19 @@ class StoreSink:
 
     def _call_record(self, call: FinishedCall) -> VerdictRecord:
         ended = call.ended
-        detail = msgspec.structs.replace(ended, mask=ended.mask | self._known).to_dict()
+        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
+        detail = masked.to_dict()
         verdict = ended.verdict
         at = call.began / 1e9
         return VerdictRecord(
             id=new_id(at),
             at=at,
             kind="call",
-            trace=ended.trace_id,
+            trace=str(detail["trace_id"]),
             server=self._name or call.origin.server,
             connection=call.origin.connection,
-            request_id=self._known.text(str(detail["id"])),
-            tool=self._known.text(str(detail["tool"])),
+            request_id=self._without_known(str(detail["id"])),
+            tool=self._without_known(str(detail["tool"])),
             era=ended.era,
             outcome=ended.outcome,
             failed=ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag),
@@ -108,6 +112,9 @@ class StoreSink:
             version=__version__,
             signals=_signals(call, verdict),
         )
+
+    def _without_known(self, redacted: str) -> str:
+        return self._known.text(redacted) if self._known else redacted
 
     def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
         at = stamped.at / 1e9
