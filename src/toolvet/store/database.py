@@ -5,11 +5,12 @@ database has an older one.
 """
 
 import os
+import sqlite3
 import time
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
@@ -19,7 +20,8 @@ from toolvet.store.private_file import make_private
 from toolvet.store.revision import mark_revision, newest_revision
 from toolvet.store.tables import load_tables
 
-_BUSY_SECONDS: Final = 5.0
+# What does not get the lock in time is tried again.
+_BUSY_SECONDS: Final = 1.5
 _CONNECT_SECONDS: Final = 5
 _WRITES: Final = "toolvet_writes"
 # The revision of the record of the first releases, which was not marked.
@@ -103,16 +105,7 @@ def _listen_to_sqlite(engine: Engine) -> None:
         connection.isolation_level = None
         cursor = connection.cursor()
         try:
-            for attempt in range(100):
-                try:
-                    # Readers are not blocked while we write; a crash of the machine may lose the last transactions.
-                    cursor.execute("PRAGMA journal_mode=WAL")
-                    break
-                except Exception as error:
-                    # SQLite does not wait for another process that switches, too.
-                    if "locked" not in str(error) or attempt == 99:
-                        raise
-                    time.sleep(0.02)
+            _switch_to_log(cursor)
             cursor.execute("PRAGMA synchronous=NORMAL")
             cursor.execute("PRAGMA foreign_keys=ON")
         finally:
@@ -122,6 +115,23 @@ def _listen_to_sqlite(engine: Engine) -> None:
     def begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _switch_to_log(cursor: DBAPICursor) -> None:
+    """Switch to a write-ahead log: readers are not blocked while we write.
+
+    SQLite does not wait for another process that does the same, so retry.
+    """
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _postgresql_engine(address: StoreAddress) -> Engine:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from toolvet.errors import StoreError
-from toolvet.store.records import StoreRecord, decode_lines
+from toolvet.store.records import StoreRecord, decode_lines, encode_lines
 from toolvet.store.spool import Segment, Spool
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _GATHER_SECONDS: Final = 0.1
 _PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_COMPLAINTS: Final = 20
+# Records in one transaction: readers and other writers wait for milliseconds at most.
+_BATCH: Final = 1000
+_MOST_HELD_SECONDS: Final = 5.0
 
 
 class SpoolMover:
@@ -45,6 +48,7 @@ class SpoolMover:
         self._adopted = False
         self.problem: Exception | None = None
         self.unreadable = 0
+        self._held_until = 0.0
 
     def wake(self) -> None:
         """Move soon what was appended."""
@@ -83,6 +87,20 @@ class SpoolMover:
         self._thread.join(timeout)
         return not self._thread.is_alive() and self.problem is None
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread is still at work, as where the database hangs."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def hold(self, seconds: float) -> None:
+        """Leave the processor to others for so long: what is in the spool is safe, and can wait."""
+        self._held_until = time.monotonic() + seconds
+
+    def _wait_while_held(self) -> None:
+        latest = time.monotonic() + _MOST_HELD_SECONDS
+        while (left := min(self._held_until, latest) - time.monotonic()) > 0 and not self._closing.is_set():
+            self._closing.wait(left)
+
     def move_now(self) -> None:
         """Move everything in the caller's thread, the segments of ended processes included. Raises what fails."""
         with self._turn:
@@ -120,6 +138,7 @@ class SpoolMover:
                 wanted = self._wanted
             if wanted == self._moved:
                 self._closing.wait(_GATHER_SECONDS)
+            self._wait_while_held()
             closing = self._closing.is_set()
             try:
                 self._move_all()
@@ -150,9 +169,6 @@ class SpoolMover:
                 self._spool.finish(segment)
 
     def _move(self, engine: "Engine", segment: Segment) -> None:
-        from toolvet.store.database import writing  # noqa: PLC0415 - SQLAlchemy costs a third of a second
-        from toolvet.store.inserting import insert_records  # noqa: PLC0415 - as above
-
         while lines := segment.read():
             records: list[StoreRecord] = []
             for record in decode_lines(lines):
@@ -160,9 +176,35 @@ class SpoolMover:
                     self.unreadable += 1
                 else:
                     records.append(record)
+            for start in range(0, len(records), _BATCH):
+                self._insert(engine, records[start : start + _BATCH])
+                if threading.current_thread() is self._thread:
+                    self._wait_while_held()
+            segment.done += len(lines)
+
+    def _insert(self, engine: "Engine", records: list[StoreRecord], attempts: int = 2) -> None:
+        """Insert a batch. A record that the database refuses is put aside, so that it does not hold up the others."""
+        from sqlalchemy.exc import DataError, IntegrityError, StatementError  # noqa: PLC0415 - a third of a second
+
+        from toolvet.store.database import writing  # noqa: PLC0415 - as above
+        from toolvet.store.inserting import insert_records  # noqa: PLC0415 - as above
+
+        try:
             with writing(engine) as connection:
                 insert_records(connection, records)
-            segment.done += len(lines)
+        except (DataError, IntegrityError, StatementError, OverflowError) as error:
+            if getattr(error, "orig", None) is not None and not isinstance(error, DataError | IntegrityError):
+                raise
+            if len(records) > 1:
+                half = len(records) // 2
+                self._insert(engine, records[:half])
+                self._insert(engine, records[half:])
+            elif attempts > 1:
+                # Another process may have inserted it in this moment.
+                self._insert(engine, records, attempts - 1)
+            else:
+                self._spool.put_aside(encode_lines(records))
+                self._complain(f"the database refuses a record, which is now in {self._spool.refused}: {_brief(error)}")
 
     def _report(self, error: Exception) -> None:
         self.problem = error

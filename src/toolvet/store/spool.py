@@ -127,6 +127,19 @@ class Spool:
                 yield segment
 
     @property
+    def refused(self) -> Path:
+        """The file of records that the database refused."""
+        return self.folder / "refused.lines"
+
+    def put_aside(self, lines: bytes) -> None:
+        """Keep lines that the database refuses, for a person to look at."""
+        fd = os.open(self.refused, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, lines)
+        finally:
+            os.close(fd)
+
+    @property
     def waiting(self) -> int:
         """How many bytes wait in the folder, of this and of all other processes."""
         try:

@@ -167,6 +167,10 @@ class Store:
         except OSError as error:
             raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
 
+    def hold(self, seconds: float) -> None:
+        """Let the database wait for so long, because the processor is needed to make more records."""
+        self._mover.hold(seconds)
+
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
         """Wait until the database has all that was added. Returns False after `timeout` seconds: it is in the spool."""
         return self.address.kind == "lines" or self._mover.flush(timeout)
@@ -177,10 +181,17 @@ class Store:
         Returns False where something stays in the spool: the next process that opens the store takes it in.
         """
         moved = self._mover.close(timeout)
-        self._spool.close() if moved else None
-        if moved and self._engine is not None:
-            self._engine.dispose()
+        # A thread that hangs in the database still has the files of the spool.
+        if not self._mover.is_running:
+            self._spool.close()
+            if self._engine is not None:
+                self._engine.dispose()
         return moved
+
+    @property
+    def problem(self) -> Exception | None:
+        """Why the database did not take the last records; None where it did."""
+        return self._mover.problem
 
     def __enter__(self) -> Self:
         return self

@@ -1,9 +1,12 @@
 """Work in the background of the calls: a bounded queue and one thread that empties it, in batches."""
 
+import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -12,13 +15,16 @@ WhenFull: TypeAlias = Literal["drop", "wait"]
 """What to do with an item that finds the queue full: drop it, or wait for room."""
 
 # So many items are handed over at once: one write to a disk, one wake-up of a thread.
-_BATCH: Final = 500
+_BATCH: Final = 250
 # How long the thread lets items gather after the first of them. Waking it for each call would cost the call more than
 # all the rest of the record.
 _GATHER_SECONDS: Final = 0.05
 # A full queue mostly means that the calls leave the thread no time: an item lets it run for so many short pauses.
 _PAUSES: Final = 50
 _PAUSE_SECONDS: Final = 0.0002
+_MOST_PATIENCE: Final = 5
+_SLICE_SECONDS: Final = 0.05
+_ROOM_SECONDS: Final = 0.01
 _MOST_COMPLAINTS: Final = 20
 
 
@@ -86,14 +92,22 @@ class BackgroundQueue(Generic[T]):
         while self._put_bytes - self._taken_bytes >= self._limit:
             if self._closing.is_set() or not self._thread.is_alive():
                 return False
-            if self._when_full == "drop":
+            if pauses >= _PAUSES or (self._is_stuck and pauses):
                 # It had its time before, and took nothing since: its disk hangs.
-                if pauses >= _PAUSES or (self._is_stuck and pauses):
-                    self._is_stuck = True
-                    return False
-                pauses += 1
+                self._is_stuck = True
+                return self._when_full == "wait" and self._waits_for_room()
+            pauses += 1
             time.sleep(_PAUSE_SECONDS)
         self._is_stuck = False
+        return True
+
+    def _waits_for_room(self) -> bool:
+        """Wait as long as it takes. Returns False where the process is asked to end meanwhile."""
+        with signals_noticed() as came:
+            while self._put_bytes - self._taken_bytes >= self._limit:
+                if came.is_set() or self._closing.is_set() or not self._thread.is_alive():
+                    return False
+                came.wait(_ROOM_SECONDS)
         return True
 
     def flush(self, timeout: float) -> bool:
@@ -109,10 +123,18 @@ class BackgroundQueue(Generic[T]):
                 return False
 
     def close(self, timeout: float) -> bool:
-        """Work on the queued items, and end. Returns False when the thread hangs: its items are lost."""
+        """Work on the queued items, and end. Returns False when the thread hangs: its items are lost.
+
+        It may take `timeout` seconds without a batch that is done, and five times as long in all.
+        """
         self._closing.set()
         self._wake.set()
-        self._thread.join(timeout)
+        latest = time.monotonic() + _MOST_PATIENCE * timeout
+        deadline, done = time.monotonic() + timeout, self._taken_bytes
+        while self._thread.is_alive() and time.monotonic() < min(deadline, latest):
+            self._thread.join(_SLICE_SECONDS)
+            if self._taken_bytes != done:
+                deadline, done = time.monotonic() + timeout, self._taken_bytes
         return not self._thread.is_alive()
 
     def _run(self) -> None:
@@ -151,6 +173,34 @@ class BackgroundQueue(Generic[T]):
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
             self._complain(words)
+
+
+@contextmanager
+def signals_noticed() -> Generator[threading.Event]:
+    """Yield an event that is set when a signal asks the process to end; whoever handles signals gets it as well.
+
+    In any other thread than the main one the event is never set: Python handles signals only there.
+    """
+    came = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        came.set()
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    changed = [number for number, handler in before.items() if callable(handler) or handler is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, notice)
+    try:
+        yield came
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
 
 
 def give_way() -> None:

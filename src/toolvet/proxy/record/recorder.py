@@ -130,6 +130,11 @@ class Recorder:
         """How many notes did not reach a sink, because its queue was full or it failed."""
         return sum(queue.dropped + queue.failed for queue in self._queues)
 
+    def lost_by(self, sink: Sink) -> int:
+        """Return how many notes did not reach this sink."""
+        queue = self._queues[self._sinks.index(sink)]
+        return queue.dropped + queue.failed
+
     def render_metrics(self) -> str:
         """Return the text for `/metrics` (`metrics.CONTENT_TYPE`): all that happened until a moment ago."""
         rendered = [sink.render() for sink in self._sinks if isinstance(sink, RenderingSink)]
@@ -142,21 +147,26 @@ class Recorder:
         return all(queue.flush(max(0.0, deadline - time.monotonic())) for queue in self._queues)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> None:
-        """Write what is queued and close the sinks; give up after `timeout` seconds, and report what was lost."""
-        deadline = time.monotonic() + timeout
+        """Write what is queued and close the sinks; give up on a sink that takes nothing for `timeout` seconds.
+
+        What was lost is reported.
+        """
         for sink in self._sinks:
             if isinstance(sink, EndingSink):
                 sink.end()
         for queue in self._queues:
-            if not queue.close(max(0.0, deadline - time.monotonic())):
+            if not queue.close(timeout):
                 self._complain("the record: the last notes may be missing, because writing them takes too long")
         if self.lost:
             self._complain(f"the record lost {self.lost} notes")
-        if self._store is not None and not self._store.close(max(0.0, deadline - time.monotonic())):
-            self._complain(
-                f"the record: the database did not take all of it in time; the rest waits in"
-                f" {self._store.address.spool}, and whoever opens the store next takes it in"
-            )
+        if self._store is not None:
+            moved = self._store.close(timeout / 2)
+            # Without a problem there was only no time: the next process that opens the store takes the rest in.
+            if not moved and self._store.problem is not None:
+                self._complain(
+                    f"the record: what the database did not take waits in {self._store.address.spool},"
+                    " and the next process that opens the store takes it in"
+                )
 
     def __enter__(self) -> Self:
         return self

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from toolvet.errors import StoreError, UsageError
+from toolvet.proxy.record.background import WhenFull
 from toolvet.proxy.record.recorder import Recorder, to_stderr
 from toolvet.redact import SecretMask
 
@@ -17,7 +18,8 @@ class Recording:
     """What to record of the calls, and where.
 
     `store` is a path or a URL, None for none. `name` is the server's name in it; None for the command or URL it was
-    started with. `secrets` are values that the user gave for the server, and that no record may hold.
+    started with. `secrets` are values that the user gave for the server, and that no record may hold. `when_full` is
+    what happens to the record of a call for which there is no memory.
     """
 
     store: str | Path | None = None
@@ -25,6 +27,7 @@ class Recording:
     metrics: Literal["on", "off"] = "off"
     telemetry: Literal["on", "off"] = "off"
     secrets: tuple[str, ...] = ()
+    when_full: WhenFull = "drop"
 
 
 def recorder_of(recording: Recording) -> Recorder:
@@ -57,6 +60,8 @@ def recorder_of(recording: Recording) -> Recorder:
             store.open()
         except StoreError as error:
             complain(f"{error}; the calls pass, and what is recorded waits in memory")
-        sinks.append(StoreSink(store, name, known, complain=complain))
-        return Recorder(sinks, store=store)
+        sink = StoreSink(store, name, known, complain=complain)
+        recorder = Recorder([*sinks, sink], store=store, when_full=recording.when_full)
+        sink.watch(lambda: recorder.lost_by(sink))
+        return recorder
     return Recorder(sinks)

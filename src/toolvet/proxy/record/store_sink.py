@@ -1,6 +1,7 @@
 """The record in a store: finished calls and faults → records without secrets."""
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,9 @@ _COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked",
 # What the server says of a result that is not all there is; the rest only counts its parts.
 _KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
 _RETRY_SECONDS: Final = 0.25
+# With so many notes at once, more are waiting: what is on disk can wait for the database meanwhile.
+_MANY: Final = 250
+_HOLD_SECONDS: Final = 0.5
 # Giving way costs about as much as the record of a call.
 _GIVE_WAY_EVERY: Final = 4
 
@@ -48,9 +52,17 @@ class StoreSink:
         self._complained: set[str] = set()
         self._calls = OpenCalls()
         self._ending = threading.Event()
+        self._count_lost: Callable[[], int] = int
+        self._told_lost = 0
+
+    def watch(self, count_lost: Callable[[], int]) -> None:
+        """Record how many notes were lost, which `count_lost` returns, as an event: as soon as there is room again."""
+        self._count_lost = count_lost
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
+        if len(notes) >= _MANY:
+            self._store.hold(_HOLD_SECONDS)
         records: list[StoreRecord] = []
         for number, item in enumerate(self._calls.pair(notes)):
             if isinstance(item, FinishedCall):
@@ -59,6 +71,14 @@ class StoreSink:
                 records.append(self._event_record(item, item.note))
             if number % _GIVE_WAY_EVERY == 0:
                 give_way()
+        self._add(records)
+
+    def _add(self, records: list[StoreRecord]) -> None:
+        lost = self._count_lost()
+        if lost > self._told_lost:
+            words = f"{lost - self._told_lost} notes of calls were dropped, because there was no room for them"
+            now = time.time()
+            records.append(EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name))
         while records:
             try:
                 self._store.add_records(records)
@@ -68,6 +88,7 @@ class StoreSink:
                 self._report(str(error))
                 self._ending.wait(_RETRY_SECONDS)
             else:
+                self._told_lost = lost
                 return
 
     def end(self) -> None:
@@ -75,7 +96,8 @@ class StoreSink:
         self._ending.set()
 
     def close(self) -> None:
-        """Do nothing: the store has an end of its own."""
+        """Record what was lost at last. The store has an end of its own."""
+        self._add([])
 
     def _report(self, words: str) -> None:
         if words not in self._complained:

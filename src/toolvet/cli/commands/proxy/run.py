@@ -39,7 +39,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         form: Literal["json", "text"] = "json" if flags.json else "text"
         return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
     with _masked_errors(_given_secrets(words, flags)), ExitStack() as until_the_end:
-        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags)))
+        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags, policies)))
         if flags.metrics is not None:
             from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
@@ -173,11 +173,12 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
         raise
 
 
-def _read_recording(words: Sequence[str], flags: ProxyFlags) -> Recording:
+def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
     return Recording(
         store=None if flags.store is None else checked_store(flags.store),
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",
         secrets=_given_secrets(words, flags),
+        when_full="wait" if policies.requires_record else "drop",
     )
