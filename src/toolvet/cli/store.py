@@ -3,11 +3,17 @@
 import sys
 
 from toolvet.errors import UsageError
+from toolvet.settings import load_settings
 from toolvet.store.address import StoreAddress
 from toolvet.store.private_file import make_private
 
 DEFAULT_STORE = "toolvet.db"
 """The store of commands that need one, where neither an option nor the environment nor a settings file names it."""
+
+
+def store_url(given: str | None) -> str:
+    """Return the store that an option names, else the one of the settings file, else the default one."""
+    return given or load_settings(None).store_settings().url or DEFAULT_STORE
 
 
 def checked_store(given: str) -> str:

@@ -157,7 +157,7 @@ def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
         "state": None if verdict.state is None else verdict.state.value,
         "score": verdict.confidence / 100,
         "confidence": verdict.certainty,
-        "reason": "; ".join(verdict.issues) or None,
+        "reason": "; ".join(verdict.issues or (verdict.evidence if failed else ())) or None,
         "signals": result_signals(verdict),
     }
 

@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -33,9 +33,11 @@ from toolvet.store.turns import RecordedTurn
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+    from toolvet.store.health import StoreHealth
     from toolvet.store.judged import AnyVerdict
     from toolvet.store.overview import FigureFilter, GroupFigures, GroupKey, Overview, TrendPoint
     from toolvet.store.reading import VerdictOrder
+    from toolvet.store.retention import Pruned, Retention
 
 _FLUSH_SECONDS: Final = 10.0
 _MOST_NAMED: Final = 5
@@ -314,6 +316,46 @@ class Store:
     def search(self, words: str, *, limit: int = 100) -> list[VerdictRecord]:
         """Return the verdicts whose tool, reason or text has all these words, the newest first."""
         return self.verdicts(VerdictFilter(text=words), limit=limit)
+
+    # Keeping house.
+
+    def export(self, path: "str | os.PathLike[str]", wanted: VerdictFilter = EVERYTHING) -> Iterator[int]:
+        """Write the verdicts that a filter finds to a `.jsonl` or `.parquet` file; yield their number on the way.
+
+        Without a filter, lines of JSON hold events and assessments as well.
+        """
+        from toolvet.store.transfer import read_everything, write_file  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            yield from write_file(Path(path), read_everything(connection, wanted))
+
+    def take_in(self, path: "str | os.PathLike[str]") -> Iterator[int]:
+        """Add the records of a file that `export` wrote, and yield their number on the way; known ids are left out."""
+        from toolvet.store.transfer import read_file  # noqa: PLC0415 - as above
+
+        count = 0
+        for records in read_file(Path(path)):
+            self.add_records(records)
+            count += len(records)
+            self.flush()
+            yield count
+
+    def prune(self, retention: "Retention", *, progress: Callable[[int], None] | None = None) -> "Pruned":
+        """Delete what is not to be kept. The sums of hours stay. `progress` gets the number of verdicts so far."""
+        from toolvet.store.retention import prune  # noqa: PLC0415 - as above
+
+        with self._translated():
+            return prune(self._open_engine(), retention, progress=progress)
+
+    def health(self) -> "StoreHealth":
+        """Take in what ended processes left in the spool, check the database, and count what it has."""
+        from toolvet.store.health import read_health  # noqa: PLC0415 - as above
+
+        with self._translated():
+            engine = self._open_engine()
+            if self.address.kind != "lines":
+                self._mover.move_now()
+            return read_health(engine, self._spool.waiting)
 
     @contextmanager
     def connect(self) -> "Generator[Connection]":

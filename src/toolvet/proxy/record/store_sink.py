@@ -110,6 +110,7 @@ class StoreSink:
         detail = masked.to_dict()
         verdict = ended.verdict
         at = call.began / 1e9
+        failed = ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
         return VerdictRecord(
             id=new_id(at),
             at=at,
@@ -121,13 +122,13 @@ class StoreSink:
             tool=self._without_known(str(detail["tool"])),
             era=ended.era,
             outcome=ended.outcome,
-            failed=ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag),
+            failed=failed,
             classification=None if verdict is None else verdict.classification.value,
             state=None if verdict is None or verdict.state is None else verdict.state.value,
             blocked=ended.blocked,
             score=None if verdict is None else verdict.confidence / 100,
             confidence=None if verdict is None else verdict.certainty,
-            reason=_reason(detail),
+            reason=_reason(detail, failed=failed),
             duration=call.duration,
             size=ended.size,
             document=encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
@@ -151,13 +152,13 @@ class StoreSink:
         )
 
 
-def _reason(detail: Mapping[str, object]) -> str | None:
+def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
     """Return in words why the call went as it went, from what is free of secrets."""
-    why = detail.get("why")
+    why, verdict = detail.get("why"), members(detail.get("verdict"))
     if isinstance(why, str):
         return why
-    said = [each for each in elements(members(detail.get("verdict")).get("issues")) if isinstance(each, str)]
-    return "; ".join(said) or None
+    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
+    return "; ".join(each for each in said if isinstance(each, str)) or None
 
 
 def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:

@@ -174,8 +174,9 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
 
 
 def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
+    url = flags.store or load_settings(flags.settings).store_settings().url
     return Recording(
-        store=None if flags.store is None else checked_store(flags.store),
+        store=None if url is None else checked_store(url),
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",

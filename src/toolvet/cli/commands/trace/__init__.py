@@ -4,8 +4,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolvet.cli.store import DEFAULT_STORE
-
 
 def command(
     trace_id: Annotated[
@@ -15,8 +13,12 @@ def command(
     /,
     *,
     store: Annotated[
-        str, Parameter(env_var="TOOLVET_STORE", help="The file or URL that `toolvet proxy --store` writes to.")
-    ] = DEFAULT_STORE,
+        str | None,
+        Parameter(
+            env_var="TOOLVET_STORE",
+            help="The file or URL of the store. [default: `store` in toolvet.toml, else toolvet.db]",
+        ),
+    ] = None,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
 ) -> int:
     """Say what happened in one turn: its calls, what was refused and why, the results, and the answer.

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.trace.story import story
+from toolvet.cli.store import store_url
 from toolvet.cli.table import new_table
 from toolvet.report.visible import one_line
 from toolvet.session.step import GOOD_OUTCOMES
@@ -19,9 +20,9 @@ from toolvet.store import RecordedTurn, Store, VerdictRecord
 _SHOWN_ID = 16
 
 
-def tell_turn(url: str, trace_id: str, *, as_json: bool) -> int:
+def tell_turn(given: str | None, trace_id: str, *, as_json: bool) -> int:
     """Print the turn with this id, or the only one whose id begins so. Returns the exit code."""
-    with Store(url, missing="refuse") as store:
+    with Store(store_url(given), missing="refuse") as store:
         turn = store.turn(trace_id)
     if as_json:
         _write(_document(turn))
@@ -32,16 +33,16 @@ def tell_turn(url: str, trace_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def list_turns(url: str, *, as_json: bool) -> int:
+def list_turns(given: str | None, *, as_json: bool) -> int:
     """Print the latest turns, the newest first. Returns the exit code."""
-    with Store(url, missing="refuse") as store:
+    with Store(store_url(given), missing="refuse") as store:
         turns = store.latest_turns()
     if as_json:
         _write([_document(turn) for turn in turns])
         return 0
     console = Console(highlight=False, soft_wrap=True)
     if not turns:
-        console.print(f"{url} has no turns yet.")
+        console.print(f"{store_url(given)} has no turns yet.")
         return 0
     table = new_table("began (UTC)", "turn", "calls", "went wrong", "answer")
     for column in table.columns[:2]:

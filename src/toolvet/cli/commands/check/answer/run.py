@@ -22,7 +22,7 @@ from toolvet.cli.commands.check.verdicts import (
     signal_lines,
 )
 from toolvet.report.visible import visible
-from toolvet.settings import load_settings
+from toolvet.settings import Settings, load_settings
 from toolvet.turn import AnswerCheck, regeneration_advice
 
 if TYPE_CHECKING:
@@ -53,14 +53,15 @@ def check_files(
     `given` are the options of the flags, None for those that were not given: the file `settings` decides about these.
     """
     announce_compilation()
-    options = load_settings(settings).answer_options()
+    loaded = load_settings(settings)
+    options = loaded.answer_options()
     options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     check = AnswerCheck(**options)
     console = Console(highlight=False, soft_wrap=True)
     totals = _Totals()
     failed = False
     with ExitStack() as until_the_end:
-        store = _open_store(output, until_the_end)
+        store = _open_store(output, loaded, until_the_end)
         progress = until_the_end.enter_context(show_progress())
         for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
@@ -82,13 +83,14 @@ def check_files(
     return int(failed)
 
 
-def _open_store(output: Output, until_the_end: ExitStack) -> "Store | None":
-    if output.store is None:
+def _open_store(output: Output, settings: Settings, until_the_end: ExitStack) -> "Store | None":
+    given = output.store or settings.store_settings().url
+    if given is None:
         return None
     from toolvet.cli.store import checked_store  # noqa: PLC0415 - only where it is asked for
     from toolvet.store import Store  # noqa: PLC0415 - as above
 
-    return until_the_end.enter_context(Store(checked_store(output.store)))
+    return until_the_end.enter_context(Store(checked_store(given)))
 
 
 def _keep(store: "Store", record: AnswerRecord, quality: AnswerQuality) -> None:
