@@ -206,7 +206,12 @@ class Slow:
 def test_a_required_record_makes_calls_wait_and_loses_none() -> None:
     sink = Slow()
     recorder = Recorder([sink], limit=10 * 1024, when_full="wait")
-    taker = threading.Thread(target=lambda: [recorder.take(RecordSource("s"), number) for number in range(100)])
+
+    def take_all() -> None:
+        for number in range(100):
+            recorder.take(RecordSource("s"), number)
+
+    taker = threading.Thread(target=take_all)
     taker.start()
     taker.join(0.5)
     assert taker.is_alive()

@@ -7,7 +7,7 @@ from toolvet.discover.names import named
 if TYPE_CHECKING:
     from toolvet.store.archive import SQLiteArchive
     from toolvet.store.filters import VerdictFilter
-    from toolvet.store.overview import FigureFilter, VerdictFigures, GroupFigures, IssueCount, Overview, TrendPoint
+    from toolvet.store.overview import FigureFilter, GroupFigures, IssueCount, Overview, TrendPoint, VerdictFigures
     from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
     from toolvet.store.store import Store
     from toolvet.store.turns import RecordedTurn
@@ -16,7 +16,6 @@ __all__ = [
     "AssessmentRecord",
     "EventRecord",
     "FigureFilter",
-    "VerdictFigures",
     "GroupFigures",
     "IssueCount",
     "Overview",
@@ -25,6 +24,7 @@ __all__ = [
     "SignalRecord",
     "Store",
     "TrendPoint",
+    "VerdictFigures",
     "VerdictFilter",
     "VerdictRecord",
 ]

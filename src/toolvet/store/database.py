@@ -7,6 +7,7 @@ database has an older one.
 import os
 import sqlite3
 import time
+from importlib.util import find_spec
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
@@ -135,10 +136,8 @@ def _switch_to_log(cursor: DBAPICursor) -> None:
 
 
 def _postgresql_engine(address: StoreAddress) -> Engine:
-    try:
-        import psycopg  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise StoreError(f'{address.shown} needs psycopg: pip install "toolvet[postgres]"') from error
+    if find_spec("psycopg") is None:
+        raise StoreError(f'{address.shown} needs psycopg: pip install "toolvet[postgres]"')
     return create_engine(
         address.url,
         connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "toolvet"},

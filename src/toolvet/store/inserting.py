@@ -146,7 +146,9 @@ def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) ->
                 signals[*key, type_] = signals.get((*key, type_), 0) + 1
     rows = [dict(zip((*KEYS, *SUMS, "duration_max"), (*key, *row), strict=True)) for key, row in sums.items()]
     _upsert(connection, ROLLUPS, rows, KEYS)
-    counted = [dict(zip((*KEYS, "type", "signals"), (*key, number), strict=True)) for key, number in signals.items()]
+    counted: list[_Row] = [
+        dict(zip((*KEYS, "type", "signals"), (*key, number), strict=True)) for key, number in signals.items()
+    ]
     if counted:
         _upsert(connection, ROLLUP_SIGNALS, counted, (*KEYS, "type"))
 

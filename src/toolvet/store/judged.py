@@ -17,7 +17,7 @@ from toolvet.checks.result import ResultVerdict
 from toolvet.findings import Finding
 from toolvet.messages.sources import read_calls
 from toolvet.redact import SecretMask
-from toolvet.schema.json_value import is_object, members
+from toolvet.schema.json_value import is_array, is_object, members
 from toolvet.store.records import AssessmentRecord, SignalRecord, VerdictRecord, clean_text, encode_document, new_id
 from toolvet.store.signals import result_signals
 from toolvet.version import __version__
@@ -187,13 +187,13 @@ def _of_envelope(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _findings(verdict: object) -> Sequence[Finding]:
-    if isinstance(verdict, list | tuple):
+    if is_array(verdict) or isinstance(verdict, tuple):
         found = cast("Sequence[object]", verdict)
         if all(isinstance(each, Finding) for each in found):
             return cast("Sequence[Finding]", found)
     raise TypeError(
         "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned,"
-        f" not {type(verdict).__name__}"
+        f" not {type(cast('object', verdict)).__name__}"
     )
 
 
@@ -216,7 +216,8 @@ def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
 
 def _plain(value: object) -> object:
     """Return an object of a framework as JSON values."""
-    return value if value is None or isinstance(value, str | int | float | Mapping | list | tuple) else str(value)
+    is_json = value is None or is_object(value) or is_array(value) or isinstance(value, str | int | float)
+    return value if is_json else str(value)
 
 
 def _bounded(value: object) -> object:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from toolvet.schema.json_value import is_object, members
+from toolvet.schema.json_value import elements, members
 from toolvet.session.step import GOOD_OUTCOMES
 from toolvet.store.records import EventRecord, SignalRecord, VerdictRecord, encode_document, new_id
 
@@ -47,8 +47,7 @@ def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
 def verdict_of_answer(row: Mapping[str, object]) -> VerdictRecord:
     """Return the record of an answer."""
     detail = _detail(row)
-    signals = detail.get("signals")
-    found = [members(signal).get("type") for signal in signals] if isinstance(signals, list) else []  # pyright: ignore[reportUnknownVariableType]
+    found = [members(signal).get("type") for signal in elements(detail.get("signals"))]
     return VerdictRecord(
         id=_id(row),
         at=_number(row.get("at")) or 0.0,
@@ -80,12 +79,13 @@ def event_of_row(row: Mapping[str, object]) -> EventRecord:
 
 def _detail(row: Mapping[str, object]) -> Mapping[str, object]:
     detail = row.get("detail")
-    if isinstance(detail, str):
-        try:
-            detail = msgspec.json.decode(detail)
-        except (msgspec.MsgspecError, ValueError):
-            detail = {}
-    return detail if is_object(detail) else {}
+    if not isinstance(detail, str):
+        return members(detail)
+    try:
+        decoded: object = msgspec.json.decode(detail)
+    except (msgspec.MsgspecError, ValueError):
+        return {}
+    return members(decoded)
 
 
 def _id(row: Mapping[str, object]) -> str:

@@ -13,6 +13,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from toolvet.schema.json_value import elements, is_array, is_object, members
+
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
 """What was judged. A `call` is a whole call as the proxy saw it, with its arguments and its result."""
 
@@ -149,9 +151,9 @@ def _encode_slowly(value: object) -> bytes:
 def _without_surrogates(value: object) -> object:
     if isinstance(value, str):
         return clean_text(value)
-    if isinstance(value, dict):
-        return {clean_text(str(key)): _without_surrogates(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return [_without_surrogates(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]
+    if is_object(value):
+        return {clean_text(key): _without_surrogates(item) for key, item in value.items()}
+    return [_without_surrogates(item) for item in elements(value)] if is_array(value) else value
 
 
 def clean_text(text: str) -> str:
@@ -167,7 +169,7 @@ def decode_document(document: msgspec.Raw) -> Mapping[str, object]:
         value: object = msgspec.json.decode(document)
     except (msgspec.MsgspecError, ValueError):
         value = json.loads(bytes(document) or b"{}")
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return members(value)
 
 
 def encode_lines(records: Iterable[StoreRecord]) -> bytes:

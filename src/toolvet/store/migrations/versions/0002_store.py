@@ -1,12 +1,15 @@
 """The store: verdicts with their signals, events, assessments and sums, in place of the record of calls."""
 
+# pyright: reportUnknownArgumentType=false
+# Constraints and types of SQLAlchemy are generic without saying of what.
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.types import TypeEngine
 
 revision = "0002"
 down_revision = "0001"
 
-_SEQUENCE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_SEQUENCE: TypeEngine[int] = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _OLD = ("calls", "events", "answers")
 _OLD_INDEXES = ("calls_by_time", "calls_by_tool", "calls_by_trace", "events_by_time", "answers_by_trace")
 _WORDS = {
@@ -32,6 +35,12 @@ def upgrade() -> None:
 
 
 def _make_tables() -> None:
+    _make_others()
+    _make_sums()
+    _make_verdicts()
+
+
+def _make_others() -> None:
     op.create_table(
         "assessments",
         sa.Column("seq", _SEQUENCE, autoincrement=True, nullable=False),
@@ -44,8 +53,8 @@ def _make_tables() -> None:
         sa.Column("counts", sa.Text(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
         sa.Column("detail", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("seq", name=op.f("assessments_pkey")),
-        sa.UniqueConstraint("id", name=op.f("assessments_id_key")),
+        sa.PrimaryKeyConstraint("seq", name="assessments_pkey"),
+        sa.UniqueConstraint("id", name="assessments_id_key"),
     )
     op.create_index("assessments_by_server", "assessments", ["server", "at"], unique=False)
     op.create_table(
@@ -58,10 +67,13 @@ def _make_tables() -> None:
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("tool", sa.Text(), nullable=True),
         sa.Column("message", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("seq", name=op.f("events_pkey")),
-        sa.UniqueConstraint("id", name=op.f("events_id_key")),
+        sa.PrimaryKeyConstraint("seq", name="events_pkey"),
+        sa.UniqueConstraint("id", name="events_id_key"),
     )
     op.create_index("events_by_time", "events", ["at"], unique=False)
+
+
+def _make_sums() -> None:
     op.create_table(
         "rollup_signals",
         sa.Column("width", sa.Integer(), nullable=False),
@@ -74,7 +86,7 @@ def _make_tables() -> None:
         sa.Column("type", sa.Text(), nullable=False),
         sa.Column("signals", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint(
-            "width", "bucket", "kind", "server", "tool", "model", "variant", "type", name=op.f("rollup_signals_pkey")
+            "width", "bucket", "kind", "server", "tool", "model", "variant", "type", name="rollup_signals_pkey"
         ),
     )
     op.create_table(
@@ -94,25 +106,13 @@ def _make_tables() -> None:
         sa.Column("score_count", sa.BigInteger(), nullable=False),
         sa.Column("duration_sum", sa.Double(), nullable=False),
         sa.Column("duration_count", sa.BigInteger(), nullable=False),
-        sa.Column("took_0", sa.BigInteger(), nullable=False),
-        sa.Column("took_1", sa.BigInteger(), nullable=False),
-        sa.Column("took_2", sa.BigInteger(), nullable=False),
-        sa.Column("took_3", sa.BigInteger(), nullable=False),
-        sa.Column("took_4", sa.BigInteger(), nullable=False),
-        sa.Column("took_5", sa.BigInteger(), nullable=False),
-        sa.Column("took_6", sa.BigInteger(), nullable=False),
-        sa.Column("took_7", sa.BigInteger(), nullable=False),
-        sa.Column("took_8", sa.BigInteger(), nullable=False),
-        sa.Column("took_9", sa.BigInteger(), nullable=False),
-        sa.Column("took_10", sa.BigInteger(), nullable=False),
-        sa.Column("took_11", sa.BigInteger(), nullable=False),
-        sa.Column("took_12", sa.BigInteger(), nullable=False),
-        sa.Column("took_13", sa.BigInteger(), nullable=False),
+        *(sa.Column(f"took_{number}", sa.BigInteger(), nullable=False) for number in range(14)),
         sa.Column("duration_max", sa.Double(), nullable=False),
-        sa.PrimaryKeyConstraint(
-            "width", "bucket", "kind", "server", "tool", "model", "variant", name=op.f("rollups_pkey")
-        ),
+        sa.PrimaryKeyConstraint("width", "bucket", "kind", "server", "tool", "model", "variant", name="rollups_pkey"),
     )
+
+
+def _make_verdicts() -> None:
     op.create_table(
         "verdicts",
         sa.Column("seq", _SEQUENCE, autoincrement=True, nullable=False),
@@ -142,8 +142,8 @@ def _make_tables() -> None:
         sa.Column("text", sa.Text(), nullable=True),
         sa.Column("detail", sa.Text(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("seq", name=op.f("verdicts_pkey")),
-        sa.UniqueConstraint("id", name=op.f("verdicts_id_key")),
+        sa.PrimaryKeyConstraint("seq", name="verdicts_pkey"),
+        sa.UniqueConstraint("id", name="verdicts_id_key"),
         sqlite_autoincrement=True,
     )
     op.create_index(
@@ -171,7 +171,7 @@ def _make_tables() -> None:
         sa.Column("type", sa.Text(), nullable=False),
         sa.Column("level", sa.Text(), nullable=False),
         sa.Column("certainty", sa.Double(), nullable=True),
-        sa.ForeignKeyConstraint(["verdict"], ["verdicts.seq"], name=op.f("signals_verdict_fkey"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["verdict"], ["verdicts.seq"], name="signals_verdict_fkey", ondelete="CASCADE"),
     )
     op.create_index("signals_by_type", "signals", ["type", "verdict"], unique=False)
     op.create_index("signals_by_verdict", "signals", ["verdict"], unique=False)
