@@ -56,7 +56,7 @@ VERDICTS: Final = Table(
 """One row for each verdict. `detail` is JSON."""
 
 Index("verdicts_by_time", VERDICTS.c.at)
-Index("verdicts_by_tool", VERDICTS.c.server, VERDICTS.c.tool, VERDICTS.c.at)
+Index("verdicts_by_tool", VERDICTS.c.server, VERDICTS.c.tool, VERDICTS.c.seq)
 Index(
     "verdicts_by_trace",
     VERDICTS.c.trace,

@@ -156,7 +156,7 @@ def _make_verdicts() -> None:
     )
     op.create_index("verdicts_by_kind", "verdicts", ["kind", "seq"], unique=False)
     op.create_index("verdicts_by_time", "verdicts", ["at"], unique=False)
-    op.create_index("verdicts_by_tool", "verdicts", ["server", "tool", "at"], unique=False)
+    op.create_index("verdicts_by_tool", "verdicts", ["server", "tool", "seq"], unique=False)
     op.create_index(
         "verdicts_by_trace",
         "verdicts",
