@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -296,6 +297,20 @@ def test_old_verdicts_go_and_the_sums_of_hours_stay(url: str) -> None:
         assert store.count(VerdictFilter(text="word7")) == 0
         assert store.overview().total.verdicts == 3001
         assert store.health().problems == ()
+
+
+def test_a_store_deletes_by_itself_what_it_is_told_not_to_keep(url: str) -> None:
+    with Store(url) as store:
+        store.add_records([call(number, at=1e9 + number) for number in range(10)])
+    said: list[str] = []
+    with Store(url, older_than="52w", complain=said.append) as store:
+        new = call(0, at=time.time())
+        store.add_records([new])
+        assert store.flush(60)
+        # What is old goes after what is new was moved; the second flush comes after that.
+        assert store.flush(60)
+        assert [each.id for each in store.verdicts()] == [new.id]
+    assert said == []
 
 
 def test_the_oldest_verdicts_make_room(url: str) -> None:

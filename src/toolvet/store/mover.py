@@ -30,11 +30,18 @@ class SpoolMover:
     """The thread, which begins with the first `wake`.
 
     `open_engine` is called in the thread, and again after it failed. `complain` gets a sentence for each new wording
-    of what went wrong.
+    of what went wrong. `tidy` is called after what waited was moved.
     """
 
-    def __init__(self, spool: Spool, open_engine: "Callable[[], Engine]", complain: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        spool: Spool,
+        open_engine: "Callable[[], Engine]",
+        complain: Callable[[str], None],
+        tidy: Callable[[], None],
+    ) -> None:
         self._spool = spool
+        self._tidy = tidy
         self._open_engine = open_engine
         self._complain = complain
         self._complained: set[str] = set()
@@ -152,11 +159,19 @@ class SpoolMover:
                 continue
             failures = 0
             self.problem = None
+            if not closing:
+                self._tidy_up()
             with self._changed:
                 self._moved = wanted
                 self._changed.notify_all()
             if closing:
                 return
+
+    def _tidy_up(self) -> None:
+        try:
+            self._tidy()
+        except Exception as error:  # noqa: BLE001 - as above: what could not be deleted now can be later
+            self._complain(f"old verdicts could not be deleted: {_brief(error)}")
 
     def _move_all(self) -> None:
         if not self._adopted:

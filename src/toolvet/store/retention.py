@@ -69,6 +69,14 @@ def parse_size(given: str) -> int:
     return int(float(found[1]) * base ** _POWERS[found[2].lower()])
 
 
+def parse_retention(older_than: str | None, max_size: str | None) -> Retention:
+    """Return what to keep, from an age and a size as people write them. Raises UsageError."""
+    return Retention(
+        older_than=None if older_than is None else parse_age(older_than),
+        max_bytes=None if max_size is None else parse_size(max_size),
+    )
+
+
 def prune(
     engine: "Engine", retention: Retention, *, progress: Callable[[int], None] | None = None, now: float | None = None
 ) -> Pruned:

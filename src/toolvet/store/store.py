@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _FLUSH_SECONDS: Final = 10.0
 _MOST_NAMED: Final = 5
+_TIDY_SECONDS: Final = 3600.0
 
 
 class Store:
@@ -50,6 +52,8 @@ class Store:
         url: A path or `sqlite:///path` for a SQLite file, `postgresql+psycopg://user@host/database`, or a path that
             ends in `.jsonl` for lines of JSON without a database.
         missing: What to do with a file that is not there: `create` it with the first record, or `refuse`.
+        older_than: Verdicts of this age (`90d`, `12h`) are deleted, once an hour while something is added.
+        max_size: Beyond this size of the database (`2GiB`) its oldest verdicts are deleted, as often.
         complain: Gets sentences on what went wrong in the background; None writes them to stderr.
 
     Raises:
@@ -70,6 +74,8 @@ class Store:
         url: "str | os.PathLike[str]",
         *,
         missing: Literal["create", "refuse"] = "create",
+        older_than: str | None = None,
+        max_size: str | None = None,
         complain: Callable[[str], None] | None = None,
     ) -> None:
         self.address = StoreAddress.read(url)
@@ -79,7 +85,9 @@ class Store:
         self._spool = Spool(self.address.spool)
         self._engine: Engine | None = None
         self._opening = threading.RLock()
-        self._mover = SpoolMover(self._spool, self._open_engine, self._complain)
+        self._mover = SpoolMover(self._spool, self._open_engine, self._complain, self._tidy)
+        self._kept = (older_than, max_size)
+        self._tidied = 0.0
 
     # Writing.
 
@@ -346,6 +354,15 @@ class Store:
 
         with self._translated():
             return prune(self._open_engine(), retention, progress=progress)
+
+    def _tidy(self) -> None:
+        """Delete once an hour what this store was told not to keep."""
+        if self._kept == (None, None) or (self._tidied and time.monotonic() < self._tidied + _TIDY_SECONDS):
+            return
+        self._tidied = time.monotonic()
+        from toolvet.store.retention import parse_retention, prune  # noqa: PLC0415 - as above
+
+        prune(self._open_engine(), parse_retention(*self._kept))
 
     def health(self) -> "StoreHealth":
         """Take in what ended processes left in the spool, check the database, and count what it has."""

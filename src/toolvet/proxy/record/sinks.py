@@ -19,7 +19,8 @@ class Recording:
 
     `store` is a path or a URL, None for none. `name` is the server's name in it; None for the command or URL it was
     started with. `secrets` are values that the user gave for the server, and that no record may hold. `when_full` is
-    what happens to the record of a call for which there is no memory.
+    what happens to the record of a call for which there is no memory. `older_than` and `max_size` say what the store
+    deletes (see `Store`).
     """
 
     store: str | Path | None = None
@@ -28,6 +29,8 @@ class Recording:
     telemetry: Literal["on", "off"] = "off"
     secrets: tuple[str, ...] = ()
     when_full: WhenFull = "drop"
+    older_than: str | None = None
+    max_size: str | None = None
 
 
 def recorder_of(recording: Recording) -> Recorder:
@@ -55,7 +58,7 @@ def recorder_of(recording: Recording) -> Recorder:
         def complain(words: str) -> None:
             to_stderr(f"the record: {words}")
 
-        store = Store(recording.store, complain=complain)
+        store = Store(recording.store, older_than=recording.older_than, max_size=recording.max_size, complain=complain)
         try:
             store.open()
         except StoreError as error:

@@ -174,12 +174,15 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
 
 
 def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
-    url = flags.store or load_settings(flags.settings).store_settings().url
+    kept = load_settings(flags.settings).store_settings()
+    url = flags.store or kept.url
     return Recording(
         store=None if url is None else checked_store(url),
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",
         secrets=_given_secrets(words, flags),
+        older_than=kept.older_than,
+        max_size=kept.max_size,
         when_full="wait" if policies.requires_record else "drop",
     )

@@ -16,7 +16,7 @@ from toolvet.cli.store import store_url
 from toolvet.errors import UsageError
 from toolvet.settings import load_settings
 from toolvet.store import Store, VerdictFilter
-from toolvet.store.retention import Retention, parse_age, parse_size
+from toolvet.store.retention import parse_age, parse_retention
 
 
 def export_store(
@@ -52,9 +52,7 @@ def prune_store(given: str | None, *, older_than: str | None, max_size: str | No
     age, size = older_than or settings.older_than, max_size or settings.max_size
     if age is None and size is None:
         raise UsageError("what may go? Give --older-than 30d, --max-size 2GiB, or set them under [store]")
-    retention = Retention(
-        older_than=None if age is None else parse_age(age), max_bytes=None if size is None else parse_size(size)
-    )
+    retention = parse_retention(age, size)
     with Store(store_url(given), missing="refuse") as store, _status() as status:
         pruned = store.prune(
             retention, progress=lambda count: None if status is None else status.update(f"{count:,} verdicts deleted")
