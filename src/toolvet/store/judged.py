@@ -187,13 +187,14 @@ def _of_envelope(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _findings(verdict: object) -> Sequence[Finding]:
+    kind = type(verdict).__name__
     if is_array(verdict) or isinstance(verdict, tuple):
         found = cast("Sequence[object]", verdict)
         if all(isinstance(each, Finding) for each in found):
             return cast("Sequence[Finding]", found)
     raise TypeError(
         "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned,"
-        f" not {type(cast('object', verdict)).__name__}"
+        f" not {kind}"
     )
 
 
