@@ -193,8 +193,7 @@ def _findings(verdict: object) -> Sequence[Finding]:
         if all(isinstance(each, Finding) for each in found):
             return cast("Sequence[Finding]", found)
     raise TypeError(
-        "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned,"
-        f" not {kind}"
+        f"a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned, not {kind}"
     )
 
 
