@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test test-matching phrases lint format bench fuzz model soak mutants live conformance accuracy ratchet floors story clean
+.PHONY: help assess test test-matching phrases lint format bench burst fuzz model soak mutants live conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -114,6 +114,10 @@ floors: $(VENV)/.dev
 
 story: $(VENV)/.test
 	$(BIN)/python -m tests.story.page > docs/story.md.new && mv docs/story.md.new docs/story.md
+
+# A burst of 100,000 calls through a real proxy, all of them recorded.
+burst: $(VENV)/.test
+	TOOLVET_BURST=100000 $(BIN)/pytest -k burst --timeout=900 tests/proxy/test_record_survives.py
 
 bench: $(VENV)/.dev
 	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -52,7 +52,7 @@ async def main() -> None:
     down, up = Into(), Into()
     record = os.environ.get("RECORD")
     everything = ProxySettings(repair="apply", results="enforce", output_schema="enforce")
-    with recorder_of(Recording(file=Path(record) if record else None)) as recorder:
+    with recorder_of(Recording(store=Path(record) if record else None)) as recorder:
         session = Session(Policies(everything))
         relay = Relay(
             session,

@@ -16,6 +16,6 @@ everything = ProxySettings(
     output_schema="enforce",
     verdict="always" if os.environ.get("VERDICT") else "on_request",
 )
-with recorder_of(Recording(file=Path(record) if record else None)) as recorder:
+with recorder_of(Recording(store=Path(record) if record else None)) as recorder:
     code = run_stdio(sys.argv[1:], None, None, Policies(everything), recorder)
 sys.exit(code)

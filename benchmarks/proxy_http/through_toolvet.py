@@ -10,6 +10,6 @@ from toolvet.session import Policies
 
 with (
     tempfile.TemporaryDirectory() as folder,
-    recorder_of(Recording(file=Path(folder) / "record.jsonl", metrics="on")) as recorder,
+    recorder_of(Recording(store=Path(folder) / "record.jsonl", metrics="on")) as recorder,
 ):
     run_http(f"http://127.0.0.1:{sys.argv[2]}/mcp", f"127.0.0.1:{sys.argv[1]}", Policies(), recorder)

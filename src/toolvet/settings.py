@@ -101,6 +101,14 @@ class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     result: ResultSettings = ResultSettings()
 
 
+class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[store]`: where verdicts are kept (`url`, a path or a URL), and how long (`30d`) or how much of it (`2GiB`)."""
+
+    url: str | None = None
+    older_than: str | None = None
+    max_size: str | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a settings file may hold; `load_settings` reads one.
 
@@ -113,8 +121,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     assess: AssessSettings = AssessSettings()
     checks: CheckSettings = CheckSettings()
     proxy: ProxySettings = ProxySettings()
+    store: str | StoreSettings = StoreSettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
     values: dict[str, Any] = {}
+
+    def store_settings(self) -> StoreSettings:
+        """Return `[store]`; `store = "verdicts.db"` is short for its `url`."""
+        return StoreSettings(url=self.store) if isinstance(self.store, str) else self.store
 
     def answer_options(self) -> "AnswerOptions":
         """Return the options of `[checks.answer]` that are set, as keywords of `check_answer`."""

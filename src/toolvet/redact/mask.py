@@ -74,7 +74,10 @@ class SecretMask:
 
     def text(self, text: str) -> str:
         """Return a quotation without secrets, also where it has only a part of one."""
-        safe = redact_text(text)
+        return self._without_known(redact_text(text))
+
+    def _without_known(self, safe: str) -> str:
+        """Return a text that was redacted, without the secrets of this mask."""
         if not self:
             return safe
         safe = self.known(safe)
@@ -93,7 +96,7 @@ class SecretMask:
     def _walk(self, value: object, kept: frozenset[str], done: dict[int, object]) -> object:
         """Read what `redact` returns, which is as deep as it allows. A container in several places is read once."""
         if isinstance(value, str):
-            return self.text(value)
+            return self._without_known(value)
         if not self or not isinstance(value, Mapping | list | tuple):
             return value
         key = id(cast("object", value))

@@ -61,6 +61,29 @@ def _names_a_secret(text: str) -> bool:
     return any(is_secret_key(name[::-1]) for name in set(_NAME_BACKWARDS.findall(text[::-1])))
 
 
+def may_hold_secrets(text: str) -> bool:
+    """Whether a text, or the value of which it is the JSON, may hold what `redact` replaces; often wrongly True.
+
+    Where it is False, `redact` returns the value as it is: a few microseconds tell that for most values.
+
+    >>> may_hold_secrets('{"user": "ann", "limit": 10}'), may_hold_secrets('{"dbPassword": "hunter2"}')
+    (False, True)
+    """
+    # No needle has a character that JSON escapes.
+    for needle in _needles():
+        if needle in text:
+            return True
+    return _mentions_a_secret(text.lower())
+
+
+def _mentions_a_secret(lowered: str) -> bool:
+    """Whether the text contains all words of some secret name."""
+    for last, phrases in _phrases().items():
+        if last in lowered and any(all(word in lowered for word in phrase) for phrase in phrases):
+            return True
+    return False
+
+
 def is_secret_key(name: str) -> bool:
     """Whether a key of this name holds a secret (`X-Api-Key`, `dbPassword`), in any case style.
 
@@ -245,6 +268,11 @@ def secret_data() -> SecretData:
 @cache
 def _shapes() -> tuple[_Shape, ...]:
     return tuple(_Shape(shape.needles, re.compile(shape.match)) for shape in secret_data().shape)
+
+
+@cache
+def _needles() -> tuple[str, ...]:
+    return tuple(needle for shape in _shapes() for needle in shape.needles)
 
 
 @cache

@@ -72,7 +72,7 @@ _SECONDS: Final = _MetricFamily(
 class Metrics:
     """A sink that counts. `render` may be called from any thread.
 
-    `name` is the server's label and `known` are secrets that the user gave, as in `FileSink`.
+    `name` is the server's label and `known` are secrets that the user gave, as in `StoreSink`.
     """
 
     def __init__(self, name: str = "", known: SecretMask | None = None) -> None:

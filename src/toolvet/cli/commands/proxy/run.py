@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final, Literal
@@ -12,6 +11,7 @@ import msgspec
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.masked_stderr import masked_stderr
+from toolvet.cli.store import checked_store
 from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
@@ -19,7 +19,6 @@ from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.redact import SecretMask
 from toolvet.session import Policies
 from toolvet.settings import load_settings
-from toolvet.store.private_file import make_private
 from toolvet.transport.given import given_secrets
 from toolvet.transport.orphans import adopt_orphans
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
@@ -45,7 +44,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         adopt_orphans()
     secrets = _given_secrets(words, flags)
     with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
-        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags)))
+        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags, policies)))
         if flags.metrics is not None:
             from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
@@ -187,15 +186,16 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
         raise
 
 
-def _read_recording(words: Sequence[str], flags: ProxyFlags) -> Recording:
-    if flags.record is not None and not flags.record.absolute().parent.is_dir():
-        raise UsageError(f"--record {flags.record}: there is no folder {flags.record.absolute().parent}")
-    if flags.record is not None and not make_private(flags.record):
-        sys.stderr.write(f"toolvet: --record {flags.record}: others can read it, and it is not ours to change that\n")
+def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
+    kept = load_settings(flags.settings).store_settings()
+    url = flags.store or kept.url
     return Recording(
-        file=flags.record,
+        store=None if url is None else checked_store(url),
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",
         secrets=_given_secrets(words, flags),
+        older_than=kept.older_than,
+        max_size=kept.max_size,
+        when_full="wait" if policies.requires_record else "drop",
     )
