@@ -151,7 +151,7 @@ def test_no_output_of_a_listening_proxy_shows_a_header(url: str, tmp_path: Path,
     (tmp_path / "toolvet.toml").write_text(f'[proxy]\nrecord = "{kept}"\n', encoding="utf-8")
     with collecting() as (collector, got):
         env = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, "TOOLVET_PROXY_TOKEN": LISTEN, "SHOP_KEY": HEADER}
-        words = ("--header-env", "X-Api-Key=SHOP_KEY", "--record", "calls.db", "--otel", url)
+        words = ("--header-env", "X-Api-Key=SHOP_KEY", "--store", "calls.db", "--otel", url)
         with listening(*words, cwd=tmp_path, **env) as (process, ours, told):
             sent = {"Cookie": f"sid={COOKIE}", "X_Shop_Token": CALLER, "X_Toolvet_Token": LISTEN}
             # It has no such tool: a name can be a secret by mistake.
@@ -165,7 +165,9 @@ def test_no_output_of_a_listening_proxy_shows_a_header(url: str, tmp_path: Path,
     assert HEADER in passed, "the server gets the header, and what passes is not changed"
     assert COOKIE in passed
     assert CALLER in passed
-    written = b"".join(file.read_bytes() for file in tmp_path.glob("calls.db*")).decode(errors="replace")
+    written = b"".join(file.read_bytes() for file in tmp_path.rglob("calls.db*") if file.is_file()).decode(
+        errors="replace"
+    )
     exported = b"".join(got).decode(errors="replace")
     assert written.count("get_hides") >= 1
     assert 'tool="get_hides"' in metrics
@@ -181,7 +183,7 @@ def test_no_output_of_a_proxy_to_a_url_shows_a_header(url: str, tmp_path: Path) 
     lines += [call(number, name) for number, name in enumerate(ALL_NAMES, 1)]
     with collecting() as (collector, got):
         env = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, "SHOP_KEY": HEADER}
-        words = ("--header", "X-Api-Key: ${SHOP_KEY}", "--record", "calls.jsonl", "--otel", url)
+        words = ("--header", "X-Api-Key: ${SHOP_KEY}", "--store", "calls.jsonl", "--otel", url)
         done = toolvet("proxy", *words, cwd=tmp_path, given=b"\n".join([*lines, b""]).decode(), **env)
     assert done.stdout.count('"id"') >= len(ALL_NAMES)
     assert HEADER in done.stdout

@@ -10,7 +10,7 @@ import pytest
 from tests.proxy.stdio_client import RAW_SERVER
 
 from toolvet import check_answer
-from toolvet.store import record_answer
+from toolvet.store import Store
 
 ANSWER = '{"answer": "All three books are on the shelf."}'
 TOOL = '{"name": "add", "inputSchema": {"type": "object"}}'
@@ -23,8 +23,8 @@ SAYS = (
     ("check", "result", "--json"),
     ("explain", "unknown-tool-answer"),
     ("explain", "unknown-tool-answer", "--json"),
-    ("trace", "--record", "calls.db"),
-    ("trace", "--record", "calls.db", "--json"),
+    ("trace", "--store", "calls.db"),
+    ("trace", "--store", "calls.db", "--json"),
     ("assess", "--tool", "add", "--", *RAW_SERVER),
     ("--help",),
     ("--version",),
@@ -34,7 +34,8 @@ GIVEN: Mapping[str, str] = {"answer": ANSWER, "arguments": CALL, "result": RESUL
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    record_answer(str(tmp_path / "calls.db"), check_answer("Done.", trace="0af7"), "Done.")
+    with Store(tmp_path / "calls.db") as store:
+        store.add(check_answer("Done.", trace="0af7"), text="Done.")
     (tmp_path / "tool.json").write_text(TOOL)
     return tmp_path
 
@@ -105,12 +106,12 @@ def test_a_closed_stdin_is_a_usage_error_of_commands_that_read_it(folder: Path, 
 
 def test_a_closed_stdin_does_not_matter_to_the_others(folder: Path) -> None:
     assert run(folder, "<&-", ("explain", "unknown-tool-answer")).returncode == 0
-    assert run(folder, "<&-", ("trace", "--record", "calls.db")).returncode == 0
+    assert run(folder, "<&-", ("trace", "--store", "calls.db")).returncode == 0
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
 def test_a_stderr_that_takes_nothing_changes_neither_output_nor_exit_code(folder: Path, redirection: str) -> None:
-    for words in (*SAYS[:2], ("trace", "--record", "nowhere.db"), ("explain", "no-such-check")):
+    for words in (*SAYS[:2], ("trace", "--store", "nowhere.db"), ("explain", "no-such-check")):
         expected = run(folder, "", words)
         done = run(folder, redirection, words)
         assert (done.returncode, done.stdout) == (expected.returncode, expected.stdout)
@@ -123,7 +124,7 @@ def test_all_streams_closed(folder: Path) -> None:
 
 def test_a_proxy_without_a_stdout_starts_no_server(folder: Path) -> None:
     started = folder / "started"
-    done = run(folder, ">&-", ("proxy", "--record", "proxy.db", "--", "touch", str(started)))
+    done = run(folder, ">&-", ("proxy", "--store", "proxy.db", "--", "touch", str(started)))
     assert done.returncode == 6
     assert "toolvet: stdout is closed" in done.stderr
     assert not started.exists()
@@ -132,6 +133,6 @@ def test_a_proxy_without_a_stdout_starts_no_server(folder: Path) -> None:
 def test_a_proxy_without_a_stderr_keeps_that_descriptor_free_of_its_files(folder: Path) -> None:
     """A record that got the number of stderr would get what the server writes there."""
     server = "import os, sys; os.write(2, b'words for stderr'); sys.stdin.read()"
-    words = ("proxy", "--record", "proxy.jsonl", "--", sys.executable, "-c", server)
+    words = ("proxy", "--store", "proxy.jsonl", "--", sys.executable, "-c", server)
     assert run(folder, "2>&-", words).returncode == 0
     assert not any(b"words for stderr" in found.read_bytes() for found in folder.iterdir())

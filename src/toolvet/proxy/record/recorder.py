@@ -25,6 +25,7 @@ _LIMIT: Final = 256 << 20
 _NOTE_BYTES: Final = 1024
 _BYTES_PER_BYTE: Final = 4
 _FLUSH_SECONDS: Final = 2.0
+_LAST_SECONDS: Final = 0.5
 
 
 class RecordSource(msgspec.Struct, frozen=True):
@@ -155,11 +156,13 @@ class Recorder:
         if self._is_closed:
             return
         self._is_closed = True
-        for sink in self._sinks:
+        for queue, sink in zip(self._queues, self._sinks, strict=True):
+            if queue.close(timeout):
+                continue
+            # A disk that is full may have room again in the meantime; now it is tried once more.
             if isinstance(sink, EndingSink):
                 sink.end()
-        for queue in self._queues:
-            if not queue.close(timeout):
+            if not queue.close(_LAST_SECONDS):
                 self._complain("the record: the last notes may be missing, because writing them takes too long")
         if self.lost:
             self._complain(f"the record lost {self.lost} notes")

@@ -67,28 +67,31 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
         return INTERRUPTED
     with _finishing() as interrupted:
-        code = _publish_outcome(outcome, writers, flags, known, (fail_on, fail_under))
+        reports = _judged(outcome.reports, known, (fail_on, fail_under))
+        if reports:
+            _publish(reports, writers, flags)
+        if reports and store is not None:
+            _keep(reports, store)
+        code = _exit_code(reports, outcome)
     return INTERRUPTED if interrupted.is_set() else code
 
 
-def _publish_outcome(
-    outcome: _AssessedServers,
-    writers: Sequence[tuple[str, str]],
-    flags: AssessFlags,
+def _judged(
+    reports: Sequence[Report],
     known: tuple[str, tuple[Report, ...]] | None,
     thresholds: tuple[Severity | None, float | None],
-) -> int:
-    """Write all documents and what could not be assessed. Returns the exit code."""
-    reports, several = outcome.reports, outcome.targets > 1
+) -> tuple[Report, ...]:
+    """Return the reports, compared with the baseline, and with the thresholds that decide about the exit code."""
     if known is not None:
-        reports = tuple(apply_baseline(report, known[1], known[0]) for report in reports)
+        reports = [apply_baseline(report, known[1], known[0]) for report in reports]
     fail_on, fail_under = thresholds
     level = fail_on.value if fail_on is not None else "never"
-    reports = tuple(structs.replace(report, fail_on=level, fail_under=fail_under) for report in reports)
-    if reports:
-        _publish(reports, writers, flags)
-        if store is not None:
-            _keep(reports, store)
+    return tuple(structs.replace(report, fail_on=level, fail_under=fail_under) for report in reports)
+
+
+def _exit_code(reports: Sequence[Report], outcome: _AssessedServers) -> int:
+    """Say what could not be assessed and what fell short. Returns the exit code."""
+    several = outcome.targets > 1
     for name, error in outcome.errors:
         sys.stderr.write(f"toolvet: {f'{name}: ' if several else ''}{error}\n")
     for report in reports:
