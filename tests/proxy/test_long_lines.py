@@ -23,7 +23,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     def starting(*command: str, **settings: object) -> Client:
         given = {"max_message_bytes": LIMIT, **settings}
-        env = {"SETTINGS": json.dumps(given), "RECORD": str(tmp_path / "calls.jsonl")}
+        env = {"SETTINGS": json.dumps(given), "STORE": str(tmp_path / "calls.jsonl")}
         clients.append(Client(*PROXY, *(command or LONG_SERVER), **env))
         clients[-1].ask("tools/list", 0)
         return clients[-1]
