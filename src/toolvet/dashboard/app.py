@@ -15,6 +15,8 @@ from toolvet.dashboard.api.endpoint import Endpoint
 from toolvet.dashboard.api.failures import failure, json_response
 from toolvet.dashboard.api.openapi import document
 from toolvet.dashboard.api.routing import routes
+from toolvet.dashboard.assets import serve_asset
+from toolvet.dashboard.rendering import page_routes, pages
 from toolvet.dashboard.site import Site
 from toolvet.discover import modules
 from toolvet.envelope import error_response, internal_error, not_found_error
@@ -45,7 +47,9 @@ def make_app(site: Site, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()
 
     return Starlette(
         routes=[
+            *page_routes(pages(), site, local),
             *routes(known, site, local),
+            Route("/static/{digest}/{name:path}", serve_asset),
             Route("/openapi.json", openapi),
             Route("/healthz", healthz),
         ],

@@ -115,7 +115,7 @@ def _query(request: Request, kind: type[Any]) -> Any:
 def _wrong(error: msgspec.ValidationError) -> ApiError:
     words = f"{error}"
     place = _POINTER.search(words)
-    path = (place["place"].lstrip(".") if place else "")
+    path = place["place"].lstrip(".") if place else ""
     named = _UNKNOWN.search(words)
     if named is not None:
         name = named["name"] or named["missing"]

@@ -138,9 +138,29 @@ def _conversation(asked: Asked[ConversationBody]) -> object:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/v1/check/answer", "Judge an answer by its text and by the calls of its turn.", AnswerBody, _answer),
-    Endpoint("POST", "/v1/check/arguments", "Check the arguments of a call against the tool's schema.", ArgumentsBody, _arguments),
-    Endpoint("POST", "/v1/check/result", "Say what a tool's result is: success, the caller's error, a failure.", ResultBody, _result),
-    Endpoint("POST", "/v1/check/envelope", "Hold a response against the envelope contract response-v2.", EnvelopeBody, _envelope),
+    Endpoint(
+        "POST", "/v1/check/answer", "Judge an answer by its text and by the calls of its turn.", AnswerBody, _answer
+    ),
+    Endpoint(
+        "POST",
+        "/v1/check/arguments",
+        "Check the arguments of a call against the tool's schema.",
+        ArgumentsBody,
+        _arguments,
+    ),
+    Endpoint(
+        "POST",
+        "/v1/check/result",
+        "Say what a tool's result is: success, the caller's error, a failure.",
+        ResultBody,
+        _result,
+    ),
+    Endpoint(
+        "POST",
+        "/v1/check/envelope",
+        "Hold a response against the envelope contract response-v2.",
+        EnvelopeBody,
+        _envelope,
+    ),
     Endpoint("POST", "/v1/check/conversation", "Judge every turn of a conversation.", ConversationBody, _conversation),
 )
