@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolvet.dashboard.access.gate import Gate
 from toolvet.dashboard.access.guard import BrowserGuard
-from toolvet.dashboard.access.role import Person, Role
 from toolvet.dashboard.api.endpoint import Endpoint
-from toolvet.dashboard.api.failures import failure, json_response
 from toolvet.dashboard.api.openapi import document
 from toolvet.dashboard.api.routing import routes
 from toolvet.dashboard.assets import serve_asset
+from toolvet.dashboard.failures import failure, json_response
 from toolvet.dashboard.rendering import page_routes, pages
 from toolvet.dashboard.site import Site
 from toolvet.discover import modules
@@ -31,13 +31,10 @@ def endpoints() -> list[Endpoint[Any]]:
     return sorted(found, key=lambda each: (each.path, each.method))
 
 
-def make_app(site: Site, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()) -> Starlette:
-    """Return the application for a site that listens on `host`."""
+def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()) -> Starlette:
+    """Return the application for a site that listens on `host`, and that is also reached by the names `hosts`."""
     known = endpoints()
     described = document(known)
-
-    def local(_: Request) -> Person | None:
-        return Person("local", Role.ADMIN)
 
     async def openapi(_: Request) -> Response:
         return json_response(described)
@@ -47,8 +44,8 @@ def make_app(site: Site, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()
 
     return Starlette(
         routes=[
-            *page_routes(pages(), site, local),
-            *routes(known, site, local),
+            *page_routes(pages(), site, gate),
+            *routes(known, site, gate),
             Route("/static/{digest}/{name:path}", serve_asset),
             Route("/openapi.json", openapi),
             Route("/healthz", healthz),
@@ -59,7 +56,8 @@ def make_app(site: Site, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()
 
 
 async def _http_failure(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+    if not isinstance(error, HTTPException):
+        raise error
     if error.status_code == 404:
         return failure(404, not_found_error("page", request.url.path))
     return failure(error.status_code, error_response(error.detail), error.headers)

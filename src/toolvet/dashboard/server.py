@@ -25,11 +25,11 @@ def open_socket(host: str, port: int) -> socket.socket:
             raise UsageError(f"port {port} of {host} is taken; --port 0 takes a free one") from error
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
     listener.listen(1024)
-    listener.setblocking(False)
+    listener.setblocking(False)  # noqa: FBT003 - its only argument
     return listener
 
 
-def serve(app: Starlette, listener: socket.socket) -> None:
+def run_app(app: Starlette, listener: socket.socket) -> None:
     """Serve until SIGTERM or SIGINT; requests under way get a few seconds to finish."""
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

@@ -12,7 +12,7 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from toolvet.dashboard.api.failures import failure
+from toolvet.dashboard.failures import failure
 from toolvet.envelope import forbidden_error
 from toolvet.proxy.http.guard import host_of, is_loopback
 

@@ -40,7 +40,7 @@ FAILURE: Final[Mapping[str, object]] = {
 def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
     """Return the OpenAPI 3.1 document of these endpoints."""
     known = tuple(endpoints)
-    types = tuple({type_: None for each in known for type_ in (each.takes, each.reply)})
+    types: tuple[object, ...] = tuple({type_: None for each in known for type_ in (each.takes, each.reply)})
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, object]] = {}
@@ -52,7 +52,7 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
         "info": {
             "title": "toolvet",
             "version": __version__,
-            "description": "Vet every tool call: arguments, results, envelopes, answers; and the store and review queue.",
+            "description": "Vet every tool call: arguments, results, envelopes, answers; the store; the review queue.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,

@@ -1,7 +1,7 @@
 """Endpoints → routes: reads and checks the request, asks for the role, runs the endpoint, and answers in JSON."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -10,9 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolvet.dashboard.access.gate import FORM_HEADER, Gate
 from toolvet.dashboard.access.role import Person, Role
 from toolvet.dashboard.api.endpoint import Asked, Endpoint
-from toolvet.dashboard.api.failures import ApiError, failure, json_response
+from toolvet.dashboard.failures import ApiError, failure, json_response
 from toolvet.dashboard.site import Site
 from toolvet.envelope import error_response, forbidden_error, unauthorized_error, validation_error
 
@@ -21,34 +22,34 @@ _QUICK: Final = 64 * 1024
 _POINTER: Final = re.compile(r" - at `\$(?P<place>[^`]*)`")
 _UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]*)`|missing required field `(?P<missing>[^`]*)`")
 
-PersonOf = Callable[[Request], Person | None]
-"""Says who sent a request; None for nobody that is known."""
 
-
-def routes(endpoints: Iterable[Endpoint[Any]], site: Site, person_of: PersonOf) -> list[Route]:
+def routes(endpoints: Iterable[Endpoint[Any]], site: Site, gate: Gate) -> list[Route]:
     """Return the routes of these endpoints; those of one path become one route, so that a wrong method gets 405."""
     by_path: dict[str, dict[str, Endpoint[Any]]] = {}
     for endpoint in endpoints:
         by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
     return [
-        Route(path, _handler(by_method, site, person_of), methods=sorted(by_method))
-        for path, by_method in by_path.items()
+        Route(path, _handler(by_method, site, gate), methods=sorted(by_method)) for path, by_method in by_path.items()
     ]
 
 
-def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, person_of: PersonOf) -> Any:
+def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, gate: Gate) -> Any:
     async def handle(request: Request) -> Response:
         endpoint = by_method["GET" if request.method == "HEAD" else request.method]
         try:
-            return await _answer(endpoint, request, site, person_of)
+            return await _answer(endpoint, request, site, gate)
         except ApiError as error:
             return failure(error.status, error.envelope, error.headers)
 
     return handle
 
 
-async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, person_of: PersonOf) -> Response:
-    person = allowed(person_of(request), endpoint.role)
+async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: Gate) -> Response:
+    caller = gate.caller(request)
+    gate.slow_down(request, caller)
+    person = allowed(caller.person, endpoint.role)
+    if endpoint.method != "GET":
+        gate.check_form(caller, request.headers.get(FORM_HEADER, ""))
     raw = await read_body(request, site.most_body) if endpoint.has_body else b""
     body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
     asked = Asked(body, {name: f"{value}" for name, value in request.path_params.items()}, person, site)

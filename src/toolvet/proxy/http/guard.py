@@ -162,6 +162,7 @@ def _same(offered: bytes, token: bytes) -> bool:
 
 
 def is_loopback(host: str) -> bool:
+    """Whether this host is the machine itself, by its name or address."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -1,17 +1,20 @@
 """`POST /v1/check/…`: the checks of the library, with the library's parameters as members of the body."""
 
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol, TypeVar
 
-from toolvet.checks.arguments import check_arguments
-from toolvet.checks.result import check_result
+from toolvet.checks.answer import AnswerQuality
+from toolvet.checks.arguments import ArgumentReport, check_arguments
+from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint
-from toolvet.dashboard.api.failures import ApiError
 from toolvet.dashboard.api.snake import snake
+from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import check_envelope, validation_error
 from toolvet.errors import ToolvetError
-from toolvet.turn import check_answer, check_conversation
+from toolvet.findings import findings_document
+from toolvet.turn import ConversationVerdict, check_answer, check_conversation
 
-_MOST_BATCHED = 1000
+B = TypeVar("B", bound=Body)
 
 
 class AnswerBody(Body, frozen=True, kw_only=True):
@@ -70,7 +73,7 @@ class ConversationBody(Body, frozen=True, kw_only=True):
 _OWN = frozenset({"text", "calls", "question", "finish_reason", "trace"})
 
 
-def judge_answer(body: AnswerBody) -> object:
+def judge_answer(body: AnswerBody) -> AnswerQuality:
     """Return the verdict of an answer."""
     given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not None}
     options = {name: value for name, value in given.items() if name not in _OWN}
@@ -84,12 +87,12 @@ def judge_answer(body: AnswerBody) -> object:
     )
 
 
-def judge_arguments(body: ArgumentsBody) -> object:
+def judge_arguments(body: ArgumentsBody) -> ArgumentReport:
     """Return the report on the arguments of a call."""
     return check_arguments(body.tool, body.arguments, unchecked=body.unchecked, trace=body.trace)
 
 
-def judge_result(body: ResultBody) -> object:
+def judge_result(body: ResultBody) -> ResultVerdict:
     """Return the verdict of a result."""
     return check_result(
         body.tool or {"name": ""},
@@ -102,12 +105,25 @@ def judge_result(body: ResultBody) -> object:
     )
 
 
-def _checked(judge: Any, body: Any) -> Any:
-    try:
-        verdict = judge(body)
-    except (ToolvetError, TypeError, ValueError) as error:
-        raise ApiError(422, validation_error(f"{error}", field=_field(f"{error}", body))) from error
-    return snake(verdict.to_dict())
+def judge_conversation(body: ConversationBody) -> ConversationVerdict:
+    """Return the verdict of a conversation."""
+    return check_conversation(body.messages, tools=body.tools)
+
+
+class _Verdict(Protocol):
+    def to_dict(self) -> Mapping[str, object]: ...
+
+
+def _answering(judge: Callable[[B], _Verdict]) -> Callable[[Asked[B]], object]:
+    """Return an endpoint's work: the verdict in the API's spelling; what the caller did wrong is a 422."""
+
+    def answer(asked: Asked[B]) -> object:
+        try:
+            return snake(judge(asked.body).to_dict())
+        except (ToolvetError, TypeError) as error:
+            raise ApiError(422, validation_error(f"{error}", field=_field(f"{error}", asked.body))) from error
+
+    return answer
 
 
 def _field(message: str, body: Body) -> str | None:
@@ -116,51 +132,18 @@ def _field(message: str, body: Body) -> str | None:
     return word if word in body.__struct_fields__ else None
 
 
-def _answer(asked: Asked[AnswerBody]) -> object:
-    return _checked(judge_answer, asked.body)
-
-
-def _arguments(asked: Asked[ArgumentsBody]) -> object:
-    return _checked(judge_arguments, asked.body)
-
-
-def _result(asked: Asked[ResultBody]) -> object:
-    return _checked(judge_result, asked.body)
-
-
 def _envelope(asked: Asked[EnvelopeBody]) -> object:
-    findings = [snake(finding.to_dict()) for finding in check_envelope(asked.body.response)]
-    return {"valid": not any(finding["severity"] == "error" for finding in findings), "findings": findings}
+    return findings_document(check_envelope(asked.body.response))
 
 
-def _conversation(asked: Asked[ConversationBody]) -> object:
-    return _checked(lambda body: check_conversation(body.messages, tools=body.tools), asked.body)
+def _check(kind: str, summary: str, body: type[Any], run: Callable[[Asked[Any]], object]) -> Endpoint[Any]:
+    return Endpoint("POST", f"/v1/check/{kind}", summary, body, run)
 
 
 ENDPOINTS = (
-    Endpoint(
-        "POST", "/v1/check/answer", "Judge an answer by its text and by the calls of its turn.", AnswerBody, _answer
-    ),
-    Endpoint(
-        "POST",
-        "/v1/check/arguments",
-        "Check the arguments of a call against the tool's schema.",
-        ArgumentsBody,
-        _arguments,
-    ),
-    Endpoint(
-        "POST",
-        "/v1/check/result",
-        "Say what a tool's result is: success, the caller's error, a failure.",
-        ResultBody,
-        _result,
-    ),
-    Endpoint(
-        "POST",
-        "/v1/check/envelope",
-        "Hold a response against the envelope contract response-v2.",
-        EnvelopeBody,
-        _envelope,
-    ),
-    Endpoint("POST", "/v1/check/conversation", "Judge every turn of a conversation.", ConversationBody, _conversation),
+    _check("answer", "Judge an answer by its text and by its turn's calls.", AnswerBody, _answering(judge_answer)),
+    _check("arguments", "Check arguments against the tool's schema.", ArgumentsBody, _answering(judge_arguments)),
+    _check("result", "Say whether a result is a success, or whose error.", ResultBody, _answering(judge_result)),
+    _check("envelope", "Hold a response against the contract response-v2.", EnvelopeBody, _envelope),
+    _check("conversation", "Judge all turns.", ConversationBody, _answering(judge_conversation)),
 )
