@@ -162,7 +162,7 @@ def test_a_command_has_a_test() -> None:
 def commands(package: str, *before: str) -> Iterator[str]:
     """The words of every command: a folder with a `command`, or with folders of them."""
     for folder in packages(package):
-        words = (*before, name_of(folder).replace("_", "-"))
+        words = (*before, name_of(folder).rstrip("_").replace("_", "-"))
         if hasattr(folder, "command"):
             yield " ".join(words)
         yield from commands(folder.__name__, *words)

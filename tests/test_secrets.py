@@ -107,13 +107,13 @@ def test_no_report_of_assess_shows_one(server: Sequence[str], tmp_path: Path) ->
 def test_no_record_shows_one(server: Sequence[str], tmp_path: Path, name: str, kept: str) -> None:
     (tmp_path / "toolvet.toml").write_text(f'[proxy]\nrecord = "{kept}"\n', encoding="utf-8")
     (tmp_path / name).touch(mode=0o644)
-    options = ("--env", f"SHOP_API_KEY={ENV}", "--record", name)
+    options = ("--env", f"SHOP_API_KEY={ENV}", "--store", name)
     done = toolvet("proxy", *options, "--", *server, cwd=tmp_path, given=spoken())
     assert done.stdout.count('"id"') >= len(NAMES)
     assert ARGUMENT in done.stdout, "what passes is not changed"
     if name == "calls.db":
-        told = toolvet("trace", "turn-1", "--record", name, cwd=tmp_path)
-        asjson = toolvet("trace", "turn-1", "--record", name, "--json", cwd=tmp_path)
+        told = toolvet("trace", "turn-1", "--store", name, cwd=tmp_path)
+        asjson = toolvet("trace", "turn-1", "--store", name, "--json", cwd=tmp_path)
         assert "get_fails" in told.stdout, told.stderr
         assert not found(told.stdout + told.stderr + asjson.stdout)
     written = b"".join(file.read_bytes() for file in tmp_path.glob(f"{name}*")).decode(errors="replace")

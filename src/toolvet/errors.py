@@ -13,6 +13,7 @@ A broken server, a wrong argument or an odd result becomes a finding, not an exc
     ├── ArchiveError           an archive cannot keep or give content: its file is damaged, foreign, locked or full
     │   ├── ContentMissingError    … because it is not there, or no longer (also a LookupError)
     │   └── ContentDamagedError    … because it is no longer what it was
+    ├── StoreError             a store cannot be opened, read or written                              exit 2
     └── Unsatisfiable          no value can satisfy this JSON Schema (also a ValueError)
 
 Below the root as well, in rooms of their own: `toolvet.envelope.ResponseError`, which carries the response of a tool
@@ -78,6 +79,12 @@ class UnreachableError(ToolvetError):
     """The server cannot be started or reached, or does not speak MCP."""
 
     exit_code = 4
+
+
+class StoreError(ToolvetError):
+    """A store cannot be opened, read or written: damaged, foreign, locked, full, or its server is gone."""
+
+    exit_code = 2
 
 
 class Unsatisfiable(ToolvetError, ValueError):  # noqa: N818 - the field's word, and the name that the public API promises.

@@ -115,13 +115,20 @@ class PersonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class ServeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[serve]`: the options of `toolvet serve` under the names of its flags, and who may log in. None: not set."""
 
-    store: str | None = None
     host: str | None = None
     port: int | None = None
     allow_host: tuple[str, ...] = ()
     https: bool | None = None
     requests_per_minute: int | None = None
     people: tuple[PersonSettings, ...] = ()
+
+
+class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[store]`: where verdicts are kept (`url`, a path or a URL), and how long (`30d`) or how much of it (`2GiB`)."""
+
+    url: str | None = None
+    older_than: str | None = None
+    max_size: str | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -137,8 +144,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     checks: CheckSettings = CheckSettings()
     proxy: ProxySettings = ProxySettings()
     serve: ServeSettings = ServeSettings()
+    store: str | StoreSettings = StoreSettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
     values: dict[str, Any] = {}
+
+    def store_settings(self) -> StoreSettings:
+        """Return `[store]`; `store = "verdicts.db"` is short for its `url`."""
+        return StoreSettings(url=self.store) if isinstance(self.store, str) else self.store
 
     def answer_options(self) -> "AnswerOptions":
         """Return the options of `[checks.answer]` that are set, as keywords of `check_answer`."""

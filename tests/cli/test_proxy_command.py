@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.store.verdicts import VerdictStore
+from toolvet.store import Store
 
 FLIGHTS = str(Path(__file__).parents[1] / "integrations" / "flights.py")
 SERVER = (sys.executable, "-c", "import sys; [print(line, end='', flush=True) for line in sys.stdin]")
@@ -68,12 +68,11 @@ def test_a_refused_call_and_its_reason_are_on_record(tmp_path: Path) -> None:
     # The lowlevel server validates by itself; the policy keeps the proxy from refusing first.
     given = opening + message(1, "tools/call", name="ping_me", arguments={}) + message(2, "tools/list")
     record = tmp_path / "calls.db"
-    words = ("proxy", "--name", "flights", "--record", str(record), "--", sys.executable, FLIGHTS, "lowlevel", "stdio")
+    words = ("proxy", "--name", "flights", "--store", str(record), "--", sys.executable, FLIGHTS, "lowlevel", "stdio")
     assert toolvet(*words, cwd=tmp_path, given=given)[0] == 0
-    store = VerdictStore(record)
-    (call,) = store.calls()
-    store.close()
-    assert (call.server, call.tool, call.id) == ("flights", "ping_me", "1")
+    with Store(record, missing="refuse") as store:
+        (call,) = store.verdicts()
+    assert (call.server, call.tool, call.request_id) == ("flights", "ping_me", "1")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_a_refused_call_and_its_reason_are_on_record(tmp_path: Path) -> None:
         (("--env", "NAME", "--", "cat"), "NAME=VALUE"),
         (("--origin", "https://a", "--", "cat"), "--listen"),
         (("--header", "A: b", "--", "cat"), "--header is for a URL"),
-        (("--record", "no/such/folder/x.db", "--", "cat"), "there is no folder"),
+        (("--store", "no/such/folder/x.db", "--", "cat"), "there is no folder"),
         (("--arguments", "maybe", "--", "cat"), "maybe"),
         (("--settings", "missing.toml", "--", "cat"), "missing.toml"),
     ],
@@ -113,7 +112,7 @@ def test_install_and_uninstall_leave_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text(CLAUDE, encoding="utf-8")
     (tmp_path / "toolvet.toml").write_text('[proxy]\nrepair = "apply"\n', encoding="utf-8")
-    words = ("proxy", "install", "mcp.json", "--settings", "toolvet.toml", "--record", "calls.db")
+    words = ("proxy", "install", "mcp.json", "--settings", "toolvet.toml", "--store", "calls.db")
     code, out, error = toolvet(*words, "--dry-run", cwd=tmp_path)
     assert (code, path.read_text(encoding="utf-8"), error) == (0, CLAUDE, "")
     assert out.startswith("--- mcp.json")

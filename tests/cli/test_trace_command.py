@@ -3,13 +3,13 @@
 import json
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from toolvet.checks.result import check_result
-from toolvet.store.verdicts import AnswerEntry, CallRecord, VerdictStore
+from toolvet.store import Store, VerdictRecord
+from toolvet.store.records import encode_document, new_id
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 AT = 1_795_357_000.0
@@ -60,20 +60,22 @@ def toolvet(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-def call(at: float, tool: str, outcome: str, duration: float | None = None, **more: object) -> CallRecord:
+def call(at: float, tool: str, outcome: str, duration: float | None = None, **more: object) -> VerdictRecord:
     blocked, detail = more.pop("blocked", None), more
-    return CallRecord(
+    return VerdictRecord(
+        id=new_id(),
+        kind="call",
         at=AT + at,
         server="books",
         connection="stdio-1",
-        id="1",
+        request_id="1",
         tool=tool,
         era="legacy",
         outcome=outcome,
         duration=duration,
         blocked=None if blocked is None else str(blocked),
         trace=TRACE,
-        detail=detail,
+        document=encode_document(detail),
     )
 
 
@@ -90,8 +92,8 @@ def record(tmp_path: Path) -> str:
         "against": "Book not found",
     }
     path = tmp_path / "calls.db"
-    with closing(VerdictStore(path)) as store:
-        store.add(
+    with Store(path) as store:
+        store.add_records(
             [
                 call(
                     0,
@@ -122,28 +124,30 @@ def record(tmp_path: Path) -> str:
                     verdict={"classification": "fully_working", "evidence": ["Text"]},
                 ),
                 call(3.5, "slow", "lost", why="the client went away"),
-                AnswerEntry(
+                VerdictRecord(
+                    id=new_id(),
+                    kind="answer",
                     at=AT + 4,
                     trace=TRACE,
                     score=0.1,
                     escalate=True,
                     text="I have put Emma aside for you.",
-                    detail={"signals": [signal]},
+                    document=encode_document({"signals": [signal]}),
                 ),
-                AnswerEntry(at=AT + 5, trace="turn-2", score=1, escalate=False),
+                VerdictRecord(id=new_id(), kind="answer", at=AT + 5, trace="turn-2", score=1),
             ]
         )
     return str(path)
 
 
 def test_a_turn_reads_as_a_story(record: str) -> None:
-    done = toolvet("trace", "0af7", "--record", record)
+    done = toolvet("trace", "0af7", "--store", record)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == STORY
 
 
 def test_what_is_missing_is_named(record: str) -> None:
-    assert toolvet("trace", "turn-2", "--record", record).stdout.splitlines() == [
+    assert toolvet("trace", "turn-2", "--store", record).stdout.splitlines() == [
         "turn turn-2",
         "2026-11-22 14:16:45 UTC, 0 calls, 1 answer, 0 ms",
         "",
@@ -152,39 +156,33 @@ def test_what_is_missing_is_named(record: str) -> None:
 
 
 def test_programs_get_the_turn_as_json(record: str) -> None:
-    document = json.loads(toolvet("trace", TRACE, "--record", record, "--json").stdout)
+    document = json.loads(toolvet("trace", TRACE, "--store", record, "--json").stdout)
     assert document["trace_id"] == TRACE
     assert [each["kind"] for each in document["entries"]] == ["call"] * 4 + ["answer"]
     assert document["entries"][0]["blocked"] == "arguments"
 
 
 def test_without_an_id_the_latest_turns_are_listed(record: str) -> None:
-    lines = toolvet("trace", "--record", record).stdout.splitlines()
+    lines = toolvet("trace", "--store", record).stdout.splitlines()
     assert lines[1].split() == ["2026-11-22", "14:16:45", "turn-2", "show"]
     assert "0af7651916cd43dd" in lines[2]
-    listed = json.loads(toolvet("trace", "--record", record, "--json").stdout)
+    listed = json.loads(toolvet("trace", "--store", record, "--json").stdout)
     assert [turn["trace_id"] for turn in listed] == ["turn-2", TRACE]
 
 
 def test_an_unknown_id_and_a_missing_record_are_errors_of_the_user(record: str, tmp_path: Path) -> None:
-    done = toolvet("trace", "zzz", "--record", record)
+    done = toolvet("trace", "zzz", "--store", record)
     assert (done.returncode, done.stdout) == (2, "")
     assert "has no turn whose id is or begins with 'zzz'" in done.stderr
-    missing = toolvet("trace", "zzz", "--record", str(tmp_path / "none.db"))
-    assert (missing.returncode, "--record FILE" in missing.stderr) == (2, True)
+    missing = toolvet("trace", "zzz", "--store", str(tmp_path / "none.db"))
+    assert (missing.returncode, "--store" in missing.stderr) == (2, True)
 
 
 def test_an_answer_is_handed_in_under_its_trace_id(record: str) -> None:
     given = json.dumps({"answer": "I cannot help with that request.", "trace": TRACE})
-    done = toolvet("check", "answer", "--record", record, "--json", given=given)
+    done = toolvet("check", "answer", "--store", record, "--json", given=given)
     assert (done.returncode, json.loads(done.stdout)["trace_id"]) == (1, TRACE)
-    assert "text       I cannot help with that request." in toolvet("trace", TRACE, "--record", record).stdout
-    of_flag = toolvet("check", "answer", "--record", record, "--trace", "turn-2", given="The museum opens at nine.")
+    assert "text       I cannot help with that request." in toolvet("trace", TRACE, "--store", record).stdout
+    of_flag = toolvet("check", "answer", "--store", record, "--trace", "turn-2", given="The museum opens at nine.")
     assert of_flag.returncode == 0
-    assert "text       The museum opens at nine." in toolvet("trace", "turn-2", "--record", record).stdout
-
-
-def test_an_answer_without_a_trace_id_cannot_be_recorded(record: str) -> None:
-    done = toolvet("check", "answer", "--record", record, given="The museum opens at nine.")
-    assert done.returncode == 2
-    assert "no trace id, so --record cannot keep it; give `trace` in it, or --trace ID" in done.stderr
+    assert "text       The museum opens at nine." in toolvet("trace", "turn-2", "--store", record).stdout

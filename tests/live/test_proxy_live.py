@@ -24,7 +24,7 @@ from tests.live.servers import (
 )
 
 from toolvet.checks.capability import EXTENSION_ID
-from toolvet.store.verdicts import CallRecord, VerdictStore
+from toolvet.store import Store, VerdictRecord
 
 pytestmark = pytest.mark.live
 HERE = Path(__file__).parent
@@ -156,18 +156,16 @@ def test_the_python_client_sees_the_same_through_the_proxy(case: Case, mode: Mod
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_bad_call_is_explained_and_is_on_record(case: Case, mode: Mode, tmp_path: Path) -> None:
     record = tmp_path / "calls.db"
-    (result,) = conversation(through(case.command, "--record", str(record)), mode, (case.bad,))["results"]
+    (result,) = conversation(through(case.command, "--store", str(record)), mode, (case.bad,))["results"]
     assert result["isError"] is True
     assert case.told in result["content"][0]["text"]
     (call,) = kept(record)
     assert (call.tool, call.outcome, call.blocked) == (case.bad[0], "refused", "arguments")
 
 
-def kept(record: Path) -> list[CallRecord]:
-    store = VerdictStore(record)
-    calls = list(store.calls())
-    store.close()
-    return calls
+def kept(record: Path) -> list[VerdictRecord]:
+    with Store(record) as store:
+        return store.verdicts(order="oldest")
 
 
 FIRST = (typescript_sdk, "@modelcontextprotocol/sdk/client/index.js", "@modelcontextprotocol/sdk/client/stdio.js")

@@ -228,7 +228,7 @@ def test_the_same_id_twice_gets_two_errors_when_the_server_ends(start: Start) ->
 
 def test_a_validator_of_the_server_that_hangs_does_not_hold_a_call_for_ever(start: Start, tmp_path: Path) -> None:
     settings = {"server_validation": "before_call", "patience": 0.3}
-    client = start("validates", SETTINGS=json.dumps(settings), RECORD=str(tmp_path / "record.jsonl"))
+    client = start("validates", SETTINGS=json.dumps(settings), STORE=str(tmp_path / "record.jsonl"))
     client.ask("initialize", 0, protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "t", "version": "1"})
     client.ask("tools/list", 1)
     client.call(2, "add", a=1, b=2)
@@ -255,7 +255,7 @@ def test_a_held_call_is_answered_when_the_server_ends_before_the_list_came(start
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full disk to offer")
 def test_a_full_disk_under_the_record_costs_no_call(start: Start, tmp_path: Path) -> None:
     (tmp_path / "full.jsonl").symlink_to("/dev/full")
-    client = start(RECORD=str(tmp_path / "full.jsonl"))
+    client = start(STORE=str(tmp_path / "full.jsonl"))
     client.ask("tools/list", 0)
     for id_ in range(1, 200):
         client.call(id_, "add", a=id_, b=0)

@@ -12,7 +12,7 @@ from toolvet.proxy.install.entries import Change, Wrapper, inner_command, plan_i
 from toolvet.proxy.install.file import backup_of, install, uninstall
 from toolvet.transport.jsonc import read_jsonc
 
-WRAPPER = Wrapper(("/opt/bin/toolvet",), ("--record", "calls.db"))
+WRAPPER = Wrapper(("/opt/bin/toolvet",), ("--store", "calls.db"))
 
 CLAUDE = """{
   "mcpServers": {
@@ -79,7 +79,7 @@ def test_a_server_starts_through_toolvet_under_its_name_with_all_its_words() -> 
     assert servers["time"] == {
         "command": "/opt/bin/toolvet",
         "args": [
-            *("proxy", "--name", "time", "--record", "calls.db", "--"),
+            *("proxy", "--name", "time", "--store", "calls.db", "--"),
             *("uvx", "mcp-server-time", "--local-timezone=Europe/Berlin"),
         ],
     }
@@ -109,7 +109,7 @@ def test_a_server_at_a_url_starts_through_toolvet_and_no_secret_of_it_stands_amo
         "type": "stdio",
         "command": "/opt/bin/toolvet",
         "args": [
-            *("proxy", "--name", "remote", "--record", "calls.db"),
+            *("proxy", "--name", "remote", "--store", "calls.db"),
             *("--header-env", "X-Key=TOOLVET_HEADER_X_KEY", "https://example.com/mcp"),
         ],
         "env": {"TOOLVET_HEADER_X_KEY": "${input:key}"},

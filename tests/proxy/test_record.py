@@ -16,7 +16,7 @@ from toolvet.proxy.record.calls import OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import ProxySettings
-from toolvet.store.verdicts import CallRecord, VerdictStore
+from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -60,15 +60,13 @@ class Failing:
         raise OSError(28, "No space left on device")
 
 
-def kept(path: Path) -> list[CallRecord]:
-    store = VerdictStore(path)
-    calls = list(store.calls())
-    store.close()
-    return calls
+def kept(path: Path) -> list[VerdictRecord]:
+    with Store(path, missing="refuse") as store:
+        return store.verdicts(VerdictFilter(kind="call"), order="oldest", limit=100_000)
 
 
 def record(path: Path, conversation: Conversation, name: str | None = None) -> None:
-    with recorder_of(Recording(file=path, name=name)) as recorder:
+    with recorder_of(Recording(store=path, name=name)) as recorder:
         for note in conversation.notes:
             recorder.take(ORIGIN, note)
 
@@ -122,7 +120,7 @@ def test_a_sink_is_closed_in_the_thread_that_wrote_to_it() -> None:
 def test_a_hanging_disk_costs_records_which_are_counted_and_delays_nobody() -> None:
     disk, other = Hanging(), Collecting()
     told: list[str] = []
-    recorder = Recorder([disk, other], capacity=10, complain=told.append)
+    recorder = Recorder([disk, other], limit=10 * 1024, complain=told.append)
     recorder.take(ORIGIN, 0)
     assert disk.entered.wait(30)
     for number in range(1, 31):
@@ -148,7 +146,7 @@ def test_a_full_disk_is_told_once_and_counted_each_time() -> None:
 
 
 def test_a_queue_without_work_ends_at_once() -> None:
-    queue = BackgroundQueue[int](lambda _: None, lambda: None, capacity=1, name="test", complain=lambda _: None)
+    queue = BackgroundQueue[int](lambda _: None, lambda: None, limit=1, name="test", complain=lambda _: None)
     assert queue.close(30)
 
 
@@ -158,7 +156,7 @@ def test_a_queue_without_work_ends_at_once() -> None:
 def test_a_call_is_kept_with_its_verdict_and_how_long_it_took(tmp_path: Path) -> None:
     record(tmp_path / "calls.db", Conversation().call({"title": "Emma"}, meta={"traceparent": TRACE}), name="books")
     (call,) = kept(tmp_path / "calls.db")
-    assert (call.server, call.connection, call.tool, call.id) == ("books", "stdio-1", "find_book", "1")
+    assert (call.server, call.connection, call.tool, call.request_id) == ("books", "stdio-1", "find_book", "1")
     assert (call.outcome, call.classification, call.blocked) == ("success", "fully_working", None)
     assert call.duration is not None
     assert call.duration > 0
@@ -189,9 +187,8 @@ def test_a_refused_call_is_kept_with_what_was_wrong(tmp_path: Path) -> None:
 
 def test_a_schema_that_does_not_compile_is_kept_as_an_event(tmp_path: Path) -> None:
     record(tmp_path / "calls.db", Conversation().call({}, tool="odd"))
-    store = VerdictStore(tmp_path / "calls.db")
-    (event,) = store.events()
-    store.close()
+    with Store(tmp_path / "calls.db") as store:
+        (event,) = store.events()
     assert (event.kind, event.tool) == ("schema_unusable", "odd")
 
 
@@ -228,7 +225,7 @@ def test_lines_of_json_hold_the_same(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     record(path, Conversation().call({"title": "Emma"}))
     record(path, Conversation().call({"title": 1}))
-    first, second = (json.loads(line)["call"] for line in path.read_text(encoding="utf-8").splitlines())
+    first, second = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
     assert (first["tool"], first["outcome"]) == ("find_book", "success")
     assert second["blocked"] == "arguments"
 
@@ -241,7 +238,7 @@ def test_the_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
 
 def test_two_proxies_write_into_one_file(tmp_path: Path) -> None:
     path = tmp_path / "calls.db"
-    recorders = [recorder_of(Recording(file=path, name=name)) for name in ("one", "two")]
+    recorders = [recorder_of(Recording(store=path, name=name)) for name in ("one", "two")]
     for _ in range(50):
         for recorder in recorders:
             for note in Conversation().call({"title": "Emma"}).notes:
@@ -273,10 +270,11 @@ def test_a_full_device_costs_the_record_and_nothing_else(capsys: pytest.CaptureF
 
 def test_a_store_that_another_program_locks_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "calls.db"
-    VerdictStore(path).close()
+    with Store(path) as store:
+        store.count()
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    recorder = recorder_of(Recording(file=path))
+    recorder = recorder_of(Recording(store=path))
     for note in Conversation().call({"title": "Emma"}).notes:
         recorder.take(ORIGIN, note)
     other.execute("COMMIT")
@@ -292,4 +290,4 @@ def test_a_call_that_never_ends_is_open_and_is_kept_nowhere(tmp_path: Path) -> N
     assert list(calls.pair([StampedNote(ORIGIN, note, 0, 0) for note in conversation.notes])) == []
     assert len(calls) == 1
     record(tmp_path / "calls.db", conversation)
-    assert not (tmp_path / "calls.db").exists()
+    assert kept(tmp_path / "calls.db") == []

@@ -11,8 +11,7 @@ import pytest
 from tests.proxy.stdio_client import PROXY, RAW_SERVER, Client, Life
 
 from toolvet import check_answer, check_envelope
-from toolvet.store import record_answer
-from toolvet.store.turns import read_turn
+from toolvet.store import Store
 
 ROOT = Path(__file__).parent.parent.parent
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -28,7 +27,7 @@ OPENING: dict[str, Any] = {
 def test_a_turn_with_a_server_of_envelopes(tmp_path: Path, name: str) -> None:
     record = tmp_path / name
     server = (sys.executable, str(ROOT / "examples" / "enveloped_server.py"), "mcpserver")
-    client = Client(*PROXY, *server, RECORD=str(record), SETTINGS='{"record": "calls"}')
+    client = Client(*PROXY, *server, STORE=str(record), SETTINGS='{"record": "calls"}')
     try:
         client.ask("initialize", 1, **OPENING)
         client.send("notifications/initialized")
@@ -46,13 +45,14 @@ def test_a_turn_with_a_server_of_envelopes(tmp_path: Path, name: str) -> None:
     assert [verdict["state"] for verdict in verdicts] == ["invalid_input", None, "not_found"]
     assert {verdict["trace_id"] for verdict in verdicts} == {TRACE}
     said = "There is no ship-x in this harbour."
-    record_answer(record, check_answer(said, trace=TRACE), said)
-    turn = read_turn(record, TRACE[:8])
+    with Store(record) as store:
+        store.add(check_answer(said, trace=TRACE), text=said)
+        turn = store.turn(TRACE[:8])
     assert [call.outcome for call in turn.calls] == ["refused", "success", "tool_error"]
     assert [call.state for call in turn.calls] == ["invalid_input", None, "not_found"]
     assert turn.answers[0].text == said
     told = subprocess.run(
-        [sys.executable, "-m", "toolvet", "trace", TRACE[:8], "--record", str(record)],
+        [sys.executable, "-m", "toolvet", "trace", TRACE[:8], "--store", str(record)],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -65,7 +65,7 @@ def test_a_turn_with_a_server_of_envelopes(tmp_path: Path, name: str) -> None:
 
 def test_a_call_that_a_dead_server_leaves_open_has_a_verdict(tmp_path: Path) -> None:
     life, record = Life(tmp_path), tmp_path / "calls.db"
-    client = Client(*PROXY, *RAW_SERVER, LIFE=str(life.path), RECORD=str(record))
+    client = Client(*PROXY, *RAW_SERVER, LIFE=str(life.path), STORE=str(record))
     try:
         client.ask("tools/list", 0)
         client.send("tools/call", 1, name="hold", arguments={}, _meta=ASKING)
@@ -78,5 +78,6 @@ def test_a_call_that_a_dead_server_leaves_open_has_a_verdict(tmp_path: Path) -> 
     verdict = error["data"]["dev.toolvet/verdict"]
     assert (verdict["error_kind"], verdict["state"], verdict["retry"]) == ("tool_failure", "unavailable", "backoff")
     assert (verdict["trace_id"], error["data"]["dev.toolvet/trace"]) == (TRACE, TRACE)
-    (call,) = read_turn(record, TRACE).calls
+    with Store(record) as store:
+        (call,) = store.turn(TRACE).calls
     assert (call.outcome, call.state, call.detail["code"]) == ("protocol_error", "unavailable", -32603)

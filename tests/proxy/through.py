@@ -1,8 +1,7 @@
-"""A program: the proxy over stdio. `$SETTINGS` is the `[proxy]` part as JSON, `$RECORD` a file for the record."""
+"""A program: the proxy over stdio. `$SETTINGS` is the `[proxy]` part as JSON, `$STORE` its store."""
 
 import os
 import sys
-from pathlib import Path
 
 import msgspec
 
@@ -12,8 +11,7 @@ from toolvet.proxy.stdio.loop import run_stdio
 from toolvet.session import Policies, ProxySettings
 
 settings = msgspec.json.decode(os.environ.get("SETTINGS", "{}"), type=ProxySettings)
-record = os.environ.get("RECORD")
-with recorder_of(Recording(file=Path(record) if record else None)) as recorder:
+with recorder_of(Recording(store=os.environ.get("STORE"))) as recorder:
     try:
         code = run_stdio(sys.argv[1:], None, None, Policies(settings), recorder)
     except ToolvetError as error:

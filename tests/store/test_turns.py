@@ -7,14 +7,29 @@ from pathlib import Path
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet import check_answer
-from toolvet.errors import UsageError
+from toolvet import AnswerQuality, check_answer
+from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.store import record_answer
-from toolvet.store.turns import latest_turns, read_turn
+from toolvet.store import RecordedTurn, Store
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 META = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
+
+
+def record_answer(path: Path | str, quality: AnswerQuality, text: str | None = None) -> None:
+    with Store(path) as store:
+        store.add(quality, text=text)
+
+
+def read_turn(path: Path, trace: str) -> RecordedTurn:
+    with Store(path, missing="refuse") as store:
+        return store.turn(trace)
+
+
+def latest_turns(path: Path) -> list[RecordedTurn]:
+    with Store(path, missing="refuse") as store:
+        return store.latest_turns()
+
 
 names = pytest.mark.parametrize("name", ["calls.db", "calls.jsonl"])
 
@@ -25,7 +40,7 @@ def recorded(path: Path) -> Path:
     conversation.call({"titel": "Emma"}, meta=META)
     conversation.call({"title": "Emma"}, text("Book not found", isError=True), id=2, meta=META)
     conversation.call({"title": "Emma"}, id=3)
-    with recorder_of(Recording(file=path)) as recorder:
+    with recorder_of(Recording(store=path)) as recorder:
         for note in conversation.notes:
             recorder.take(ORIGIN, note)
     return path
@@ -41,7 +56,7 @@ def test_a_turn_is_its_calls_and_the_answer_that_came_later(tmp_path: Path, name
     assert [call.outcome for call in turn.calls] == ["refused", "tool_error"]
     (answer,) = turn.answers
     assert (answer.score, answer.escalate, answer.text) == (0.25, True, "I cannot help with that request.")
-    assert turn.entries[-1] is answer
+    assert turn.verdicts[-1] is answer
     assert [found.trace for found in latest_turns(path)] == [turn_of_third(path), TRACE]
 
 
@@ -75,15 +90,9 @@ def test_an_answer_can_begin_a_record_without_its_text_and_without_secrets(tmp_p
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_verdict_without_a_trace_id_cannot_be_kept(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match='trace="…"'):
-        record_answer(tmp_path / "calls.db", check_answer("It is done and dusted."))
-    assert not (tmp_path / "calls.db").exists()
-
-
 @names
 def test_reading_creates_no_file(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="there is no such record"):
+    with pytest.raises(UsageError, match="there is no such store"):
         read_turn(tmp_path / name, "a")
     assert list(tmp_path.iterdir()) == []
 
@@ -92,25 +101,12 @@ def test_a_foreign_file_is_not_a_record(tmp_path: Path) -> None:
     (tmp_path / "foreign.db").write_bytes(b"not SQLite, but long enough to be taken for something else" * 20)
     sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE t (x)").connection.close()
     for name in ("foreign.db", "other.db"):
-        with pytest.raises(UsageError, match="is not a record of toolvet"):
+        with pytest.raises(StoreError, match="not a"):
             read_turn(tmp_path / name, "a")
-    with pytest.raises(UsageError, match=r"foreign\.db"):
-        record_answer(tmp_path / "foreign.db", check_answer("It is done and dusted.", trace="a"))
-
-
-def test_a_record_of_an_earlier_release_has_no_answers_and_gets_them(tmp_path: Path) -> None:
-    path = recorded(tmp_path / "calls.db")
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE answers")
-    connection.commit()
-    connection.close()
-    assert read_turn(path, TRACE).answers == ()
-    record_answer(path, check_answer("It is done and dusted.", trace=TRACE))
-    assert len(read_turn(path, TRACE).answers) == 1
 
 
 def test_half_a_line_is_left_out(tmp_path: Path) -> None:
     path = recorded(tmp_path / "calls.jsonl")
     with path.open("ab") as lines:
-        lines.write(b'{"answer": {"at": 1, "trace": "' + TRACE.encode() + b"\n")
+        lines.write(b'{"type": "verdict", "at": 1, "trace": "' + TRACE.encode() + b"\n")
     assert len(read_turn(path, TRACE).calls) == 2

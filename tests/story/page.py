@@ -49,7 +49,7 @@ does not say what an unexpected exception was about.
 _TURN: Final = """
 ## The last turn, from the record
 
-The dishonest answer of the last incident was handed in with `record_answer`. The record then has the whole turn under
+The dishonest answer of the last incident was handed in with `Store.add`. The record then has the whole turn under
 its id:
 
 ```text
@@ -78,7 +78,7 @@ def _turn(story: Story) -> Iterator[str]:
     """The last turn as it was printed, without times."""
     name = f"trace-{len(story.told)}"
     printed = story.last_turn.replace(str(story.told[-1].answers[1].trace_id), name)
-    yield f"$ toolvet trace {name} --record calls.db"
+    yield f"$ toolvet trace {name} --store calls.db"
     for line in _DATE.sub("…", _CLOCK.sub("hh:mm:ss", _DURATION.sub("…", printed))).rstrip("\n").split("\n"):
         yield line.rstrip()
 

@@ -18,8 +18,7 @@ from toolvet import AnswerQuality, State, check_answer, check_result
 from toolvet.causes import cause_of, state_of_failure
 from toolvet.meta import META_PREFIX
 from toolvet.schema.json_value import members
-from toolvet.store import record_answer
-from toolvet.store.verdicts import CallRecord, VerdictStore
+from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 HERE: Final = Path(__file__).parent
 SERVER: Final = HERE / "shop_server.py"
@@ -73,7 +72,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     incident: Incident
     meta: Mapping[str, Any]
     result: Mapping[str, Any]
-    record: CallRecord
+    record: VerdictRecord
     plain: Mapping[str, Any]
     stations: tuple[Station, ...]
     dishonest: str
@@ -109,7 +108,7 @@ class Calls(msgspec.Struct, frozen=True):
     """All calls of one run: each result beside its row of the record."""
 
     results: Sequence[Mapping[str, Any]]
-    records: Sequence[CallRecord]
+    records: Sequence[VerdictRecord]
     tools: Mapping[str, Mapping[str, Any]]
 
 
@@ -132,8 +131,9 @@ def run_story() -> Story:
         ]
         book = Path(folder) / BOOK
         last = told[-1]
-        record_answer(book, last.answers[1], last.dishonest)
-        shown = [sys.executable, "-m", "toolvet", "trace", str(last.answers[1].trace_id), "--record", str(book)]
+        with Store(book) as store:
+            store.add(last.answers[1], text=last.dishonest)
+        shown = [sys.executable, "-m", "toolvet", "trace", str(last.answers[1].trace_id), "--store", str(book)]
         printed = subprocess.run(shown, capture_output=True, text=True, encoding="utf-8", check=True).stdout
     return Story(told, printed)
 
@@ -152,16 +152,15 @@ async def call_through_proxy(asked: Sequence[Asked], folder: Path) -> Calls:
     """Start `toolvet proxy` before the shop, and make the calls one after the other with the SDK's client."""
     book, settings = folder / BOOK, folder / "toolvet.toml"
     settings.write_text("[proxy]\n", encoding="utf-8")
-    proxy = ["-m", "toolvet", "proxy", "--name", "shop", "--settings", str(settings), "--record", str(book)]
+    proxy = ["-m", "toolvet", "proxy", "--name", "shop", "--settings", str(settings), "--store", str(book)]
     program = StdioServerParameters(
         command=sys.executable, args=[*proxy, "--", sys.executable, str(SERVER)], cwd=str(folder)
     )
     async with mcp.Client(program, cache=None) as client:
         listed = (await client.list_tools()).tools
         results = [as_json(await client.call_tool(each.tool, dict(each.arguments), meta=each.meta)) for each in asked]
-    store = VerdictStore(book)
-    records = list(store.calls())
-    store.close()
+    with Store(book) as store:
+        records = store.verdicts(VerdictFilter(kind="call"), order="oldest", limit=1000)
     return Calls(results, records, {tool.name: as_json(tool) for tool in listed})
 
 

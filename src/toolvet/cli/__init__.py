@@ -43,7 +43,8 @@ def app() -> App:
 def _add(parent: App, package: str) -> None:
     """Add every command folder of `package` to `parent`; a folder inside a command's folder is a sub-command of it."""
     for folder in packages(package):
-        name = folder.__name__.rpartition(".")[2].replace("_", "-")
+        # `import_`: a keyword of Python cannot be the name of a folder.
+        name = folder.__name__.rpartition(".")[2].rstrip("_").replace("_", "-")
         command = getattr(folder, "command", None)
         if command is not None and not packages(folder.__name__):
             parent.command(command, name=name)

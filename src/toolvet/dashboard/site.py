@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from toolvet.store import Store
+
 MOST_BODY: Final = 16 * 1024 * 1024
 
 
@@ -11,9 +13,9 @@ class Site:
     """What endpoints and pages work with.
 
     Attributes:
-        store_url: Where the store is.
+        store: Where everything is kept. Its methods wait for a disk or a database: call them in a thread.
         most_body: How many bytes a body may have.
     """
 
-    store_url: str
+    store: Store
     most_body: int = MOST_BODY

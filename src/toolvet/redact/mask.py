@@ -71,7 +71,10 @@ class SecretMask:
 
     def text(self, text: str) -> str:
         """Return a quotation without secrets, also where it has only a part of one."""
-        safe = redact_text(text)
+        return self._without_known(redact_text(text))
+
+    def _without_known(self, safe: str) -> str:
+        """Return a text that was redacted, without the secrets of this mask."""
         if not self:
             return safe
         safe = self._known(safe)
@@ -89,7 +92,7 @@ class SecretMask:
 
     def _walk(self, value: object, kept: frozenset[str], depth: int) -> object:
         if isinstance(value, str):
-            return self.text(value)
+            return self._without_known(value)
         if not self or depth > _DEEPEST:
             return value
         if isinstance(value, Mapping):

@@ -49,10 +49,27 @@ def redact_text(text: str) -> str:
     return text
 
 
+def may_hold_secrets(text: str) -> bool:
+    """Whether a text, or the value of which it is the JSON, may hold what `redact` replaces; often wrongly True.
+
+    Where it is False, `redact` returns the value as it is: a few microseconds tell that for most values.
+
+    >>> may_hold_secrets('{"user": "ann", "limit": 10}'), may_hold_secrets('{"dbPassword": "hunter2"}')
+    (False, True)
+    """
+    # No needle has a character that JSON escapes.
+    for needle in _needles():
+        if needle in text:
+            return True
+    return _mentions_a_secret(text.lower())
+
+
 def _mentions_a_secret(lowered: str) -> bool:
     """Whether the text contains all words of some secret name: 30 times faster than reading every assignment."""
-    phrases = (phrase for group in _phrases().values() for phrase in group)
-    return any(all(word in lowered for word in phrase) for phrase in phrases)
+    for last, phrases in _phrases().items():
+        if last in lowered and any(all(word in lowered for word in phrase) for phrase in phrases):
+            return True
+    return False
 
 
 def is_secret_key(name: str) -> bool:
@@ -207,6 +224,11 @@ def secret_data() -> SecretData:
 @cache
 def _shapes() -> tuple[_Shape, ...]:
     return tuple(_Shape(shape.needles, re.compile(shape.match)) for shape in secret_data().shape)
+
+
+@cache
+def _needles() -> tuple[str, ...]:
+    return tuple(needle for shape in _shapes() for needle in shape.needles)
 
 
 @cache

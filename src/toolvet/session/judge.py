@@ -145,7 +145,7 @@ def end_call(
         meta=call.meta,
         traces=call.traces,
     )
-    if policy.record == "calls":
+    if policy.record in ("calls", "required_calls"):
         return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
     return note
 

@@ -21,6 +21,13 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 
 
+RecordWord: TypeAlias = Literal["verdicts", "calls", "required", "required_calls"]
+"""What is recorded of a call: its verdict, or its arguments and result as well.
+
+With `required…` a call waits while the record has no room; otherwise its record is dropped, and counted.
+"""
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to do with the calls of one tool. The defaults hold for tools without settings.
 
@@ -34,7 +41,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     After `break_after` identical failing calls in a row the next one is not sent; 0 means never. Sizes are in bytes,
     depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
     are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. `record` says
-    what the record contains of a call besides the verdict; `redact` names fields that it hides, beside all that look
+    what the record contains of a call (`calls`: its arguments and its result as well), and whether calls wait for it
+    (`required`, `required_calls`); `redact` names fields that it hides, beside all that look
     like secrets.
     """
 
@@ -50,7 +58,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_result_bytes: Count = 64 * 2**20
     max_judged_bytes: Count = 2**20
     max_depth: Count = 128
-    record: Literal["verdicts", "calls"] = "verdicts"
+    record: RecordWord = "verdicts"
     redact: tuple[str, ...] = ()
 
 
@@ -69,7 +77,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_result_bytes: Count | None = None
     max_judged_bytes: Count | None = None
     max_depth: Count | None = None
-    record: Literal["verdicts", "calls"] | None = None
+    record: RecordWord | None = None
     redact: tuple[str, ...] | None = None
 
 
@@ -129,6 +137,12 @@ class Policies:
         """Whether the arguments of any tool are enforced: a request that cannot be read may be a call of that tool."""
         parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
         return self.settings.arguments is None or any(part.arguments == "enforce" for part in parts)
+
+    @property
+    def requires_record(self) -> bool:
+        """Whether the record of any tool is required: then all calls of the connection wait for it."""
+        parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
+        return any(part.record in ("required", "required_calls") for part in parts)
 
     def of(self, tool: str) -> Policy:
         """Return the policy of this tool; mostly the same object each time."""

@@ -1,4 +1,4 @@
-"""Data on disk: content that responses left out (`SQLiteArchive`), records of calls (`verdicts`), turns (`turns`)."""
+"""Data on disk: what happened (`Store`), and content that responses left out (`SQLiteArchive`)."""
 
 from typing import TYPE_CHECKING
 
@@ -6,10 +6,39 @@ from toolvet.discover.names import named
 
 if TYPE_CHECKING:
     from toolvet.store.archive import SQLiteArchive
-    from toolvet.store.turns import record_answer
+    from toolvet.store.filters import VerdictFilter
+    from toolvet.store.overview import FigureFilter, Figures, GroupFigures, IssueCount, Overview, TrendPoint
+    from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
+    from toolvet.store.store import Store
+    from toolvet.store.turns import RecordedTurn
 
-__all__ = ["SQLiteArchive", "record_answer"]
+__all__ = [
+    "AssessmentRecord",
+    "EventRecord",
+    "FigureFilter",
+    "Figures",
+    "GroupFigures",
+    "IssueCount",
+    "Overview",
+    "RecordedTurn",
+    "SQLiteArchive",
+    "SignalRecord",
+    "Store",
+    "TrendPoint",
+    "VerdictFilter",
+    "VerdictRecord",
+]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should report others.
-    # The proxy keeps its record without the checks of answers, and an archive needs neither (start-up time).
-    __getattr__ = named(__name__, {"archive": "SQLiteArchive", "turns": "record_answer"})
+    # The proxy writes without the checks of answers and without SQLAlchemy, an archive needs neither (start-up time).
+    __getattr__ = named(
+        __name__,
+        {
+            "archive": "SQLiteArchive",
+            "filters": "VerdictFilter",
+            "overview": "FigureFilter Figures GroupFigures IssueCount Overview TrendPoint",
+            "records": "AssessmentRecord EventRecord SignalRecord VerdictRecord",
+            "store": "Store",
+            "turns": "RecordedTurn",
+        },
+    )

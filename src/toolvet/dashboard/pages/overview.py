@@ -6,7 +6,7 @@ from toolvet.dashboard.page import Page, Visit
 
 
 def _fill(visit: Visit) -> Mapping[str, object]:
-    return {"store": visit.site.store_url}
+    return {"store": visit.site.store.address.shown, "overview": visit.site.store.overview()}
 
 
 PAGES = (Page("/", "Overview", "overview.html.jinja", _fill, menu=(1, "Overview")),)

@@ -1,33 +1,47 @@
 """Work in the background of the calls: a bounded queue and one thread that empties it, in batches."""
 
+import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-# So many items are handed over at once: one transaction of a disk, one wake-up of a thread.
-_BATCH: Final = 500
+WhenFull: TypeAlias = Literal["drop", "wait"]
+"""What to do with an item that finds the queue full: drop it, or wait for room."""
+
+# So many items are handed over at once: one write to a disk, one wake-up of a thread.
+_BATCH: Final = 250
 # How long the thread lets items gather after the first of them. Waking it for each call would cost the call more than
 # all the rest of the record.
 _GATHER_SECONDS: Final = 0.05
+# A full queue mostly means that the calls leave the thread no time: an item lets it run for so many short pauses.
+_PAUSES: Final = 50
+_PAUSE_SECONDS: Final = 0.0002
+_MOST_PATIENCE: Final = 5
+_SLICE_SECONDS: Final = 0.05
+_ROOM_SECONDS: Final = 0.01
 _MOST_COMPLAINTS: Final = 20
 
 
 class BackgroundQueue(Generic[T]):
     """A bounded queue in front of a daemon thread.
 
-    `put` never blocks and never raises; an item that finds the queue full is dropped and counted in `dropped`. When
-    `work` raises, its batch is lost and counted in `failed`. A hanging thread delays nothing: `close` gives up on it.
+    `put` never raises. An item that finds the queue full gives the thread ten milliseconds at most, is then dropped and
+    counted in `dropped`; with `when_full="wait"` it waits until there is room, or the queue is closed. When `work`
+    raises, its batch is lost and counted in `failed`. A hanging thread delays nothing: `close` gives up on it.
 
     Args:
         work: Called in the thread with the items, in order.
         end: Called in the thread after the last item.
-        capacity: How many items the queue holds.
+        limit: How many bytes the items in the queue may have.
         name: Names the thread.
         complain: Called with what `work` or `end` raised, once for each wording.
+        when_full: What to do with an item that finds the queue full.
     """
 
     def __init__(
@@ -35,15 +49,20 @@ class BackgroundQueue(Generic[T]):
         work: Callable[[Sequence[T]], None],
         end: Callable[[], None],
         *,
-        capacity: int,
+        limit: int,
         name: str,
         complain: Callable[[str], None],
+        when_full: WhenFull = "drop",
     ) -> None:
         self._work = work
         self._end = end
         self._complain = complain
-        self._capacity = capacity
-        self._queue: deque[T] = deque()
+        self._limit = limit
+        self._when_full: WhenFull = when_full
+        self._queue: deque[tuple[T, int]] = deque()
+        self._put_bytes = 0
+        self._taken_bytes = 0
+        self._is_stuck = False
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._closing = threading.Event()
@@ -54,15 +73,42 @@ class BackgroundQueue(Generic[T]):
         self._thread = threading.Thread(target=self._run, name=f"toolvet-{name}", daemon=True)
         self._thread.start()
 
-    def put(self, item: T) -> None:
-        """Queue an item; takes about a third of a microsecond."""
-        if len(self._queue) >= self._capacity:
+    def put(self, item: T, size: int = 1) -> None:
+        """Queue an item of so many bytes; takes about a third of a microsecond while there is room."""
+        if self._put_bytes - self._taken_bytes >= self._limit and not self._makes_room():
             self.dropped += 1
             return
-        self._queue.append(item)
+        # Only the putting threads write this sum, the working thread writes the other: where two of the former meet,
+        # it is a little wrong.
+        self._put_bytes += size
+        self._queue.append((item, size))
         if self._idle.is_set():
             self._idle.clear()
             self._wake.set()
+
+    def _makes_room(self) -> bool:
+        """Let the thread run until there is room. Returns False for an item that is to be dropped."""
+        pauses = 0
+        while self._put_bytes - self._taken_bytes >= self._limit:
+            if self._closing.is_set() or not self._thread.is_alive():
+                return False
+            if pauses >= _PAUSES or (self._is_stuck and pauses):
+                # It had its time before, and took nothing since: its disk hangs.
+                self._is_stuck = True
+                return self._when_full == "wait" and self._waits_for_room()
+            pauses += 1
+            time.sleep(_PAUSE_SECONDS)
+        self._is_stuck = False
+        return True
+
+    def _waits_for_room(self) -> bool:
+        """Wait as long as it takes. Returns False where the process is asked to end meanwhile."""
+        with signals_noticed() as came:
+            while self._put_bytes - self._taken_bytes >= self._limit:
+                if came.is_set() or self._closing.is_set() or not self._thread.is_alive():
+                    return False
+                came.wait(_ROOM_SECONDS)
+        return True
 
     def flush(self, timeout: float) -> bool:
         """Wait until all queued items were worked on. Returns False when that takes longer than `timeout` seconds."""
@@ -77,10 +123,18 @@ class BackgroundQueue(Generic[T]):
                 return False
 
     def close(self, timeout: float) -> bool:
-        """Work on the queued items, and end. Returns False when the thread hangs: its items are lost."""
+        """Work on the queued items, and end. Returns False when the thread hangs: its items are lost.
+
+        It may take `timeout` seconds without a batch that is done, and five times as long in all.
+        """
         self._closing.set()
         self._wake.set()
-        self._thread.join(timeout)
+        latest = time.monotonic() + _MOST_PATIENCE * timeout
+        deadline, done = time.monotonic() + timeout, self._taken_bytes
+        while self._thread.is_alive() and time.monotonic() < min(deadline, latest):
+            self._thread.join(_SLICE_SECONDS)
+            if self._taken_bytes != done:
+                deadline, done = time.monotonic() + timeout, self._taken_bytes
         return not self._thread.is_alive()
 
     def _run(self) -> None:
@@ -89,7 +143,9 @@ class BackgroundQueue(Generic[T]):
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
             while self._queue:
-                self._work_on([self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))])
+                batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+                self._work_on([item for item, _ in batch])
+                self._taken_bytes += sum(size for _, size in batch)
             self._idle.set()
             # An item came between the last look and the set: its `put` saw a busy thread and did not wake it.
             if self._queue:
@@ -117,6 +173,34 @@ class BackgroundQueue(Generic[T]):
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
             self._complain(words)
+
+
+@contextmanager
+def signals_noticed() -> Generator[threading.Event]:
+    """Yield an event that is set when a signal asks the process to end; whoever handles signals gets it as well.
+
+    In any other thread than the main one the event is never set: Python handles signals only there.
+    """
+    came = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        came.set()
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    changed = [number for number, handler in before.items() if callable(handler) or handler is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, notice)
+    try:
+        yield came
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
 
 
 def give_way() -> None:

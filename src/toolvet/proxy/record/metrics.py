@@ -69,7 +69,7 @@ _SECONDS: Final = _MetricFamily(
 
 
 class Metrics:
-    """A sink that counts. `render` may be called from any thread. `name` is the server's label, as in `FileSink`."""
+    """A sink that counts. `render` may be called from any thread. `name` is the server's label, as in `StoreSink`."""
 
     def __init__(self, name: str = "") -> None:
         self._name = name

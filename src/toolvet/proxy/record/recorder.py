@@ -2,21 +2,28 @@
 
     session notes → take (stamped, queued) → one thread per sink → metrics, spans, or the record on disk
 
-`take` costs under a microsecond, never blocks and never raises. A disk that is slow, full or gone costs records, which
-are counted and reported, and never a call.
+`take` costs about a microsecond, and never raises. A disk that is slow, full or gone costs memory up to a limit, then
+records, which are counted and reported, and never a call; unless the user requires the record.
 """
 
 import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 
-from toolvet.proxy.record.background import BackgroundQueue
+from toolvet.proxy.record.background import BackgroundQueue, WhenFull
 
-_CAPACITY: Final = 8_192
+if TYPE_CHECKING:
+    from toolvet.store.store import Store
+
+# Bytes of the notes that wait for one sink: 100,000 calls under the default policy.
+_LIMIT: Final = 256 << 20
+# About what a note takes in memory, and what the value of some bytes of JSON takes.
+_NOTE_BYTES: Final = 1024
+_BYTES_PER_BYTE: Final = 4
 _FLUSH_SECONDS: Final = 2.0
 
 
@@ -62,29 +69,43 @@ class RenderingSink(Protocol):
         ...
 
 
+@runtime_checkable
+class EndingSink(Protocol):
+    """A sink that tries again and again, until it is told that the end is near."""
+
+    def end(self) -> None:
+        """Try everything only once from now on."""
+        ...
+
+
 class Recorder:
     """A queue in front of each sink. Use it as a context manager, or `close()` it: that writes what is still queued.
 
-    `capacity` is how many notes each queue holds; `complain` gets sentences on what was lost, by default on stderr.
+    `store` is the one that a sink writes into; it is closed, too. `limit` is how many bytes the notes of each queue may
+    have, `when_full` what happens beyond it. `complain` gets sentences on what was lost, by default on stderr.
     """
 
     def __init__(
         self,
         sinks: Sequence[Sink] = (),
         *,
-        capacity: int = _CAPACITY,
+        store: "Store | None" = None,
+        limit: int = _LIMIT,
+        when_full: WhenFull = "drop",
         complain: Callable[[str], None] | None = None,
     ) -> None:
-        self._complain = complain if complain is not None else _to_stderr
+        self._complain = complain if complain is not None else to_stderr
         self._sinks = tuple(sinks)
+        self._store = store
         # Each sink has its own queue and thread: a hanging disk must not make the metrics stale.
         self._queues = tuple(
             BackgroundQueue[StampedNote](
                 sink.write,
                 sink.close,
-                capacity=capacity,
+                limit=limit,
                 name="record",
                 complain=self._complain_of_sink,
+                when_full=when_full if isinstance(sink, EndingSink) else "drop",
             )
             for sink in sinks
         )
@@ -97,13 +118,22 @@ class Recorder:
         if not self._queues:
             return
         stamped = StampedNote(origin, note, time.time_ns(), time.perf_counter_ns())
+        size = _NOTE_BYTES
+        # Only a policy that wants arguments and results recorded leaves them in the note.
+        if getattr(note, "result", None) is not None:
+            size += _BYTES_PER_BYTE * int(getattr(note, "size", 0))
         for queue in self._queues:
-            queue.put(stamped)
+            queue.put(stamped, size)
 
     @property
     def lost(self) -> int:
         """How many notes did not reach a sink, because its queue was full or it failed."""
         return sum(queue.dropped + queue.failed for queue in self._queues)
+
+    def lost_by(self, sink: Sink) -> int:
+        """Return how many notes did not reach this sink."""
+        queue = self._queues[self._sinks.index(sink)]
+        return queue.dropped + queue.failed
 
     def render_metrics(self) -> str:
         """Return the text for `/metrics` (`metrics.CONTENT_TYPE`): all that happened until a moment ago."""
@@ -117,13 +147,26 @@ class Recorder:
         return all(queue.flush(max(0.0, deadline - time.monotonic())) for queue in self._queues)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> None:
-        """Write what is queued and close the sinks; give up after `timeout` seconds, and report what was lost."""
-        deadline = time.monotonic() + timeout
+        """Write what is queued and close the sinks; give up on a sink that takes nothing for `timeout` seconds.
+
+        What was lost is reported.
+        """
+        for sink in self._sinks:
+            if isinstance(sink, EndingSink):
+                sink.end()
         for queue in self._queues:
-            if not queue.close(max(0.0, deadline - time.monotonic())):
+            if not queue.close(timeout):
                 self._complain("the record: the last notes may be missing, because writing them takes too long")
         if self.lost:
             self._complain(f"the record lost {self.lost} notes")
+        if self._store is not None:
+            moved = self._store.close(timeout / 2)
+            # Without a problem there was only no time: the next process that opens the store takes the rest in.
+            if not moved and self._store.problem is not None:
+                self._complain(
+                    f"the record: what the database did not take waits in {self._store.address.spool},"
+                    " and the next process that opens the store takes it in"
+                )
 
     def __enter__(self) -> Self:
         return self
@@ -134,5 +177,6 @@ class Recorder:
         self.close()
 
 
-def _to_stderr(words: str) -> None:
+def to_stderr(words: str) -> None:
+    """Write a sentence to stderr."""
     sys.stderr.write(f"toolvet: {words}\n")

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from toolvet.errors import UsageError
-from toolvet.proxy.record.recorder import Recorder
+from toolvet.errors import StoreError, UsageError
+from toolvet.proxy.record.background import WhenFull
+from toolvet.proxy.record.recorder import Recorder, to_stderr
 from toolvet.redact import SecretMask
 
 if TYPE_CHECKING:
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
 class Recording:
     """What to record of the calls, and where.
 
-    `file` is the record on disk, None for none. `name` is the server's name in it; None for the command or URL it was
-    started with. `secrets` are values that the user gave for the server, and that no record may hold.
+    `store` is a path or a URL, None for none. `name` is the server's name in it; None for the command or URL it was
+    started with. `secrets` are values that the user gave for the server, and that no record may hold. `when_full` is
+    what happens to the record of a call for which there is no memory.
     """
 
-    file: Path | None = None
+    store: str | Path | None = None
     name: str | None = None
     metrics: Literal["on", "off"] = "off"
     telemetry: Literal["on", "off"] = "off"
     secrets: tuple[str, ...] = ()
+    when_full: WhenFull = "drop"
 
 
 def recorder_of(recording: Recording) -> Recorder:
@@ -45,10 +48,20 @@ def recorder_of(recording: Recording) -> Recorder:
         except ImportError as error:
             raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
         sinks.append(OtlpTelemetry(name, known))
-    if recording.file is not None:
-        from toolvet.proxy.record.file_sink import FileSink  # noqa: PLC0415 - SQLite is loaded for it
-        from toolvet.store.verdicts import open_book  # noqa: PLC0415 - as above
+    if recording.store is not None:
+        from toolvet.proxy.record.store_sink import StoreSink  # noqa: PLC0415 - loaded only when asked for
+        from toolvet.store.store import Store  # noqa: PLC0415 - as above
 
-        file = recording.file
-        sinks.append(FileSink(lambda: open_book(file), name, known))
+        def complain(words: str) -> None:
+            to_stderr(f"the record: {words}")
+
+        store = Store(recording.store, complain=complain)
+        try:
+            store.open()
+        except StoreError as error:
+            complain(f"{error}; the calls pass, and what is recorded waits in memory")
+        sink = StoreSink(store, name, known, complain=complain)
+        recorder = Recorder([*sinks, sink], store=store, when_full=recording.when_full)
+        sink.watch(lambda: recorder.lost_by(sink))
+        return recorder
     return Recorder(sinks)

@@ -136,6 +136,10 @@ class AssessFlags:
         Parameter(group=OUTPUT, help="Exit with 1 for findings of this severity or above. [default: error]"),
     ] = None
     fail_under: Annotated[float | None, Parameter(group=OUTPUT, help="Exit with 1 for a score below this.")] = None
+    store: Annotated[
+        str | None,
+        Parameter(group=OUTPUT, help="Add the report to this SQLite file or PostgreSQL database (a URL)."),
+    ] = None
     settings: Annotated[
         Path | None,
         Parameter(

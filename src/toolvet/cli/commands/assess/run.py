@@ -17,6 +17,7 @@ from toolvet.cli.checks import card_named
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.progress import Progress
+from toolvet.cli.store import checked_store
 from toolvet.cli.values import is_url, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
@@ -51,6 +52,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     known = _read_baseline(flags.baseline or settings.assess.baseline)
     targets = _read_targets(words, flags, settings.assess)
     fail_on, fail_under = _read_thresholds(flags, settings.assess)
+    store = _read_store(flags, settings)
 
     try:
         outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
@@ -63,6 +65,8 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     reports = tuple(structs.replace(report, fail_on=level, fail_under=fail_under) for report in reports)
     if reports:
         _publish(reports, writers, flags)
+        if store is not None:
+            _keep(reports, store)
     for name, error in outcome.errors:
         sys.stderr.write(f"toolvet: {f'{name}: ' if len(targets) > 1 else ''}{error}\n")
     for report in reports:
@@ -246,6 +250,20 @@ def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | 
 def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
     level = _first_given(flags.fail_on, file.fail_on, "error")
     return (None if level == "never" else Severity(level)), _first_given(flags.fail_under, file.fail_under, None)
+
+
+def _read_store(flags: AssessFlags, settings: Settings) -> str | None:
+    given = flags.store or settings.store_settings().url
+    return None if given is None else checked_store(given)
+
+
+def _keep(reports: tuple[Report, ...], url: str) -> None:
+    """Add the reports to a store."""
+    from toolvet.store import Store  # noqa: PLC0415 - only where it is asked for
+
+    with Store(url) as store:
+        for report in reports:
+            store.add(report)
 
 
 def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], flags: AssessFlags) -> None:

@@ -89,11 +89,12 @@ class ProxyFlags:
         Parameter(group=HTTP, help="An origin whose web pages may call us, `https://app.example`; may be repeated."),
     ] = None
 
-    record: Annotated[
-        Path | None,
+    store: Annotated[
+        str | None,
         Parameter(
             group=RECORD,
-            help="Keep verdicts, durations and findings in this file: lines of JSON if it ends in .jsonl, else SQLite.",
+            help="Keep verdicts, durations and findings in this SQLite file, or in PostgreSQL (a URL). A name that"
+            " ends in .jsonl gets lines of JSON.",
         ),
     ] = None
     metrics: Annotated[

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final, Literal
@@ -11,6 +10,7 @@ import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
+from toolvet.cli.store import checked_store
 from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
@@ -18,7 +18,6 @@ from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.redact import SecretMask
 from toolvet.session import Policies
 from toolvet.settings import load_settings
-from toolvet.store.private_file import make_private
 from toolvet.transport.given import given_secrets
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
@@ -40,7 +39,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         form: Literal["json", "text"] = "json" if flags.json else "text"
         return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
     with _masked_errors(_given_secrets(words, flags)), ExitStack() as until_the_end:
-        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags)))
+        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags, policies)))
         if flags.metrics is not None:
             from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
@@ -174,15 +173,13 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
         raise
 
 
-def _read_recording(words: Sequence[str], flags: ProxyFlags) -> Recording:
-    if flags.record is not None and not flags.record.absolute().parent.is_dir():
-        raise UsageError(f"--record {flags.record}: there is no folder {flags.record.absolute().parent}")
-    if flags.record is not None and not make_private(flags.record):
-        sys.stderr.write(f"toolvet: --record {flags.record}: others can read it, and it is not ours to change that\n")
+def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
+    url = flags.store or load_settings(flags.settings).store_settings().url
     return Recording(
-        file=flags.record,
+        store=None if url is None else checked_store(url),
         name=flags.name,
         metrics="off" if flags.metrics is None and flags.listen is None else "on",
         telemetry="on" if flags.otel else "off",
         secrets=_given_secrets(words, flags),
+        when_full="wait" if policies.requires_record else "drop",
     )

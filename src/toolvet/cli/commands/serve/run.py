@@ -8,15 +8,18 @@ from toolvet.cli.commands.serve.flags import ServeFlags
 from toolvet.errors import UsageError
 from toolvet.proxy.http.guard import is_loopback
 from toolvet.settings import load_settings
+from toolvet.store import Store
 
 _MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
 _PORT = 8741
+_STORE = "toolvet.db"
 
 
 def serve(flags: ServeFlags) -> int:
     """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
-    settings = load_settings(flags.settings).serve
+    known = load_settings(flags.settings)
+    settings = known.serve
     host = flags.host or settings.host or "127.0.0.1"
     try:
         from toolvet.dashboard.access.gate import Gate  # noqa: PLC0415 - an extra
@@ -44,10 +47,12 @@ def serve(flags: ServeFlags) -> int:
         Throttle(a_minute / 60, max(a_minute / 6, 20)),
         is_secure=flags.https or bool(settings.https),
     )
-    site = Site(flags.store or settings.store or "toolvet.db")
     port = flags.port if flags.port is not None else settings.port
     listener = open_socket(host, _PORT if port is None else port)
-    run_app(make_app(site, gate, host=host, hosts=(*flags.allow_host, *settings.allow_host)), listener)
+    with Store(flags.store or known.store_settings().url or _STORE) as store:
+        store.open()
+        app = make_app(Site(store), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
+        run_app(app, listener)
     return 0
 
 

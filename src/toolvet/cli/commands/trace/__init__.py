@@ -1,6 +1,5 @@
-"""`toolvet trace`: print one turn from a record as a story."""
+"""`toolvet trace`: print one turn from a store as a story."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -13,16 +12,20 @@ def command(
     ] = None,
     /,
     *,
-    record: Annotated[
-        Path, Parameter(env_var="TOOLVET_RECORD", help="The file that `toolvet proxy --record` keeps.")
-    ] = Path("calls.db"),
+    store: Annotated[
+        str | None,
+        Parameter(
+            env_var="TOOLVET_STORE",
+            help="The file or URL of the store. [default: `store` in toolvet.toml, else toolvet.db]",
+        ),
+    ] = None,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
 ) -> int:
     """Say what happened in one turn: its calls, what was refused and why, the results, and the answer.
 
-    The id is in the record, in `_meta["dev.toolvet/trace"]` of what the proxy answered, and in the caller's own
-    `traceparent`. The answer is there once it was handed in: `toolvet check answer --record FILE`.
+    The id is in the store, in `_meta["dev.toolvet/trace"]` of what the proxy answered, and in the caller's own
+    `traceparent`. The answer is there once it was handed in: `toolvet check answer --store FILE`.
     """
     from toolvet.cli.commands.trace.run import list_turns, tell_turn  # noqa: PLC0415 - the heavy half, for this command
 
-    return list_turns(record, as_json=json) if trace_id is None else tell_turn(record, trace_id, as_json=json)
+    return list_turns(store, as_json=json) if trace_id is None else tell_turn(store, trace_id, as_json=json)

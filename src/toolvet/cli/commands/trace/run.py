@@ -1,28 +1,29 @@
-"""The work of `toolvet trace`: a record and a trace id → the story of one turn, or a list of the latest turns."""
+"""The work of `toolvet trace`: a store and a trace id → the story of one turn, or a list of the latest turns."""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import msgspec
 import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.commands.trace.story import GOOD_OUTCOMES, story
+from toolvet.cli.commands.trace.story import story
+from toolvet.cli.store import store_url
 from toolvet.cli.table import new_table
 from toolvet.report.visible import one_line
-from toolvet.store.turns import RecordedTurn, latest_turns, read_turn
-from toolvet.store.verdicts import CallRecord
+from toolvet.session.step import GOOD_OUTCOMES
+from toolvet.store import RecordedTurn, Store, VerdictRecord
 
 _SHOWN_ID = 16
 
 
-def tell_turn(record: Path, trace_id: str, *, as_json: bool) -> int:
+def tell_turn(given: str | None, trace_id: str, *, as_json: bool) -> int:
     """Print the turn with this id, or the only one whose id begins so. Returns the exit code."""
-    turn = read_turn(record, trace_id)
+    with Store(store_url(given), missing="refuse") as store:
+        turn = store.turn(trace_id)
     if as_json:
         _write(_document(turn))
         return 0
@@ -32,15 +33,16 @@ def tell_turn(record: Path, trace_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def list_turns(record: Path, *, as_json: bool) -> int:
+def list_turns(given: str | None, *, as_json: bool) -> int:
     """Print the latest turns, the newest first. Returns the exit code."""
-    turns = latest_turns(record)
+    with Store(store_url(given), missing="refuse") as store:
+        turns = store.latest_turns()
     if as_json:
         _write([_document(turn) for turn in turns])
         return 0
     console = Console(highlight=False, soft_wrap=True)
     if not turns:
-        console.print(f"{record} has no turns yet.")
+        console.print(f"{store_url(given)} has no turns yet.")
         return 0
     table = new_table("began (UTC)", "turn", "calls", "went wrong", "answer")
     for column in table.columns[:2]:
@@ -55,7 +57,7 @@ def list_turns(record: Path, *, as_json: bool) -> int:
 
 
 def _tools(turn: RecordedTurn) -> str:
-    return _counted(Counter(one_line(call.tool) for call in turn.calls))
+    return _counted(Counter(one_line(call.tool or "") for call in turn.calls))
 
 
 def _faults(turn: RecordedTurn) -> str:
@@ -68,11 +70,14 @@ def _counted(counts: Counter[str]) -> str:
 
 def _document(turn: RecordedTurn) -> Mapping[str, object]:
     """Return the JSON form of a turn: its calls and answers in the order in which they happened."""
-    entries: list[object] = [
-        {"kind": "call" if isinstance(entry, CallRecord) else "answer", **msgspec.structs.asdict(entry)}
-        for entry in turn.entries
-    ]
-    return {"trace_id": turn.trace, "began": turn.began, "entries": entries}
+    return {"trace_id": turn.trace, "began": turn.began, "entries": [_entry(verdict) for verdict in turn.verdicts]}
+
+
+def _entry(verdict: VerdictRecord) -> Mapping[str, object]:
+    fields: dict[str, object] = msgspec.structs.asdict(verdict)
+    del fields["document"], fields["seq"]
+    signals = [msgspec.structs.asdict(signal) for signal in verdict.signals]
+    return {**fields, "signals": signals, "detail": verdict.detail}
 
 
 def _write(document: object) -> None:

@@ -19,8 +19,8 @@ from rich.text import Text
 
 from toolvet.report.visible import one_line, shorten
 from toolvet.schema.json_value import elements, members
-from toolvet.store.turns import RecordedTurn
-from toolvet.store.verdicts import AnswerEntry, CallRecord
+from toolvet.session.step import GOOD_OUTCOMES
+from toolvet.store import RecordedTurn, VerdictRecord
 
 _INDENT: Final = 4
 _LABEL: Final = 11
@@ -37,8 +37,6 @@ _OUTCOMES: Final = {
     "unreadable": "answered with something that is not a legal message",
     "lost": "was not answered",
 }
-GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated"})
-"""Outcomes of calls in which nothing went wrong, as far as the protocol says."""
 _REASONS: Final = {
     "arguments": "the arguments are wrong",
     "limits": "too large",
@@ -51,33 +49,33 @@ def story(turn: RecordedTurn) -> Iterator[Text]:
     """Yield the lines of a turn: a heading, then every call and answer in the order in which they happened."""
     yield Text.assemble("turn ", (turn.trace, "bold"))
     yield Text(_heading(turn), style="dim")
-    for entry in turn.entries:
+    for verdict in turn.verdicts:
         yield Text()
-        yield from _call(entry) if isinstance(entry, CallRecord) else _answer(entry)
+        yield from _call(verdict) if verdict.kind == "call" else _answer(verdict)
     if turn.calls and all("arguments" not in call.detail for call in turn.calls):
         yield Text()
         yield Text('Arguments and results were not recorded; record = "calls" in [proxy] keeps them.', style="dim")
     if not turn.answers:
         yield Text()
-        yield Text("The answer was not handed in: toolvet check answer --record FILE does that.", style="dim")
+        yield Text("The answer was not handed in: toolvet check answer --store FILE does that.", style="dim")
 
 
 def _heading(turn: RecordedTurn) -> str:
     began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    ended = max(entry.at + (entry.duration or 0 if isinstance(entry, CallRecord) else 0) for entry in turn.entries)
+    ended = max(verdict.at + (verdict.duration or 0) for verdict in turn.verdicts)
     parts = [began, _count(len(turn.calls), "call")]
     if turn.answers:
         parts.append(_count(len(turn.answers), "answer"))
     return ", ".join([*parts, _seconds(ended - turn.began)])
 
 
-def _call(call: CallRecord) -> Iterator[Text]:
+def _call(call: VerdictRecord) -> Iterator[Text]:
     detail, verdict = call.detail, members(call.detail.get("verdict"))
     happened, style = _happened(call, verdict)
     yield Text.assemble(
         (_clock(call.at), "dim"),
         "  ",
-        (one_line(call.tool), "bold"),
+        (one_line(call.tool or ""), "bold"),
         "  ",
         (happened, style),
         (f"  ({call.server})", "dim"),
@@ -104,7 +102,7 @@ def _call(call: CallRecord) -> Iterator[Text]:
     yield from _verdict(detail, verdict)
 
 
-def _happened(call: CallRecord, verdict: Mapping[str, object]) -> tuple[str, str]:
+def _happened(call: VerdictRecord, verdict: Mapping[str, object]) -> tuple[str, str]:
     """Return in words what came of a call, and the style for it."""
     after = "" if call.duration is None else f" after {_seconds(call.duration)}"
     if call.outcome == "refused":
@@ -136,10 +134,10 @@ def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Ite
         yield _line("", f"- {each}")
 
 
-def _answer(answer: AnswerEntry) -> Iterator[Text]:
+def _answer(answer: VerdictRecord) -> Iterator[Text]:
     verdict, style = ("escalate", "red") if answer.escalate else ("show", "green")
     yield Text.assemble(
-        (_clock(answer.at), "dim"), ("  answer  ", "bold"), (f"{verdict}, score {answer.score:g}", style)
+        (_clock(answer.at), "dim"), ("  answer  ", "bold"), (f"{verdict}, score {answer.score or 0:g}", style)
     )
     if answer.text is not None:
         yield _line("text", answer.text)

@@ -38,9 +38,9 @@ def command(
         str | None, Parameter(help="The column of a table, or the key of an object, that has the answer.")
     ] = None,
     trace: Annotated[str | None, Parameter(help="The trace id of answers that do not name theirs.")] = None,
-    record: Annotated[
-        Path | None,
-        Parameter(help="Add the answers to this record, under their trace ids; `toolvet trace` tells their turns."),
+    store: Annotated[
+        str | None,
+        Parameter(help="Add the answers to this store, under their trace ids; `toolvet trace` prints their turns."),
     ] = None,
 ) -> int:
     """Say whether answers are refusals, shrugs, cut off, tool errors in disguise or claims without support.
@@ -64,7 +64,7 @@ def command(
         fail_on,
         settings=settings,
         given=given,
-        output=Output(json=json, advice=advice, lines=lines, field=field, record=record, trace=trace),
+        output=Output(json=json, advice=advice, lines=lines, field=field, store=store, trace=trace),
     )
 
 

@@ -3,8 +3,10 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -19,25 +21,27 @@ from toolvet.cli.commands.check.verdicts import (
     show_progress,
     signal_lines,
 )
-from toolvet.errors import UsageError
 from toolvet.report.visible import visible
-from toolvet.settings import load_settings
+from toolvet.settings import Settings, load_settings
 from toolvet.turn import AnswerCheck, regeneration_advice
+
+if TYPE_CHECKING:
+    from toolvet.store import Store
 
 
 @dataclass(frozen=True)
 class Output:
     """The flags for the output (`json`, `advice`) and the input.
 
-    With `lines` each line of a text is an answer; `field` is the column or key that has it. `record` is the file to
-    which answers with a trace id are added; `trace` is the id of those that name none.
+    With `lines` each line of a text is an answer; `field` is the column or key that has it. `store` is the file or
+    URL to which answers with a trace id are added; `trace` is the id of those that name none.
     """
 
     json: bool = False
     advice: bool = False
     lines: bool = False
     field: str | None = None
-    record: Path | None = None
+    store: str | None = None
     trace: str | None = None
 
 
@@ -49,13 +53,16 @@ def check_files(
     `given` are the options of the flags, None for those that were not given: the file `settings` decides about these.
     """
     announce_compilation()
-    options = load_settings(settings).answer_options()
+    loaded = load_settings(settings)
+    options = loaded.answer_options()
     options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     check = AnswerCheck(**options)
     console = Console(highlight=False, soft_wrap=True)
     totals = _Totals()
     failed = False
-    with show_progress() as progress:
+    with ExitStack() as until_the_end:
+        store = _open_store(output, loaded, until_the_end)
+        progress = until_the_end.enter_context(show_progress())
         for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
                 record.text,
@@ -64,8 +71,8 @@ def check_files(
                 finish_reason=record.finish_reason,
                 trace=record.trace or output.trace,
             )
-            if output.record is not None:
-                _keep(output.record, record, quality)
+            if store is not None:
+                _keep(store, record, quality)
             totals.add(quality)
             failed |= _fails(quality, fail_on)
             _print_verdict(console, record, quality, output)
@@ -76,13 +83,19 @@ def check_files(
     return int(failed)
 
 
-def _keep(file: Path, record: AnswerRecord, quality: AnswerQuality) -> None:
-    """Add an answer to the record. Raises UsageError where it does not say which turn it belongs to."""
-    if quality.trace_id is None:
-        raise UsageError(f"{record.place}: no trace id, so --record cannot keep it; give `trace` in it, or --trace ID")
-    from toolvet.store.turns import record_answer  # noqa: PLC0415 - SQLite is loaded for it
+def _open_store(output: Output, settings: Settings, until_the_end: ExitStack) -> "Store | None":
+    given = output.store or settings.store_settings().url
+    if given is None:
+        return None
+    from toolvet.cli.store import checked_store  # noqa: PLC0415 - only where it is asked for
+    from toolvet.store import Store  # noqa: PLC0415 - as above
 
-    record_answer(file, quality, record.text or "")
+    return until_the_end.enter_context(Store(checked_store(given)))
+
+
+def _keep(store: "Store", record: AnswerRecord, quality: AnswerQuality) -> None:
+    """Add an answer to the store, with what its record says of the turn."""
+    store.add(quality, text=record.text or "", question=record.question, calls=record.calls)
 
 
 def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:

@@ -13,8 +13,8 @@ def command(
         list[str] | None, Parameter(negative="", help="Only this server; may be repeated. [default: all of them]")
     ] = None,
     settings: Annotated[Path | None, Parameter(help="The toolvet.toml that the proxies go by.")] = None,
-    record: Annotated[
-        Path | None, Parameter(help="Keep verdicts, durations and findings of all these servers in this file.")
+    store: Annotated[
+        str | None, Parameter(help="Keep verdicts, durations and findings of all these servers in this file or URL.")
     ] = None,
     dry_run: Annotated[bool, Parameter(negative="", help="Print what would change, and change nothing.")] = False,
 ) -> int:
@@ -25,5 +25,5 @@ def command(
     from toolvet.cli.commands.proxy.install.run import install_proxy  # noqa: PLC0415 - the heavy half, for this command only
 
     return install_proxy(
-        config, tuple(server or ()), settings=settings, record=record, write="never" if dry_run else "always"
+        config, tuple(server or ()), settings=settings, store=store, write="never" if dry_run else "always"
     )

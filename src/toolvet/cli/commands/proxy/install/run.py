@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from toolvet.cli.commands.proxy.platform import check_platform
+from toolvet.cli.store import checked_store
 from toolvet.errors import UsageError
 from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
 from toolvet.proxy.install.file import backup_of, install, planned, uninstall
@@ -30,12 +31,12 @@ def install_proxy(
     servers: Sequence[str],
     *,
     settings: Path | None,
-    record: Path | None,
+    store: str | None,
     write: Literal["always", "never"],
 ) -> int:
     """Rewrite the file, print what was done to each server, and return the exit code."""
     check_platform("toolvet proxy install")
-    wrapper = Wrapper(_own_command(), _wrapper_options(settings, record))
+    wrapper = Wrapper(_own_command(), _wrapper_options(settings, store))
     if write == "never":
         old, plan = planned(config, wrapper, servers)
         sys.stdout.writelines(
@@ -80,15 +81,13 @@ def _own_command() -> tuple[str, ...]:
     return (sys.executable, "-m", "toolvet")
 
 
-def _wrapper_options(settings: Path | None, record: Path | None) -> tuple[str, ...]:
+def _wrapper_options(settings: Path | None, store: str | None) -> tuple[str, ...]:
     """Return the options with absolute paths, because clients start servers in folders of their own choice."""
     options: list[str] = []
     if settings is not None:
         if not settings.is_file():
             raise UsageError(f"--settings {settings}: no such file")
         options += ["--settings", str(settings.absolute())]
-    if record is not None:
-        if not record.absolute().parent.is_dir():
-            raise UsageError(f"--record {record}: there is no folder {record.absolute().parent}")
-        options += ["--record", str(record.absolute())]
+    if store is not None:
+        options += ["--store", checked_store(store)]
     return tuple(options)

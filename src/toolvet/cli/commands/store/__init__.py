@@ -1,0 +1,1 @@
+"""Keep house in a store of verdicts: export, import, prune, check."""

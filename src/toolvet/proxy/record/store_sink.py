@@ -1,0 +1,184 @@
+"""The record in a store: finished calls and faults → records without secrets."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from toolvet.errors import StoreError
+from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.calls import FinishedCall, OpenCalls
+from toolvet.proxy.record.recorder import StampedNote
+from toolvet.redact import SecretMask
+from toolvet.schema.json_value import elements, is_object, members
+from toolvet.session import PolicyFault
+from toolvet.session.step import GOOD_OUTCOMES
+from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, encode_document, new_id
+from toolvet.version import __version__
+
+if TYPE_CHECKING:
+    from toolvet.checks.result import ResultVerdict
+    from toolvet.store.store import Store
+
+# These have columns of their own in the record.
+_COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
+
+# What the server says of a result that is not all there is; the rest only counts its parts.
+_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
+_RETRY_SECONDS: Final = 0.25
+# With so many notes at once, more are waiting: what is on disk can wait for the database meanwhile.
+_MANY: Final = 250
+_HOLD_SECONDS: Final = 0.5
+# Giving way costs about as much as the record of a call.
+_GIVE_WAY_EVERY: Final = 4
+
+
+class StoreSink:
+    """A sink that writes into a store, and keeps trying where the disk does not take it.
+
+    `name` is the server's name in the record; empty for the command or URL it was started with. `known` are secrets
+    that the user gave. `complain` gets a sentence for each new reason why the disk does not take records.
+    """
+
+    def __init__(
+        self, store: "Store", name: str = "", known: SecretMask | None = None, *, complain: Callable[[str], None]
+    ) -> None:
+        self._store = store
+        self._name = name
+        self._known = known or SecretMask()
+        self._complain = complain
+        self._complained: set[str] = set()
+        self._calls = OpenCalls()
+        self._ending = threading.Event()
+        self._count_lost: Callable[[], int] = int
+        self._told_lost = 0
+
+    def watch(self, count_lost: Callable[[], int]) -> None:
+        """Record how many notes were lost, which `count_lost` returns, as an event: as soon as there is room again."""
+        self._count_lost = count_lost
+
+    def write(self, notes: Sequence[StampedNote]) -> None:
+        """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
+        if len(notes) >= _MANY:
+            self._store.hold(_HOLD_SECONDS)
+        records: list[StoreRecord] = []
+        for number, item in enumerate(self._calls.pair(notes)):
+            if isinstance(item, FinishedCall):
+                records.append(self._call_record(item))
+            elif isinstance(item.note, PolicyFault):
+                records.append(self._event_record(item, item.note))
+            if number % _GIVE_WAY_EVERY == 0:
+                give_way()
+        self._add(records)
+
+    def _add(self, records: list[StoreRecord]) -> None:
+        lost = self._count_lost()
+        if lost > self._told_lost:
+            words = f"{lost - self._told_lost} notes of calls were dropped, because there was no room for them"
+            now = time.time()
+            records.append(EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name))
+        while records:
+            try:
+                self._store.add_records(records)
+            except StoreError as error:
+                if self._ending.is_set():
+                    raise
+                self._report(str(error))
+                self._ending.wait(_RETRY_SECONDS)
+            else:
+                self._told_lost = lost
+                return
+
+    def end(self) -> None:
+        """Try only once more what the disk does not take."""
+        self._ending.set()
+
+    def close(self) -> None:
+        """Record what was lost at last. The store has an end of its own."""
+        self._add([])
+
+    def _report(self, words: str) -> None:
+        if words not in self._complained:
+            self._complained.add(words)
+            self._complain(f"{words}; what is recorded waits in memory")
+
+    def _call_record(self, call: FinishedCall) -> VerdictRecord:
+        ended = call.ended
+        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
+        detail = masked.to_dict()
+        verdict = ended.verdict
+        at = call.began / 1e9
+        failed = ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
+        return VerdictRecord(
+            id=new_id(at),
+            at=at,
+            kind="call",
+            trace=str(detail["trace_id"]),
+            server=self._name or call.origin.server,
+            connection=call.origin.connection,
+            request_id=self._without_known(str(detail["id"])),
+            tool=self._without_known(str(detail["tool"])),
+            era=ended.era,
+            outcome=ended.outcome,
+            failed=failed,
+            classification=None if verdict is None else verdict.classification.value,
+            state=None if verdict is None or verdict.state is None else verdict.state.value,
+            blocked=ended.blocked,
+            score=None if verdict is None else verdict.confidence / 100,
+            confidence=None if verdict is None else verdict.certainty,
+            reason=_reason(detail, failed=failed),
+            duration=call.duration,
+            size=ended.size,
+            document=encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
+            version=__version__,
+            signals=_signals(call, verdict),
+        )
+
+    def _without_known(self, redacted: str) -> str:
+        return self._known.text(redacted) if self._known else redacted
+
+    def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
+        at = stamped.at / 1e9
+        return EventRecord(
+            id=new_id(at),
+            at=at,
+            server=self._name or stamped.origin.server,
+            connection=stamped.origin.connection,
+            kind=fault.kind,
+            message=self._known.text(str(fault.to_dict()["message"])),
+            tool=fault.tool,
+        )
+
+
+def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
+    """Return in words why the call went as it went, from what is free of secrets."""
+    why, verdict = detail.get("why"), members(detail.get("verdict"))
+    if isinstance(why, str):
+        return why
+    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
+    return "; ".join(each for each in said if isinstance(each, str)) or None
+
+
+def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:
+    found = [SignalRecord(issue.keyword, "error") for issue in call.ended.issues]
+    if verdict is not None and not (verdict.is_valid and not verdict.is_error and not verdict.error_without_flag):
+        from toolvet.store.signals import result_signals  # noqa: PLC0415 - only for what went wrong
+
+        found += result_signals(verdict)
+    return tuple(found)
+
+
+def _shorten(value: object) -> object:
+    """Return a verdict without absent factors and without counts of the result; any other value as it is."""
+    if not is_object(value) or "factors" not in value:
+        return value
+    factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
+    about = members(value.get("responseMetadata"))
+    kept: dict[str, object] = {
+        **value,
+        "factors": factors,
+        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
+    }
+    return {key: item for key, item in kept.items() if item not in (None, [], {})}

@@ -1,0 +1,181 @@
+"""Puts records into the database: one transaction for a batch, with the sums and the words to search for.
+
+A record whose id the database has is left out, so that the same lines can come twice.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, Table, func, select, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
+from toolvet.store.tables.rollups import (
+    DURATION_BOUNDS,
+    KEYS,
+    ROLLUP_SIGNALS,
+    ROLLUPS,
+    SUMS,
+    WIDTHS,
+)
+from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
+
+# SQLite takes 32,766 values in one statement, PostgreSQL 65,535.
+_MOST_IDS: Final = 10_000
+
+_Row: TypeAlias = dict[str, object]
+_R = TypeVar("_R", VerdictRecord, EventRecord, AssessmentRecord)
+_Key: TypeAlias = tuple[object, ...]
+
+_COPIED: Final = tuple(name for name in VerdictRecord.__struct_fields__ if name not in ("seq", "signals", "document"))
+
+
+def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> int:
+    """Insert the records that the database does not have, inside the caller's transaction. Returns how many."""
+    verdicts = _new(connection, VERDICTS, [each for each in records if isinstance(each, VerdictRecord)])
+    events = _new(connection, EVENTS, [each for each in records if isinstance(each, EventRecord)])
+    assessments = _new(connection, ASSESSMENTS, [each for each in records if isinstance(each, AssessmentRecord)])
+    if verdicts:
+        _insert_verdicts(connection, verdicts)
+    if events:
+        connection.execute(EVENTS.insert(), [_event_row(event) for event in events])
+    if assessments:
+        connection.execute(ASSESSMENTS.insert(), [_assessment_row(each) for each in assessments])
+    return len(verdicts) + len(events) + len(assessments)
+
+
+def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R]:
+    """Return the records whose ids are not in the table, each id once."""
+    by_id = {record.id: record for record in records}
+    ids = list(by_id)
+    for start in range(0, len(ids), _MOST_IDS):
+        query = select(table.c.id).where(table.c.id.in_(ids[start : start + _MOST_IDS]))
+        for known in connection.execute(query).scalars():
+            del by_id[known]
+    return list(by_id.values())
+
+
+def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
+    first = _reserve(connection, len(verdicts))
+    rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, first, strict=True)]
+    connection.execute(VERDICTS.insert(), rows)
+    signals = [
+        {"verdict": seq, "type": signal.type, "level": signal.level, "certainty": signal.certainty}
+        for verdict, seq in zip(verdicts, first, strict=True)
+        for signal in verdict.signals
+    ]
+    if signals:
+        connection.execute(SIGNALS.insert(), signals)
+    if connection.dialect.name == "sqlite":
+        words = [
+            {"seq": row["seq"], "tool": row["tool"], "reason": row["reason"], "text": row["text"]}
+            for row in rows
+            if row["reason"] is not None or row["text"] is not None
+        ]
+        if words:
+            connection.execute(_WORDS, words)
+    add_to_rollups(connection, verdicts)
+
+
+_WORDS: Final = text("INSERT INTO verdict_words (rowid, tool, reason, text) VALUES (:seq, :tool, :reason, :text)")
+
+
+def _reserve(connection: Connection, count: int) -> Sequence[int]:
+    """Return places for so many verdicts, which no other writer gets."""
+    if connection.dialect.name == "postgresql":
+        found = connection.execute(
+            text("SELECT nextval('verdicts_seq_seq') FROM generate_series(1, :count)"), {"count": count}
+        )
+        return [int(value) for value in found.scalars()]
+    last = connection.execute(text("SELECT seq FROM sqlite_sequence WHERE name = 'verdicts'")).scalar()
+    if last is None:
+        last = connection.execute(select(func.max(VERDICTS.c.seq))).scalar()
+    return range(int(last or 0) + 1, int(last or 0) + 1 + count)
+
+
+def _verdict_row(verdict: VerdictRecord, seq: int) -> _Row:
+    row: _Row = {name: _column(getattr(verdict, name)) for name in _COPIED}
+    row["seq"] = seq
+    row["detail"] = bytes(verdict.document).decode()
+    return row
+
+
+def _event_row(event: EventRecord) -> _Row:
+    return {name: _column(getattr(event, name)) for name in EventRecord.__struct_fields__}
+
+
+def _assessment_row(assessment: AssessmentRecord) -> _Row:
+    row: _Row = {
+        name: _column(getattr(assessment, name))
+        for name in AssessmentRecord.__struct_fields__
+        if name not in ("document", "counts")
+    }
+    row["counts"] = msgspec.json.encode(assessment.counts).decode()
+    row["detail"] = bytes(assessment.document).decode()
+    return row
+
+
+def _column(value: object) -> object:
+    return clean_text(value) if type(value) is str else value
+
+
+# The sums.
+
+
+def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
+    """Add the verdicts to the sums of their minutes and hours."""
+    sums: dict[_Key, list[float]] = {}
+    signals: dict[_Key, int] = {}
+    for verdict in verdicts:
+        about = (
+            verdict.kind,
+            clean_text(verdict.server),
+            clean_text(verdict.tool or ""),
+            clean_text(verdict.model or ""),
+            clean_text(verdict.variant or ""),
+        )
+        for width in WIDTHS:
+            key = (width, int(verdict.at // width) * width, *about)
+            row = sums.get(key)
+            if row is None:
+                row = sums[key] = [0.0] * (len(SUMS) + 1)
+            _add(row, verdict)
+            for type_ in {signal.type for signal in verdict.signals}:
+                signals[*key, type_] = signals.get((*key, type_), 0) + 1
+    rows = [dict(zip((*KEYS, *SUMS, "duration_max"), (*key, *row), strict=True)) for key, row in sums.items()]
+    _upsert(connection, ROLLUPS, rows, KEYS)
+    counted = [dict(zip((*KEYS, "type", "signals"), (*key, number), strict=True)) for key, number in signals.items()]
+    if counted:
+        _upsert(connection, ROLLUP_SIGNALS, counted, (*KEYS, "type"))
+
+
+def _add(row: list[float], verdict: VerdictRecord) -> None:
+    row[0] += 1
+    row[1] += verdict.failed
+    row[2] += verdict.escalate
+    row[3] += verdict.blocked is not None
+    if verdict.score is not None:
+        row[4] += verdict.score
+        row[5] += 1
+    if verdict.duration is not None:
+        row[6] += verdict.duration
+        row[7] += 1
+        row[8 + bisect_left(DURATION_BOUNDS, verdict.duration)] += 1
+        row[-1] = max(row[-1], verdict.duration)
+
+
+def _upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]], keys: Sequence[str]) -> None:
+    insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+    greatest = func.greatest if connection.dialect.name == "postgresql" else func.max
+    changed = {
+        column.name: greatest(table.c[column.name], insert.excluded[column.name])
+        if column.name == "duration_max"
+        else table.c[column.name] + insert.excluded[column.name]
+        for column in table.columns
+        if column.name not in keys
+    }
+    # In one order everywhere, so that two writers never wait for each other's rows.
+    ordered = sorted(rows, key=lambda row: tuple(str(row[key]) for key in keys))
+    connection.execute(insert.on_conflict_do_update(index_elements=list(keys), set_=changed), ordered)

@@ -1,0 +1,238 @@
+"""Verdicts of the library → records of a store, without secrets.
+
+AnswerQuality, ArgumentReport, ResultVerdict, the findings of an envelope → VerdictRecord
+a report (`toolvet-report/1`) → AssessmentRecord
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
+
+from toolvet.checks.answer import AnswerQuality
+from toolvet.checks.arguments import ArgumentReport
+from toolvet.checks.result import ResultVerdict
+from toolvet.findings import Finding
+from toolvet.messages.sources import read_calls
+from toolvet.redact import SecretMask
+from toolvet.schema.json_value import is_object, members
+from toolvet.store.records import AssessmentRecord, SignalRecord, VerdictRecord, clean_text, encode_document, new_id
+from toolvet.store.signals import result_signals
+from toolvet.version import __version__
+
+AnyVerdict: TypeAlias = AnswerQuality | ArgumentReport | ResultVerdict | Sequence[Finding]
+"""What `Store.add` takes, beside assessments."""
+
+REPORT: Final = "toolvet-report/"
+# These have columns of their own.
+_COLUMNS: Final = frozenset({"score", "shouldEscalate", "trace_id"})
+_MOST_CALLS: Final = 200
+_MOST_CALL_BYTES: Final = 64 * 1024
+_MOST_TEXT: Final = 1 << 20
+_CUT: Final = " … (cut)"
+
+
+class VerdictContext(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a verdict comes from: the arguments of `Store.add` beside the verdict."""
+
+    trace: str | None = None
+    conversation: str | None = None
+    server: str = ""
+    tool: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    text: str | None = None
+    question: str | None = None
+    calls: Sequence[object] | None = None
+    at: float | None = None
+    duration: float | None = None
+
+
+def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecord:
+    """Return the record of a verdict. Raises TypeError for anything else."""
+    mask = SecretMask.learned(context.text, context.question, context.calls)
+    if isinstance(verdict, AnswerQuality):
+        fields, document = _of_answer(verdict), members(mask.own(verdict.to_dict()))
+        document = {key: value for key, value in document.items() if key not in _COLUMNS}
+        if context.question is not None:
+            document = {**document, "question": _shorten(mask.text(context.question))}
+        if context.calls is not None:
+            document = {**document, "calls": _bounded_calls(context.calls, mask)}
+    elif isinstance(verdict, ResultVerdict):
+        fields, document = _of_result(verdict), short_verdict(members(mask.own(verdict.to_dict())))
+    elif isinstance(verdict, ArgumentReport):
+        fields, document = _of_arguments(verdict), members(mask.own(verdict.to_dict()))
+    else:
+        findings = _findings(verdict)
+        fields = _of_envelope(findings)
+        document = {"findings": mask.own([msgspec.to_builtins(finding) for finding in findings])}
+    at = time.time() if context.at is None else context.at
+    reason = cast("str | None", fields.pop("reason", None))
+    return VerdictRecord(
+        id=new_id(at),
+        at=at,
+        trace=context.trace or getattr(verdict, "trace_id", None),
+        conversation=context.conversation,
+        server=context.server,
+        tool=context.tool,
+        model=context.model,
+        variant=context.variant,
+        reason=None if reason is None else clean_text(mask.text(reason)),
+        duration=context.duration,
+        size=0 if context.text is None else len(context.text.encode("utf-8", "replace")),
+        text=None if context.text is None else clean_text(_shorten(mask.text(context.text), _MOST_TEXT)),
+        document=encode_document(document),
+        version=__version__,
+        **fields,
+    )
+
+
+def assessment_record(report: object, *, at: float | None = None) -> AssessmentRecord | None:
+    """Return the record of a report (the struct, or its JSON form); None for anything else."""
+    is_report = isinstance(report, msgspec.Struct) and str(getattr(report, "schema", "")).startswith(REPORT)
+    document = msgspec.to_builtins(report) if is_report else report
+    if not is_object(document) or not str(document.get("schema", "")).startswith(REPORT):
+        return None
+    server, score = members(document.get("server")), document.get("score")
+    began = at if at is not None else _began(document.get("started_at"))
+    counts = {
+        str(name): number
+        for name, number in members(members(document.get("summary")).get("findings")).items()
+        if isinstance(number, int)
+    }
+    return AssessmentRecord(
+        id=new_id(began),
+        at=began,
+        server=clean_text(str(server.get("name", ""))),
+        target=clean_text(str(server.get("command", ""))),
+        score=float(score) if isinstance(score, int | float) else None,
+        status=str(document.get("status", "")),
+        counts=counts,
+        version=str(document.get("toolvet_version") or __version__),
+        document=encode_document(document),
+    )
+
+
+def short_verdict(verdict: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a verdict on a result without absent factors, without counts of the result, and without what is empty."""
+    factors = [
+        factor for factor in cast("Iterable[object]", verdict.get("factors") or ()) if members(factor).get("present")
+    ]
+    about = members(verdict.get("responseMetadata"))
+    kept: dict[str, object] = {
+        **verdict,
+        "factors": factors,
+        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
+    }
+    return {key: item for key, item in kept.items() if item not in (None, [], {})}
+
+
+# What the server says of a result that is not all there is; the rest only counts its parts.
+_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
+
+
+def _of_answer(quality: AnswerQuality) -> dict[str, Any]:
+    return {
+        "kind": "answer",
+        "outcome": quality.action.value,
+        "score": quality.score,
+        "escalate": quality.should_escalate,
+        "confidence": quality.assessment_confidence,
+        "reason": quality.reason,
+        "signals": tuple(
+            SignalRecord(signal.type.value, _level(signal.weight), signal.certainty) for signal in quality.signals
+        ),
+    }
+
+
+def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
+    failed = verdict.is_error or verdict.error_without_flag or not verdict.is_valid
+    return {
+        "kind": "result",
+        "outcome": "tool_error" if verdict.is_error else "success",
+        "failed": failed,
+        "classification": verdict.classification.value,
+        "state": None if verdict.state is None else verdict.state.value,
+        "score": verdict.confidence / 100,
+        "confidence": verdict.certainty,
+        "reason": "; ".join(verdict.issues or (verdict.evidence if failed else ())) or None,
+        "signals": result_signals(verdict),
+    }
+
+
+def _of_arguments(report: ArgumentReport) -> dict[str, Any]:
+    return {
+        "kind": "arguments",
+        "outcome": "valid" if report.valid else "invalid",
+        "failed": not report.valid,
+        "score": float(report.valid),
+        "reason": None if report.valid else report.summary,
+        "signals": tuple(SignalRecord(issue.keyword, "error") for issue in report.issues),
+    }
+
+
+def _of_envelope(findings: Sequence[Finding]) -> dict[str, Any]:
+    return {
+        "kind": "envelope",
+        "outcome": "invalid" if findings else "valid",
+        "failed": bool(findings),
+        "score": float(not findings),
+        "reason": "; ".join(finding.message for finding in findings) or None,
+        "signals": tuple(
+            SignalRecord(finding.id, finding.severity.value, finding.confidence / 100) for finding in findings
+        ),
+    }
+
+
+def _findings(verdict: object) -> Sequence[Finding]:
+    if isinstance(verdict, list | tuple):
+        found = cast("Sequence[object]", verdict)
+        if all(isinstance(each, Finding) for each in found):
+            return cast("Sequence[Finding]", found)
+    raise TypeError(
+        "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned,"
+        f" not {type(verdict).__name__}"
+    )
+
+
+def _level(weight: float) -> str:
+    return "error" if weight >= 0.7 else "warning" if weight >= 0.3 else "info"
+
+
+def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
+    """Return the calls of an answer's turn as a reviewer reads them: names, arguments and results, cut where long."""
+    found: list[object] = []
+    for call in read_calls(calls)[:_MOST_CALLS]:
+        entry: dict[str, object] = {"tool": call.name, "arguments": _bounded(mask.value(call.arguments))}
+        if call.answered:
+            entry["result"] = _bounded(mask.value(_plain(call.result)))
+        if call.failed is not None:
+            entry["failed"] = call.failed
+        found.append(entry)
+    return found
+
+
+def _plain(value: object) -> object:
+    """Return an object of a framework as JSON values."""
+    return value if value is None or isinstance(value, str | int | float | Mapping | list | tuple) else str(value)
+
+
+def _bounded(value: object) -> object:
+    """Return a value as it is, or the beginning of its JSON where that is long."""
+    if isinstance(value, str):
+        return _shorten(value)
+    encoded = bytes(encode_document(value))
+    return value if len(encoded) <= _MOST_CALL_BYTES else _shorten(encoded.decode())
+
+
+def _shorten(text: str, most: int = _MOST_CALL_BYTES) -> str:
+    return text if len(text) <= most else text[:most] + _CUT
+
+
+def _began(started_at: object) -> float:
+    try:
+        return datetime.fromisoformat(str(started_at)).timestamp()
+    except ValueError:
+        return time.time()

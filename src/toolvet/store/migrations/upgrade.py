@@ -1,0 +1,60 @@
+"""Brings the tables of an earlier release up to date, in one transaction, and takes over what they hold."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+
+from toolvet.store.inserting import insert_records
+from toolvet.store.legacy import event_of_row, verdict_of_answer, verdict_of_call
+from toolvet.store.records import StoreRecord
+from toolvet.store.revision import mark_revision
+
+# What migration 0002 calls the tables of the record of the first releases, and what their rows become.
+_OLD: Final[Mapping[str, Callable[[Mapping[str, object]], StoreRecord]]] = {
+    "old_calls": verdict_of_call,
+    "old_events": event_of_row,
+    "old_answers": verdict_of_answer,
+}
+_BATCH: Final = 1000
+
+
+def upgrade(connection: Connection, revision: str) -> None:
+    """Run all migrations after `revision` on the caller's transaction."""
+    mark_revision(connection, revision)
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    scripts = ScriptDirectory.from_config(config)
+
+    def steps(current: object, _: object) -> Any:
+        return scripts._upgrade_revs("head", cast("str", current))  # noqa: SLF001 - as Alembic's own command does  # pyright: ignore[reportPrivateUsage]
+
+    with EnvironmentContext(config, scripts, fn=steps) as environment:
+        environment.configure(connection=connection)
+        environment.run_migrations()
+    _take_over(connection)
+
+
+def _take_over(connection: Connection) -> None:
+    """Copy the rows of the old tables, and drop these."""
+    names = set(inspect(connection).get_table_names())
+    for table, read in _OLD.items():
+        if table in names:
+            for rows in _batches(connection, table):
+                insert_records(connection, [read(row) for row in rows])
+            connection.execute(text(f"DROP TABLE {table}"))
+
+
+def _batches(connection: Connection, table: str) -> Iterator[list[Mapping[str, object]]]:
+    last = 0
+    query = text(f"SELECT rowid AS place, * FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT :most")  # noqa: S608 - our own words
+    while True:
+        rows = [dict(row) for row in connection.execute(query, {"last": last, "most": _BATCH}).mappings()]
+        if not rows:
+            return
+        last = cast("int", rows[-1]["place"])
+        yield [{name: value for name, value in row.items() if name != "place"} for row in rows]

@@ -1,0 +1,147 @@
+"""Reads a database of verdicts: one verdict, those of a filter, a turn. Every function takes a connection."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, select
+
+from toolvet.store.filters import EVERYTHING, VerdictFilter
+from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
+from toolvet.store.search import words_condition
+from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
+
+VerdictOrder: TypeAlias = Literal["newest", "oldest", "lowest_score", "slowest"]
+"""How verdicts are sorted; `newest` and `oldest` by their place in the store."""
+
+_MOST_IN: Final = 10_000
+_FIELDS: Final = frozenset(VerdictRecord.__struct_fields__) - {"document", "signals"}
+
+
+def read_verdict(connection: Connection, id_: str) -> VerdictRecord | None:
+    """Return the verdict with this id."""
+    return next(iter(_records(connection, select(VERDICTS).where(VERDICTS.c.id == id_))), None)
+
+
+def read_verdicts(
+    connection: Connection,
+    wanted: VerdictFilter = EVERYTHING,
+    *,
+    limit: int = 100,
+    order: VerdictOrder = "newest",
+    after: int | None = None,
+    before: int | None = None,
+    offset: int = 0,
+) -> list[VerdictRecord]:
+    """Return at most `limit` verdicts. `after` and `before` are places (`seq`), themselves excluded."""
+    query = select(VERDICTS).where(*conditions(connection, wanted))
+    if after is not None:
+        query = query.where(VERDICTS.c.seq > after)
+    if before is not None:
+        query = query.where(VERDICTS.c.seq < before)
+    orders: Mapping[VerdictOrder, tuple[ColumnElement[object], ...]] = {
+        "newest": (VERDICTS.c.seq.desc(),),
+        "oldest": (VERDICTS.c.seq.asc(),),
+        "lowest_score": (VERDICTS.c.score.asc().nulls_last(), VERDICTS.c.seq.desc()),
+        "slowest": (VERDICTS.c.duration.desc().nulls_last(), VERDICTS.c.seq.desc()),
+    }
+    return list(_records(connection, query.order_by(*orders[order]).limit(limit).offset(offset)))
+
+
+def count_verdicts(connection: Connection, wanted: VerdictFilter = EVERYTHING) -> int:
+    """Return how many verdicts the filter finds."""
+    query = select(func.count()).select_from(VERDICTS).where(*conditions(connection, wanted))
+    return int(connection.execute(query).scalar_one())
+
+
+def read_events(connection: Connection, limit: int = 100) -> list[EventRecord]:
+    """Return the latest events, the newest first."""
+    rows = connection.execute(select(EVENTS).order_by(EVENTS.c.seq.desc()).limit(limit)).mappings()
+    names = EventRecord.__struct_fields__
+    return [EventRecord(**{name: row[name] for name in names}) for row in rows]
+
+
+def read_assessments(connection: Connection, server: str | None = None, limit: int = 100) -> list[AssessmentRecord]:
+    """Return the latest assessments of a server, or of all, the newest first."""
+    query = select(ASSESSMENTS).order_by(ASSESSMENTS.c.at.desc(), ASSESSMENTS.c.seq.desc()).limit(limit)
+    if server is not None:
+        query = query.where(ASSESSMENTS.c.server == server)
+    return [_assessment(row) for row in connection.execute(query).mappings()]
+
+
+def conditions(connection: Connection, wanted: VerdictFilter) -> list[ColumnElement[bool]]:
+    """Return the filter as conditions on the table of verdicts."""
+    columns, found = VERDICTS.c, list[ColumnElement[bool]]()
+    for name in ("kind", "server", "tool", "model", "variant", "outcome", "state", "trace", "conversation"):
+        value = getattr(wanted, name)
+        if value is not None:
+            found.append(columns[name] == value)
+    if wanted.failed is not None:
+        found.append(columns.failed.is_(wanted.failed))
+    if wanted.escalated is not None:
+        found.append(columns.escalate.is_(wanted.escalated))
+    if wanted.blocked is not None:
+        found.append(columns.blocked.is_not(None) if wanted.blocked else columns.blocked.is_(None))
+    if wanted.min_score is not None:
+        found.append(columns.score >= wanted.min_score)
+    if wanted.max_score is not None:
+        found.append(columns.score <= wanted.max_score)
+    if wanted.since is not None:
+        found.append(columns.at >= wanted.since)
+    if wanted.until is not None:
+        found.append(columns.at < wanted.until)
+    if wanted.signal is not None:
+        found.append(columns.seq.in_(select(SIGNALS.c.verdict).where(SIGNALS.c.type == wanted.signal)))
+    if wanted.text is not None:
+        found.append(words_condition(connection, wanted.text))
+    return found
+
+
+def read_trace(connection: Connection, prefix: str) -> list[VerdictRecord]:
+    """Return the verdicts whose trace id begins with `prefix`, in the order in which they happened."""
+    # An id is ASCII, and the last of its characters is below DEL.
+    query = select(VERDICTS).where(VERDICTS.c.trace >= prefix, VERDICTS.c.trace < f"{prefix}\x7f")
+    return list(_records(connection, query.order_by(VERDICTS.c.at, VERDICTS.c.seq)))
+
+
+def latest_traces(connection: Connection, limit: int) -> list[str]:
+    """Return the trace ids that came last, the newest first."""
+    query = select(VERDICTS.c.trace).where(VERDICTS.c.trace.is_not(None)).order_by(VERDICTS.c.seq.desc()).limit(5_000)
+    found = dict.fromkeys(str(trace) for trace in connection.execute(query).scalars())
+    return list(found)[:limit]
+
+
+def _records(connection: Connection, query: "Select[tuple[object, ...]]") -> Iterator[VerdictRecord]:
+    rows = list(connection.execute(query).mappings())
+    signals = _signals_of(connection, [int(row["seq"]) for row in rows])
+    for row in rows:
+        yield _verdict(row, signals.get(int(row["seq"]), ()))
+
+
+def _signals_of(connection: Connection, places: Sequence[int]) -> Mapping[int, tuple[SignalRecord, ...]]:
+    found: dict[int, list[SignalRecord]] = {}
+    for start in range(0, len(places), _MOST_IN):
+        query = select(SIGNALS).where(SIGNALS.c.verdict.in_(places[start : start + _MOST_IN]))
+        for row in connection.execute(query).mappings():
+            signal = SignalRecord(str(row["type"]), str(row["level"]), row["certainty"])
+            found.setdefault(int(row["verdict"]), []).append(signal)
+    return {place: tuple(each) for place, each in found.items()}
+
+
+def _verdict(row: RowMapping, signals: tuple[SignalRecord, ...]) -> VerdictRecord:
+    fields = {name: value for name, value in row.items() if name in _FIELDS}
+    return VerdictRecord(**fields, document=msgspec.Raw(str(row["detail"]).encode()), signals=signals)
+
+
+def _assessment(row: RowMapping) -> AssessmentRecord:
+    return AssessmentRecord(
+        id=str(row["id"]),
+        at=float(row["at"]),
+        server=str(row["server"]),
+        target=str(row["target"]),
+        score=row["score"],
+        status=str(row["status"]),
+        counts=msgspec.json.decode(str(row["counts"]), type=dict[str, int]),
+        version=str(row["version"]),
+        document=msgspec.Raw(str(row["detail"]).encode()),
+    )

@@ -1,0 +1,194 @@
+"""What a store keeps: `VerdictRecord`, `EventRecord` and `AssessmentRecord`, and their form as lines of JSON.
+
+    {"type":"verdict","id":"0193…","at":1795357000.0,"kind":"call","tool":"find_book",…}
+
+Records are redacted before they are made: nothing here looks for secrets.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
+"""What was judged. A `call` is a whole call as the proxy saw it, with its arguments and its result."""
+
+EMPTY_DOCUMENT: Final = msgspec.Raw(b"{}")
+
+
+class SignalRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One reason for a verdict: an issue of arguments, a state of a result, a finding, a signal of an answer.
+
+    `level` is its weight or severity in words (`error`, `warning`, `info`); `certainty` (0 to 1) is None where it was
+    never measured.
+    """
+
+    type: str
+    level: str = ""
+    certainty: float | None = None
+
+
+class VerdictRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="verdict"):
+    """One verdict with what was judged.
+
+    `at` is when the call began or the verdict was made, in seconds since the epoch; `duration` is in seconds, `size` in
+    bytes. `score` is 0 to 1. `failed` says whether what was judged went wrong; `escalate` whether a person should see
+    it. `variant` names a prompt or a configuration that is compared with others. `text` is what was judged (an answer),
+    None where only the verdict is kept. `document` is the rest of the verdict as JSON, `detail` the same decoded.
+    `seq` is the place in the store, 0 before it has one.
+    """
+
+    id: str
+    at: float
+    kind: VerdictKind
+    trace: str | None = None
+    conversation: str | None = None
+    server: str = ""
+    connection: str = ""
+    request_id: str | None = None
+    tool: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    era: str | None = None
+    outcome: str = ""
+    failed: bool = False
+    classification: str | None = None
+    state: str | None = None
+    blocked: str | None = None
+    score: float | None = None
+    escalate: bool = False
+    confidence: float | None = None
+    reason: str | None = None
+    duration: float | None = None
+    size: int = 0
+    text: str | None = None
+    document: msgspec.Raw = EMPTY_DOCUMENT
+    version: str = ""
+    signals: tuple[SignalRecord, ...] = ()
+    seq: int = 0
+
+    @property
+    def detail(self) -> Mapping[str, object]:
+        """The rest of the verdict: members that have no field of their own. Decoded anew each time."""
+        return decode_document(self.document)
+
+
+class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="event"):
+    """Another event: a schema that does not compile, a list that could not be read, records that were dropped."""
+
+    id: str
+    at: float
+    kind: str
+    message: str
+    server: str = ""
+    connection: str = ""
+    tool: str | None = None
+
+
+class AssessmentRecord(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="assessment"
+):
+    """One assessment of a server. `document` is the report (`toolvet-report/1`) as JSON, `detail` the same decoded.
+
+    `target` is how the server was reached, without secrets. `counts` are the numbers of findings by severity.
+    """
+
+    id: str
+    at: float
+    server: str
+    target: str = ""
+    score: float | None = None
+    status: str = ""
+    counts: Mapping[str, int] = {}
+    version: str = ""
+    document: msgspec.Raw = EMPTY_DOCUMENT
+
+    @property
+    def detail(self) -> Mapping[str, object]:
+        """The report. Decoded anew each time."""
+        return decode_document(self.document)
+
+
+StoreRecord: TypeAlias = VerdictRecord | EventRecord | AssessmentRecord
+"""What a store consists of."""
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
+_DECODER: Final = msgspec.json.Decoder(StoreRecord)
+
+
+def new_id(at: float | None = None) -> str:
+    """Return a new id: 32 hexadecimal digits that sort by time (a UUID of version 7).
+
+    `at` is the time in seconds since the epoch; None is now.
+    """
+    milliseconds = int((time.time() if at is None else at) * 1000) & 0xFFFF_FFFF_FFFF
+    random = int.from_bytes(os.urandom(10), "big")
+    return f"{milliseconds:012x}7{random >> 68:03x}{0x8 | (random >> 66 & 3):x}{random & (1 << 60) - 1:015x}"
+
+
+def encode_document(value: object) -> msgspec.Raw:
+    """Return a value as JSON. Total: what JSON cannot hold is written as text, lone surrogates are replaced."""
+    try:
+        return msgspec.Raw(_ENCODER.encode(value))
+    except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
+        return msgspec.Raw(_encode_slowly(value))
+
+
+def _encode_slowly(value: object) -> bytes:
+    try:
+        text = json.dumps(value, default=str, skipkeys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        text = json.dumps({"unwritable": str(error)})
+    cleaned: object = json.loads(text, parse_constant=str)
+    return json.dumps(_without_surrogates(cleaned)).encode()
+
+
+def _without_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(str(key)): _without_surrogates(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return [_without_surrogates(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]
+
+
+def clean_text(text: str) -> str:
+    """Return a text that every database takes: lone surrogates and NUL are replaced."""
+    if "\x00" in text:
+        text = text.replace("\x00", "�")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def decode_document(document: msgspec.Raw) -> Mapping[str, object]:
+    """Return the object in a document; an empty one for anything else."""
+    try:
+        value: object = msgspec.json.decode(document)
+    except (msgspec.MsgspecError, ValueError):
+        value = json.loads(bytes(document) or b"{}")
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
+def encode_lines(records: Iterable[StoreRecord]) -> bytes:
+    """Return a line of JSON for each record, each with its line end."""
+    return b"".join(_encode_line(record) for record in records)
+
+
+def _encode_line(record: StoreRecord) -> bytes:
+    try:
+        return _ENCODER.encode(record) + b"\n"
+    except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError):
+        fields = {name: getattr(record, name) for name in record.__struct_fields__}
+        cleaned = {name: clean_text(value) for name, value in fields.items() if isinstance(value, str)}
+        return _ENCODER.encode(msgspec.structs.replace(record, **cleaned)) + b"\n"
+
+
+def decode_lines(lines: bytes) -> Iterator[StoreRecord | None]:
+    """Yield the record of each line, None for a line that is none, as half a line where a process was killed."""
+    for line in lines.split(b"\n"):
+        if line.strip():
+            try:
+                yield _DECODER.decode(line)
+            except (msgspec.MsgspecError, ValueError):
+                yield None

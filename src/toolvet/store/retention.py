@@ -1,0 +1,179 @@
+"""How long a store keeps what, and the deletion of the rest.
+
+The sums of hours stay, so that trends reach further back than the verdicts: they hold no texts.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from sqlalchemy import Connection, delete, func, select, text
+
+from toolvet.errors import UsageError
+from toolvet.store.database import writing
+from toolvet.store.tables.rollups import ROLLUP_SIGNALS, ROLLUPS, WIDTHS
+from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+_BATCH: Final = 2_000
+_MOST_ROUNDS: Final = 4
+_AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdwy])")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
+    """What to keep: nothing older than `older_than` seconds, and the latest verdicts within `max_bytes`; None: all."""
+
+    older_than: float | None = None
+    max_bytes: int | None = None
+
+
+class Pruned(msgspec.Struct, frozen=True, kw_only=True):
+    """How much was deleted, and the bytes of the database before and after."""
+
+    verdicts: int = 0
+    events: int = 0
+    assessments: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+
+
+def parse_age(given: str) -> float:
+    """Return an age in seconds. Raises UsageError.
+
+    >>> parse_age("30d"), parse_age("12h")
+    (2592000.0, 43200.0)
+    """
+    found = _AGE.fullmatch(given.strip())
+    if found is None:
+        raise UsageError(f"{given!r} is not an age: write it as 30d, 12h, 6w or 1y")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def parse_size(given: str) -> int:
+    """Return a size in bytes. Raises UsageError.
+
+    >>> parse_size("2GiB"), parse_size("500MB")
+    (2147483648, 500000000)
+    """
+    found = _SIZE.fullmatch(given.strip())
+    if found is None:
+        raise UsageError(f"{given!r} is not a size: write it as 2GiB, 500MB or a number of bytes")
+    base = 1024 if found[3] else 1000
+    return int(float(found[1]) * base ** _POWERS[found[2].lower()])
+
+
+def prune(
+    engine: "Engine", retention: Retention, *, progress: Callable[[int], None] | None = None, now: float | None = None
+) -> Pruned:
+    """Delete what is not to be kept, in transactions of milliseconds, and give the space back.
+
+    `progress` is called with the number of verdicts deleted so far; `now` is in seconds since the epoch.
+    """
+    before = measure(engine)
+    verdicts = events = assessments = 0
+    if retention.older_than is not None:
+        cutoff = (time.time() if now is None else now) - retention.older_than
+        old = select(VERDICTS.c.seq).where(VERDICTS.c.at < cutoff).limit(_BATCH)
+        while count := _delete_verdicts(engine, old):
+            verdicts += count
+            if progress is not None:
+                progress(verdicts)
+        with writing(engine) as connection:
+            events = connection.execute(delete(EVENTS).where(EVENTS.c.at < cutoff)).rowcount
+            assessments = connection.execute(delete(ASSESSMENTS).where(ASSESSMENTS.c.at < cutoff)).rowcount
+            for table in (ROLLUPS, ROLLUP_SIGNALS):
+                connection.execute(delete(table).where(table.c.width == min(WIDTHS), table.c.bucket < cutoff))
+    if retention.max_bytes is not None:
+        for _ in range(_MOST_ROUNDS):
+            surplus = _surplus(engine, retention.max_bytes)
+            while surplus > 0:
+                oldest = select(VERDICTS.c.seq).order_by(VERDICTS.c.seq).limit(min(_BATCH, surplus))
+                count = _delete_verdicts(engine, oldest)
+                verdicts, surplus = verdicts + count, surplus - max(1, count)
+                if progress is not None:
+                    progress(verdicts)
+            # Only now is it known how much space that was.
+            _vacuum(engine, "VACUUM FULL")
+    elif verdicts or events or assessments:
+        _vacuum(engine, "VACUUM")
+    return Pruned(
+        verdicts=verdicts, events=events, assessments=assessments, bytes_before=before, bytes_after=measure(engine)
+    )
+
+
+def measure(engine: "Engine") -> int:
+    """Return the bytes that the database has in use."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            query = text(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c WHERE c.relkind = 'r'"
+                " AND c.relnamespace = current_schema()::regnamespace"
+            )
+            return int(connection.execute(query).scalar_one())
+        pages, free, size = (
+            int(connection.execute(text(f"PRAGMA {name}")).scalar_one())
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * size
+
+
+def _surplus(engine: "Engine", most: int) -> int:
+    """Return about how many verdicts are too many."""
+    used = measure(engine)
+    if used <= most:
+        return 0
+    with engine.connect() as connection:
+        count = int(connection.execute(select(func.count()).select_from(VERDICTS)).scalar_one())
+    return min(count, int(count * (used - most) / used) + 1)
+
+
+def _delete_verdicts(engine: "Engine", query: "object") -> int:
+    with writing(engine) as connection:
+        places = [int(place) for place in connection.execute(query).scalars()]  # type: ignore[call-overload]
+        if places:
+            delete_places(connection, places)
+    return len(places)
+
+
+def delete_places(connection: Connection, places: list[int]) -> None:
+    """Delete the verdicts at these places (`seq`) with all that hangs on them, inside the caller's transaction."""
+    if connection.dialect.name == "sqlite":
+        # The index of words has no texts of its own: it has to be told what it indexed.
+        words = select(VERDICTS.c.seq, VERDICTS.c.tool, VERDICTS.c.reason, VERDICTS.c.text).where(
+            VERDICTS.c.seq.in_(places), VERDICTS.c.reason.is_not(None) | VERDICTS.c.text.is_not(None)
+        )
+        rows = [dict(row) for row in connection.execute(words).mappings()]
+        if rows:
+            connection.execute(_FORGET, rows)
+    connection.execute(delete(SIGNALS).where(SIGNALS.c.verdict.in_(places)))
+    connection.execute(delete(VERDICTS).where(VERDICTS.c.seq.in_(places)))
+
+
+_FORGET: Final = text(
+    "INSERT INTO verdict_words (verdict_words, rowid, tool, reason, text)"
+    " VALUES ('delete', :seq, :tool, :reason, :text)"
+)
+
+
+def _vacuum(engine: "Engine", postgresql: str) -> None:
+    """Give the space of deleted rows back. Writers wait meanwhile: what they add is safe in the spool."""
+    if engine.dialect.name == "postgresql":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(postgresql))
+        return
+    with writing(engine) as connection:
+        # The index of words only notes what was deleted, until it is written anew.
+        connection.execute(text("INSERT INTO verdict_words (verdict_words) VALUES ('optimize')"))
+    raw = engine.raw_connection()
+    try:
+        # It cannot run inside a transaction.
+        raw.cursor().execute("VACUUM")
+    finally:
+        raw.close()

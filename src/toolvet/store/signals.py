@@ -1,0 +1,20 @@
+"""The signals of a verdict on a result: its state, and what it hides or reveals."""
+
+from toolvet.causes import ErrorKind
+from toolvet.checks.result import ResultVerdict
+from toolvet.store.records import SignalRecord
+
+
+def result_signals(verdict: ResultVerdict) -> tuple[SignalRecord, ...]:
+    """Return why a result is not simply good."""
+    level = "warning" if verdict.error_kind is ErrorKind.BUSINESS else "error"
+    found: list[SignalRecord] = []
+    if verdict.state is not None:
+        found.append(SignalRecord(verdict.state.value, level, verdict.certainty))
+    elif verdict.is_error or not verdict.is_valid:
+        found.append(SignalRecord(verdict.classification.value, level, verdict.certainty))
+    if verdict.error_without_flag:
+        found.append(SignalRecord("error_without_flag", "warning"))
+    if verdict.leaks:
+        found.append(SignalRecord("leak", "warning"))
+    return tuple(found)

@@ -1,0 +1,434 @@
+"""`Store`: verdicts, events and assessments in one database, written without waiting for it.
+
+    add → a line in the spool (acknowledged) → a thread moves it into the database → reading
+
+See `docs/store.md`.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Literal, Self
+
+from toolvet.errors import StoreError, UsageError
+from toolvet.store.address import StoreAddress
+from toolvet.store.filters import EVERYTHING, VerdictFilter
+from toolvet.store.mover import SpoolMover
+from toolvet.store.private_file import make_private
+from toolvet.store.records import (
+    AssessmentRecord,
+    EventRecord,
+    StoreRecord,
+    VerdictRecord,
+    encode_lines,
+)
+from toolvet.store.spool import Spool
+from toolvet.store.turns import RecordedTurn
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from toolvet.store.health import StoreHealth
+    from toolvet.store.judged import AnyVerdict
+    from toolvet.store.overview import FigureFilter, GroupFigures, GroupKey, Overview, TrendPoint
+    from toolvet.store.reading import VerdictOrder
+    from toolvet.store.retention import Pruned, Retention
+
+_FLUSH_SECONDS: Final = 10.0
+_MOST_NAMED: Final = 5
+
+
+class Store:
+    """A store of verdicts. Use it as a context manager, or `close()` it. All methods may be called from any thread.
+
+    Args:
+        url: A path or `sqlite:///path` for a SQLite file, `postgresql+psycopg://user@host/database`, or a path that
+            ends in `.jsonl` for lines of JSON without a database.
+        missing: What to do with a file that is not there: `create` it with the first record, or `refuse`.
+        complain: Gets sentences on what went wrong in the background; None writes them to stderr.
+
+    Raises:
+        UsageError: The URL is that of another kind of database, or `missing` refuses.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from toolvet import check_answer
+        >>> said = "I cannot help with that request."
+        >>> with TemporaryDirectory() as folder, Store(f"{folder}/verdicts.db") as store:
+        ...     id = store.add(check_answer(said, trace="turn-1"), text=said)
+        ...     print(store.turn("turn-1").answers[0].score)
+        0.25
+    """
+
+    def __init__(
+        self,
+        url: "str | os.PathLike[str]",
+        *,
+        missing: Literal["create", "refuse"] = "create",
+        complain: Callable[[str], None] | None = None,
+    ) -> None:
+        self.address = StoreAddress.read(url)
+        self._complain = complain if complain is not None else _to_stderr
+        if missing == "refuse" and not _exists(self.address):
+            raise UsageError(f"{self.address.shown}: there is no such store; say where it is with --store")
+        self._spool = Spool(self.address.spool)
+        self._engine: Engine | None = None
+        self._opening = threading.RLock()
+        self._mover = SpoolMover(self._spool, self._open_engine, self._complain)
+
+    # Writing.
+
+    def add(
+        self,
+        verdict: "AnyVerdict | object",
+        *,
+        trace: str | None = None,
+        conversation: str | None = None,
+        server: str = "",
+        tool: str | None = None,
+        model: str | None = None,
+        variant: str | None = None,
+        text: str | None = None,
+        question: str | None = None,
+        calls: Sequence[object] | None = None,
+        at: float | None = None,
+        duration: float | None = None,
+    ) -> str:
+        """Keep a verdict, and return its id once it is safe on disk.
+
+        Args:
+            verdict: What `check_arguments`, `check_result`, `check_envelope`, `check_answer` or `assess` returned.
+            trace: The id of its turn; None takes the verdict's own.
+            conversation: The id of the conversation that the turn is part of.
+            server: The name of the MCP server that was called.
+            tool: The name of the tool that was called.
+            model: The model that wrote the answer.
+            variant: The prompt or configuration, to compare it with others.
+            text: The answer that was judged; None keeps only the verdict. Secrets are replaced.
+            question: What the user asked. Secrets are replaced.
+            calls: The tool calls of an answer's turn with their results, in any form that `check_answer` reads. They
+                are kept without secrets and cut where they are long, for the people who review the answer.
+            at: When it happened, in seconds since the epoch; None is now.
+            duration: How long it took, in seconds.
+
+        Raises:
+            TypeError: `verdict` is something else.
+            StoreError: The disk does not take it.
+        """
+        from toolvet.store.judged import VerdictContext, assessment_record, verdict_record  # noqa: PLC0415 - the checks
+
+        record: StoreRecord | None = assessment_record(verdict, at=at)
+        if record is None:
+            context = VerdictContext(
+                trace=trace,
+                conversation=conversation,
+                server=server,
+                tool=tool,
+                model=model,
+                variant=variant,
+                text=text,
+                question=question,
+                calls=calls,
+                at=at,
+                duration=duration,
+            )
+            record = verdict_record(verdict, context)  # type: ignore[arg-type]
+        self.add_records([record])
+        return record.id
+
+    def add_records(self, records: Sequence[StoreRecord]) -> None:
+        """Keep records, which must be free of secrets: they are safe on disk when this returns.
+
+        Raises StoreError where the disk does not take them; then none of them is kept.
+        """
+        if not records:
+            return
+        try:
+            if self.address.kind == "lines":
+                self._append_lines(encode_lines(records))
+            else:
+                self._spool.append(encode_lines(records))
+        except OSError as error:
+            raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
+        if self.address.kind != "lines":
+            self._mover.wake()
+
+    def open(self) -> None:
+        """Make the place for records now, so that what cannot be written is known at once. Raises StoreError."""
+        try:
+            if self.address.kind == "lines":
+                self._append_lines(b"")
+            else:
+                self._spool.open()
+                self._mover.wake()
+        except OSError as error:
+            raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
+
+    def hold(self, seconds: float) -> None:
+        """Let the database wait for so long, because the processor is needed to make more records."""
+        self._mover.hold(seconds)
+
+    def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
+        """Wait until the database has all that was added. Returns False after `timeout` seconds: it is in the spool."""
+        return self.address.kind == "lines" or self._mover.flush(timeout)
+
+    def close(self, timeout: float = _FLUSH_SECONDS) -> bool:
+        """Move what was added into the database, for at most `timeout` seconds, and close it.
+
+        Returns False where something stays in the spool: the next process that opens the store takes it in.
+        """
+        moved = self._mover.close(timeout)
+        # A thread that hangs in the database still has the files of the spool.
+        if not self._mover.is_running:
+            self._spool.close()
+            if self._engine is not None:
+                self._engine.dispose()
+        return moved
+
+    @property
+    def problem(self) -> Exception | None:
+        """Why the database did not take the last records; None where it did."""
+        return self._mover.problem
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading.
+
+    def verdict(self, id_: str) -> VerdictRecord | None:
+        """Return the verdict with this id, None where there is none."""
+        from toolvet.store.reading import read_verdict  # noqa: PLC0415 - SQLAlchemy costs a third of a second
+
+        with self.reading() as connection:
+            return read_verdict(connection, id_)
+
+    def verdicts(
+        self,
+        wanted: VerdictFilter = EVERYTHING,
+        *,
+        limit: int = 100,
+        order: "VerdictOrder" = "newest",
+        after: int | None = None,
+        before: int | None = None,
+        offset: int = 0,
+    ) -> list[VerdictRecord]:
+        """Return at most `limit` of the verdicts that a filter finds.
+
+        `after` and `before` are the `seq` of a verdict, for the next page. `order` is `newest`, `oldest`,
+        `lowest_score` or `slowest`; the last two are paged with `offset`.
+        """
+        from toolvet.store.reading import read_verdicts  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_verdicts(
+                connection, wanted, limit=limit, order=order, after=after, before=before, offset=offset
+            )
+
+    def count(self, wanted: VerdictFilter = EVERYTHING) -> int:
+        """Return how many verdicts a filter finds."""
+        from toolvet.store.reading import count_verdicts  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return count_verdicts(connection, wanted)
+
+    def turn(self, trace: str) -> RecordedTurn:
+        """Return the turn whose trace id is, or alone begins with, `trace`.
+
+        Raises UsageError where none or several do.
+        """
+        from toolvet.store.reading import read_trace  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            found = read_trace(connection, trace) if trace else []
+        ids = {verdict.trace: None for verdict in found if verdict.trace is not None}
+        if trace not in ids:
+            if not ids:
+                raise UsageError(f"{self.address.shown} has no turn whose id is or begins with {trace!r}")
+            if len(ids) > 1:
+                shown = ", ".join(list(ids)[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
+                raise UsageError(f"{len(ids)} turns begin with {trace!r}: {shown}")
+            trace = next(iter(ids))
+        return RecordedTurn(trace=trace, verdicts=tuple(each for each in found if each.trace == trace))
+
+    def latest_turns(self, limit: int = 20) -> list[RecordedTurn]:
+        """Return the turns that something was added to last, those that began last first."""
+        from toolvet.store.reading import latest_traces, read_trace  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            turns = [
+                RecordedTurn(
+                    trace=trace, verdicts=tuple(each for each in read_trace(connection, trace) if each.trace == trace)
+                )
+                for trace in latest_traces(connection, limit)
+            ]
+        return sorted(turns, key=lambda turn: turn.began, reverse=True)
+
+    def events(self, limit: int = 100) -> list[EventRecord]:
+        """Return the latest events, the newest first."""
+        from toolvet.store.reading import read_events  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_events(connection, limit)
+
+    def assessments(self, server: str | None = None, limit: int = 100) -> list[AssessmentRecord]:
+        """Return the latest assessments of a server, or of all, the newest first."""
+        from toolvet.store.reading import read_assessments  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_assessments(connection, server, limit)
+
+    def overview(self, wanted: "FigureFilter | None" = None, *, most: int = 50) -> "Overview":
+        """Return the sums over the verdicts that a `FigureFilter` finds: in all, by kind, by tool, by issue.
+
+        It is read from sums of minutes and hours, so that it takes no longer for millions of verdicts.
+        """
+        from toolvet.store.overview import FigureFilter, read_overview  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_overview(connection, wanted or FigureFilter(), most=most)
+
+    def groups(
+        self, by: "Sequence[GroupKey]", wanted: "FigureFilter | None" = None, *, most: int | None = None
+    ) -> "list[GroupFigures]":
+        """Return the sums for each server, tool, model, variant or kind (or several of these), the largest first."""
+        from toolvet.store.overview import FigureFilter, read_groups  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_groups(connection, wanted or FigureFilter(), by, most=most)
+
+    def trend(self, wanted: "FigureFilter | None" = None, *, seconds: int | None = None) -> "tuple[TrendPoint, ...]":
+        """Return the sums over time, in stretches of so many seconds (60, 3600, 86400), or of a fitting length."""
+        from toolvet.store.overview import FigureFilter, read_trend  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return read_trend(connection, wanted or FigureFilter(), seconds=seconds)
+
+    def search(self, words: str, *, limit: int = 100) -> list[VerdictRecord]:
+        """Return the verdicts whose tool, reason or text has all these words, the newest first."""
+        return self.verdicts(VerdictFilter(text=words), limit=limit)
+
+    # Keeping house.
+
+    def export(self, path: "str | os.PathLike[str]", wanted: VerdictFilter = EVERYTHING) -> Iterator[int]:
+        """Write the verdicts that a filter finds to a `.jsonl` or `.parquet` file; yield their number on the way.
+
+        Without a filter, lines of JSON hold events and assessments as well.
+        """
+        from toolvet.store.transfer import read_everything, write_file  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            yield from write_file(Path(path), read_everything(connection, wanted))
+
+    def take_in(self, path: "str | os.PathLike[str]") -> Iterator[int]:
+        """Add the records of a file that `export` wrote, and yield their number on the way; known ids are left out."""
+        from toolvet.store.transfer import read_file  # noqa: PLC0415 - as above
+
+        count = 0
+        for records in read_file(Path(path)):
+            self.add_records(records)
+            count += len(records)
+            self.flush()
+            yield count
+
+    def prune(self, retention: "Retention", *, progress: Callable[[int], None] | None = None) -> "Pruned":
+        """Delete what is not to be kept. The sums of hours stay. `progress` gets the number of verdicts so far."""
+        from toolvet.store.retention import prune  # noqa: PLC0415 - as above
+
+        with self._translated():
+            return prune(self._open_engine(), retention, progress=progress)
+
+    def health(self) -> "StoreHealth":
+        """Take in what ended processes left in the spool, check the database, and count what it has."""
+        from toolvet.store.health import read_health  # noqa: PLC0415 - as above
+
+        with self._translated():
+            engine = self._open_engine()
+            if self.address.kind != "lines":
+                self._mover.move_now()
+            return read_health(engine, self._spool.waiting)
+
+    @contextmanager
+    def connect(self) -> "Generator[Connection]":
+        """Yield a connection in a transaction that writes, for modules that have tables of their own in the store."""
+        from toolvet.store.database import writing  # noqa: PLC0415 - as above
+
+        with self._translated(), writing(self._open_engine()) as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> "Generator[Connection]":
+        """Yield a connection that sees all that this process added, and what ended processes left in the spool."""
+        with self._translated():
+            engine = self._open_engine()
+            if self.address.kind != "lines":
+                self._mover.try_now()
+            with engine.connect() as connection:
+                yield connection
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        """Turn what the database raises into a StoreError."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
+        except Exception as error:
+            original = getattr(error, "orig", None)
+            if original is None:
+                raise
+            raise StoreError(f"{self.address.shown}: {str(original).strip()}") from error
+
+    def _open_engine(self) -> "Engine":
+        with self._opening:
+            if self.address.kind == "lines":
+                return self._read_lines()
+            if self._engine is None:
+                from toolvet.store.database import open_engine  # noqa: PLC0415 - as above
+
+                self._engine = open_engine(self.address)
+            return self._engine
+
+    def _append_lines(self, lines: bytes) -> None:
+        # Unbuffered and appending: several processes may write to one file, each batch in one piece.
+        path = self.address.path or Path()
+        make_private(path)
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            written = os.write(fd, lines)
+            if written != len(lines):
+                # The next line must not continue half a line.
+                with contextlib.suppress(OSError):
+                    os.write(fd, b"\n")
+                raise OSError(f"the disk took {written} of {len(lines)} bytes")
+        finally:
+            os.close(fd)
+
+    def _read_lines(self) -> "Engine":
+        """Return a database in memory with the records of a file of lines."""
+        from toolvet.store.database import memory_engine, writing  # noqa: PLC0415 - as above
+        from toolvet.store.inserting import insert_records  # noqa: PLC0415 - as above
+        from toolvet.store.lines import read_line_records  # noqa: PLC0415 - as above
+
+        engine = memory_engine()
+        with writing(engine) as connection:
+            for records in read_line_records(self.address.path or Path()):
+                insert_records(connection, records)
+        return engine
+
+
+def _exists(address: StoreAddress) -> bool:
+    return address.path is None or address.path.exists() or address.spool.is_dir()
+
+
+def _to_stderr(words: str) -> None:
+    sys.stderr.write(f"toolvet: the store: {words}\n")

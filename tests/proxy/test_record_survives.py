@@ -1,0 +1,236 @@
+"""What the record promises: every call that was answered is in the store, however the proxy and its disk end."""
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.proxy.stdio_client import HERE, PROXY, Client
+
+from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.store import Store, VerdictFilter
+
+SERVER = (sys.executable, str(HERE / "quick_server.py"))
+BURST = int(os.environ.get("TOOLVET_BURST", "10000"))
+CALL = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":%d}}}\n'
+
+Start = Callable[..., Client]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    clients: list[Client] = []
+
+    def begin(*command: str, **env: str) -> Client:
+        clients.append(Client(*command, *PROXY, *SERVER, **env))
+        return clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
+
+
+def recorded(path: Path | str) -> set[str | None]:
+    """The ids of the calls that the next reader finds, as `toolvet trace` would be one."""
+    with Store(path, missing="refuse") as store:
+        calls = store.verdicts(VerdictFilter(kind="call"), limit=1_000_000)
+    assert len({call.request_id for call in calls}) == len(calls)
+    return {call.request_id for call in calls}
+
+
+def burst(client: Client, count: int) -> None:
+    """Send all calls at once, and read all answers."""
+    calls = b"".join((CALL % (number, number)).encode() for number in range(1, count + 1))
+    writer = threading.Thread(target=client.write, args=(calls,))
+    writer.start()
+    for _ in range(count):
+        assert client.stdout.readline().endswith(b"}\n")
+    writer.join()
+
+
+def test_a_burst_is_recorded_to_the_last_call(start: Start, tmp_path: Path) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"))
+    burst(client, BURST)
+    assert client.end() == 0
+    assert client.stderr.read() == b""
+    assert len(recorded(tmp_path / "calls.db")) == BURST
+
+
+def test_all_answered_calls_are_kept_at_sigterm(start: Start, tmp_path: Path) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"))
+    burst(client, 2000)
+    began = time.monotonic()
+    client.process.terminate()
+    client.process.wait()
+    assert time.monotonic() - began < 20
+    assert len(recorded(tmp_path / "calls.db")) == 2000
+
+
+@pytest.mark.parametrize("after", [0.0, 0.15, 0.4, 1.0])
+def test_a_killed_proxy_leaves_every_call_that_was_answered_a_moment_before(
+    start: Start, tmp_path: Path, after: float
+) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"))
+    client.ask("tools/list", 0)
+    answered: dict[str, float] = {}
+    began, number = time.monotonic(), 0
+    while time.monotonic() < began + after or number < 2:
+        number += 1
+        client.call(number, "add", a=number, b=1)
+        assert client.read()["id"] == number
+        answered[str(number)] = time.monotonic()
+    # The record of the last calls is on its way to the disk for less than this.
+    time.sleep(0.4)
+    ended = time.monotonic()
+    client.process.kill()
+    client.process.wait()
+    due = {id_ for id_, at in answered.items() if at < ended - 0.3}
+    assert due <= recorded(tmp_path / "calls.db")
+
+
+def test_a_proxy_that_is_killed_at_once_leaves_a_store_that_can_be_read(start: Start, tmp_path: Path) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"))
+    client.ask("tools/list", 0)
+    client.process.kill()
+    client.process.wait()
+    told = subprocess.run(
+        [sys.executable, "-m", "toolvet", "trace", "--store", str(tmp_path / "calls.db")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "has no turns yet" in told.stdout
+
+
+def test_a_locked_database_delays_nothing_and_loses_nothing(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "calls.db"
+    with Store(path) as store:
+        assert store.count() == 0
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    client = start(STORE=str(path))
+    burst(client, 100)
+    began = time.monotonic()
+    assert client.end() == 0
+    assert time.monotonic() - began < 15
+    assert b"the last notes" not in client.stderr.read()
+    other.execute("COMMIT")
+    other.close()
+    assert len(recorded(path)) == 100
+
+
+def test_a_damaged_database_is_left_as_it_is_and_loses_nothing(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "calls.db"
+    path.write_bytes(b"not a database, and long enough to be read as one" * 100)
+    client = start(STORE=str(path))
+    burst(client, 50)
+    assert client.end() == 0
+    said = client.stderr.read()
+    assert b"is damaged, or is not a database" in said
+    assert b"move the damaged file away" in said
+    assert path.read_bytes().startswith(b"not a database")
+    path.rename(tmp_path / "damaged.db")
+    assert len(recorded(path)) == 50
+
+
+def unwritable(folder: Path) -> tuple[str, ...]:
+    """A command in front of the proxy, so that it cannot write into the folder; root can write everywhere."""
+    if os.geteuid() != 0:
+        folder.chmod(0o500)
+        return ()
+    blocked = folder / "calls.db.spool"
+    blocked.write_text("a file where the spool should be")
+    return ()
+
+
+def test_a_folder_that_cannot_be_written_to_costs_no_call(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    client = start(*unwritable(folder), STORE=str(folder / "calls.db"))
+    burst(client, 50)
+    assert client.end() == 0
+    said = client.stderr.read()
+    assert b"the calls pass" in said
+    assert b"the record lost" in said
+    folder.chmod(0o700)
+
+
+def test_what_a_full_disk_does_not_take_waits_in_memory(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "calls.db"
+    client = start(STORE=str(path))
+    burst(client, 50)
+    # No file may grow beyond this: what a full disk looks like, without one.
+    soft, hard = resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE)
+    time.sleep(0.6)
+    resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE, (1, hard))
+    for number in range(51, 200):
+        client.call(number, "add", a=number, b=1)
+        assert client.read()["id"] == number
+    time.sleep(0.6)
+    resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE, (soft, hard))
+    assert client.end() == 0
+    assert b"what is recorded waits in memory" in client.stderr.read()
+    assert len(recorded(path)) == 199
+
+
+# ── without a process ──
+
+
+class Slow:
+    """A sink that takes nothing until it is let, and ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+        self.seen = 0
+
+    def write(self, notes: object) -> None:
+        self.let.wait(60)
+        self.seen += len(list(notes))  # type: ignore[call-overload]
+
+    def end(self) -> None:
+        self.let.set()
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_required_record_makes_calls_wait_and_loses_none() -> None:
+    sink = Slow()
+    recorder = Recorder([sink], limit=10 * 1024, when_full="wait")
+    taker = threading.Thread(target=lambda: [recorder.take(RecordSource("s"), number) for number in range(100)])
+    taker.start()
+    taker.join(0.5)
+    assert taker.is_alive()
+    sink.let.set()
+    taker.join(60)
+    recorder.close()
+    assert (sink.seen, recorder.lost) == (100, 0)
+
+
+def test_a_signal_ends_the_waiting_for_a_required_record() -> None:
+    sink = Slow()
+    recorder = Recorder([sink], limit=10 * 1024, when_full="wait", complain=lambda _: None)
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.start()
+    try:
+        for number in range(60):
+            recorder.take(RecordSource("s"), number)
+            if came:
+                break
+    finally:
+        timer.join()
+        signal.signal(signal.SIGTERM, before)
+    assert came == [signal.SIGTERM]
+    assert recorder.lost == 1
+    recorder.close()
