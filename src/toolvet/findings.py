@@ -1,6 +1,6 @@
 """The nouns that all rooms share: a finding, its severity, and the card of the check that it comes from."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -170,3 +170,24 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
             why=self.why,
             remedy=remedy or self.remedy,
         )
+
+
+def findings_document(findings: Sequence[Finding]) -> dict[str, object]:
+    """Return the findings on one envelope as JSON: whether it is valid, and what was found.
+
+    >>> findings_document([])
+    {'valid': True, 'findings': []}
+    """
+    entries = [
+        {
+            "id": finding.id,
+            "severity": finding.severity.value,
+            "confidence": finding.confidence,
+            "pointer": finding.pointer,
+            "message": finding.message,
+            "evidence": finding.evidence,
+            "remedy": finding.remedy,
+        }
+        for finding in findings
+    ]
+    return {"valid": all(finding.severity is not Severity.ERROR for finding in findings), "findings": entries}

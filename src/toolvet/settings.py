@@ -101,6 +101,29 @@ class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     result: ResultSettings = ResultSettings()
 
 
+class PersonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[[serve.people]]`: a name, a role, and the SHA-256 of the person's token (`toolvet serve token` makes both).
+
+    The token itself is in no file: it has 256 random bits, so its plain hash gives nothing away.
+    """
+
+    name: str
+    role: Literal["viewer", "reviewer", "admin"] = "viewer"
+    token_sha256: str = ""
+    email: str = ""
+
+
+class ServeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[serve]`: the options of `toolvet serve` under the names of its flags, and who may log in. None: not set."""
+
+    host: str | None = None
+    port: int | None = None
+    allow_host: tuple[str, ...] = ()
+    https: bool | None = None
+    requests_per_minute: int | None = None
+    people: tuple[PersonSettings, ...] = ()
+
+
 class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[store]`: where verdicts are kept (`url`, a path or a URL), and how long (`30d`) or how much of it (`2GiB`)."""
 
@@ -121,6 +144,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     assess: AssessSettings = AssessSettings()
     checks: CheckSettings = CheckSettings()
     proxy: ProxySettings = ProxySettings()
+    serve: ServeSettings = ServeSettings()
     store: str | StoreSettings = StoreSettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
     values: dict[str, Any] = {}
@@ -257,7 +281,7 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
     ]
     unknown = re.search(r"unknown field `([^`]+)`", problem)
     if unknown:
-        command = "proxy" if keys[:1] == ["proxy"] else "assess"
+        command = keys[0] if keys and keys[0] in {"proxy", "serve"} else "assess"
         return f"unknown key; see `toolvet {command} --help` for the options there are", [*keys, unknown[1]]
     if problem.startswith("Invalid enum value") and (choices := _choices(keys)):
         return f"{problem.removeprefix('Invalid enum value ')} is none of {', '.join(choices)}", keys
@@ -267,7 +291,7 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
 
 def _choices(keys: list[str]) -> list[str]:
     """Return the words that the setting may have."""
-    section = {"proxy": ProxySettings, "assess": AssessSettings}.get(keys[0]) if keys else None
+    section = {"proxy": ProxySettings, "assess": AssessSettings, "serve": ServeSettings}.get(keys[0]) if keys else None
     hint = get_type_hints(section).get(keys[-1]) if section is not None else None
     # Most settings may also be absent (`Literal[…] | None`): then the words are one level deeper.
     return [word for part in (hint, *get_args(hint)) for word in get_args(part) if isinstance(word, str)]

@@ -35,7 +35,7 @@ class Listen(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        return _is_loopback(self.host)
+        return is_loopback(self.host)
 
 
 def read_listen(text: str) -> Listen:
@@ -109,13 +109,13 @@ class Guard:
         return False
 
     def _is_our_host(self, value: bytes) -> bool:
-        host = _host_of(value.decode("latin-1"))
+        host = host_of(value.decode("latin-1"))
         if host is None:
             return False
         if host in self._hosts or host == "localhost" or host.endswith(".localhost"):
             return True
         # DNS rebinding needs a name: an address in the URL is the address that was reached.
-        return _is_loopback(host) if self._is_loopback else _is_address(host)
+        return is_loopback(host) if self._is_loopback else _is_address(host)
 
     def _is_welcome(self, value: bytes) -> bool:
         text = value.decode("latin-1").lower()
@@ -128,7 +128,7 @@ class Guard:
             return False
         if parts.scheme not in {"http", "https"} or host is None:
             return False
-        return _is_loopback(host) or host in self._hosts
+        return is_loopback(host) or host in self._hosts
 
 
 def _decide(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bool]) -> bool:
@@ -141,7 +141,7 @@ def _decide(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bo
     return found
 
 
-def _host_of(value: str) -> str | None:
+def host_of(value: str) -> str | None:
     """Return the host of a Host header without its port; None when the value is not a host."""
     # `urlsplit` would skip a tab.
     if not value.isprintable():
@@ -164,7 +164,8 @@ def _same(offered: bytes, token: bytes) -> bool:
     return hmac.compare_digest(offered, token)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether this host is the machine itself, by its name or address."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -12,7 +12,7 @@ from toolvet.cli.commands.check.records import read_records
 from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.envelope import check_envelope
 from toolvet.envelope.check.sightings import find_sightings
-from toolvet.findings import Finding, Severity
+from toolvet.findings import Finding, Severity, findings_document
 
 
 def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
@@ -28,7 +28,7 @@ def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
             )
             if as_json:
                 identity = {"id": members["id"]} if "id" in members and envelope is not members else {}
-                line = {**identity, **({"place": place} if place else {}), **_as_document(findings)}
+                line = {**identity, **({"place": place} if place else {}), **findings_document(findings)}
                 sys.stdout.buffer.write(orjson.dumps(line) + b"\n")
             else:
                 _add_rows(table, str(number), place, findings)
@@ -44,22 +44,6 @@ def _find_envelopes(record: Mapping[str, object]) -> Iterator[tuple[str, object]
         return
     found = () if "success" in record else find_sightings(record)
     yield from found or [("", record)]
-
-
-def _as_document(findings: tuple[Finding, ...]) -> dict[str, object]:
-    entries = [
-        {
-            "id": finding.id,
-            "severity": finding.severity,
-            "confidence": finding.confidence,
-            "pointer": finding.pointer,
-            "message": finding.message,
-            "evidence": finding.evidence,
-            "remedy": finding.remedy,
-        }
-        for finding in findings
-    ]
-    return {"valid": all(finding.severity is not Severity.ERROR for finding in findings), "findings": entries}
 
 
 def _add_rows(table: Table, number: str, place: str, findings: tuple[Finding, ...]) -> None:

@@ -1,0 +1,104 @@
+"""Says who sent a request, and refuses what a person's own browser was tricked into sending."""
+
+from typing import Final, NamedTuple
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from toolvet.dashboard.access.people import People
+from toolvet.dashboard.access.role import Person
+from toolvet.dashboard.access.session import COOKIE, SESSION_SECONDS, LoginSession, Sessions
+from toolvet.dashboard.access.throttle import Throttle
+from toolvet.dashboard.failures import ApiError
+from toolvet.envelope import error_response, forbidden_error, rate_limit_error, unauthorized_error
+
+FORM_HEADER: Final = "x-csrf-token"
+FORM_FIELD: Final = "csrf"
+_BEARER: Final = "bearer "
+# Wrong tokens: five at once, then one in ten seconds, for each address; fifty in all.
+_TRIES: Final = 5
+_TRY_RATE: Final = 0.1
+_ALL_TRIES: Final = 50
+
+
+class Caller(NamedTuple):
+    """Who sent a request. `session` is None where a token came with the request itself, or nothing at all."""
+
+    person: Person | None
+    session: LoginSession | None
+
+
+class Gate:
+    """Knows the people, their sessions, and how often somebody may try.
+
+    Args:
+        people: Who is known.
+        sessions: The login sessions.
+        requests: How often one caller may use the API.
+        is_secure: Whether browsers reach the server by HTTPS only, so that cookies must not go by HTTP.
+    """
+
+    def __init__(
+        self, people: People, sessions: Sessions, requests: Throttle | None = None, *, is_secure: bool = False
+    ) -> None:
+        self.people = people
+        self.sessions = sessions
+        self._requests = requests
+        self._is_secure = is_secure
+        self._tries = Throttle(_TRY_RATE, _TRIES)
+        self._all_tries = Throttle(_TRY_RATE * 10, _ALL_TRIES)
+
+    def caller(self, request: HTTPConnection) -> Caller:
+        """Return who sent this request. Raises ApiError for a wrong token, and for too many of them."""
+        offered = request.headers.get("authorization", "")
+        if offered[: len(_BEARER)].lower() == _BEARER:
+            return Caller(self.by_token(request, offered[len(_BEARER) :].strip()), None)
+        session = self.sessions.read(request.cookies.get(COOKIE))
+        if session is not None:
+            person = self.people.by_name(session.name)
+            if person is not None:
+                return Caller(person, session)
+        return Caller(self.people.local, None)
+
+    def by_token(self, request: HTTPConnection, token: str) -> Person:
+        """Return who has this token. Raises ApiError: 401 for a wrong one, 429 where there were too many."""
+        address = _address(request)
+        if self._tries.is_empty(address) or self._all_tries.is_empty(""):
+            raise ApiError(429, error_response("too many wrong tokens; try again later"), {"retry-after": "10"})
+        person = self.people.by_token(token)
+        if person is None:
+            self._tries.wait(address)
+            self._all_tries.wait("")
+            raise ApiError(401, unauthorized_error("the token is not known"), {"www-authenticate": "Bearer"})
+        return person
+
+    def slow_down(self, request: HTTPConnection, caller: Caller) -> None:
+        """Count one request. Raises ApiError with 429 where the caller asks too often."""
+        if self._requests is None:
+            return
+        name = caller.person.name if caller.person is not None else _address(request)
+        wait = self._requests.wait(name)
+        if wait:
+            limit = int(self._requests.rate * 60)
+            raise ApiError(
+                429, rate_limit_error(limit, "minute", round(wait, 3)), {"retry-after": str(max(1, round(wait)))}
+            )
+
+    def check_form(self, caller: Caller, offered: str) -> None:
+        """Raise ApiError with 403 where a session changes something without the token of its own page."""
+        if caller.session is not None and not self.sessions.is_form_token(caller.session, offered):
+            raise ApiError(403, forbidden_error("the form is out of date; load the page again"))
+
+    def keep(self, response: Response, cookie: str) -> None:
+        """Give the browser the cookie of its session."""
+        response.set_cookie(
+            COOKIE, cookie, max_age=SESSION_SECONDS, httponly=True, samesite="strict", secure=self._is_secure
+        )
+
+    def forget(self, response: Response) -> None:
+        """Take the cookie of the session from the browser."""
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=self._is_secure)
+
+
+def _address(request: HTTPConnection) -> str:
+    return request.client.host if request.client is not None else ""

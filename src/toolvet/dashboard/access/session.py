@@ -1,0 +1,78 @@
+"""Login sessions: a signed cookie says who it is, and a token in each page that its forms come from that page.
+
+The cookie holds a name, when it ends and a random number, under an HMAC-SHA256; the server keeps no list. Its role is
+looked up anew with every request, so a person who was removed from the settings is out at the next start.
+"""
+
+import base64
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import msgspec
+
+COOKIE: Final = "toolvet_session"
+SESSION_SECONDS: Final = 12 * 3600
+_MOST_COOKIE: Final = 1024
+
+
+class LoginSession(NamedTuple):
+    """Somebody's session: until when (seconds since the epoch), and the random number that tells it from others."""
+
+    name: str
+    until: float
+    number: str
+
+
+class Sessions:
+    """Makes and reads the cookies of sessions, and the tokens of their forms.
+
+    Args:
+        secret: The key of the signatures; by default a new one, so that a restart ends all sessions.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, secret: bytes | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._secret = secret or secrets.token_bytes(32)
+        self._clock = clock
+
+    def begin(self, name: str) -> tuple[LoginSession, str]:
+        """Return a new session and its cookie."""
+        session = LoginSession(name, self._clock() + SESSION_SECONDS, secrets.token_urlsafe(16))
+        body = _encode(msgspec.json.encode(session))
+        return session, f"{body}.{self._sign('session', body)}"
+
+    def read(self, cookie: str | None) -> LoginSession | None:
+        """Return the session of a cookie; None for one that is forged, damaged or over."""
+        if not cookie or len(cookie) > _MOST_COOKIE:
+            return None
+        body, _, signature = cookie.partition(".")
+        if not hmac.compare_digest(self._sign("session", body).encode(), signature.encode()):
+            return None
+        try:
+            session = msgspec.json.decode(_decode(body), type=LoginSession)
+        except (ValueError, msgspec.DecodeError):
+            return None
+        return session if session.until > self._clock() else None
+
+    def form_token(self, session: LoginSession) -> str:
+        """Return the token that the forms of this session's pages carry."""
+        return self._sign("form", session.number)
+
+    def is_form_token(self, session: LoginSession, offered: str) -> bool:
+        """Whether this is the token of this session."""
+        return hmac.compare_digest(self.form_token(session).encode(), offered.encode("utf-8", "replace"))
+
+    def _sign(self, purpose: str, text: str) -> str:
+        return _encode(hmac.digest(self._secret, f"{purpose}:{text}".encode("utf-8", "replace"), hashlib.sha256))
+
+
+def _encode(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _decode(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

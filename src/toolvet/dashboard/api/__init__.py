@@ -1,0 +1,1 @@
+"""The HTTP API: a request's JSON → the same functions that the library has → JSON."""

@@ -1,0 +1,69 @@
+"""One endpoint as data: method, path, the types of what comes in and goes out, the role it needs, and what it does.
+
+The router, the checks of bodies and the OpenAPI document are all made from this: an endpoint is described once.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from toolvet.dashboard.access.role import Person, Role
+
+if TYPE_CHECKING:
+    from toolvet.dashboard.site import Site
+
+B = TypeVar("B")
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The base of bodies and queries: an unknown field is an error that names it."""
+
+
+class Nothing(Body, frozen=True):
+    """A request without a body or query."""
+
+
+@dataclass(frozen=True)
+class Asked(Generic[B]):
+    """One request, read and checked: `body` (or the query of a GET), the variables of the path, and who asks."""
+
+    body: B
+    path: Mapping[str, str]
+    person: Person
+    site: "Site"
+
+
+@dataclass(frozen=True)
+class Endpoint(Generic[B]):
+    """One thing that the API can do.
+
+    Attributes:
+        method: The HTTP method.
+        path: As in Starlette: `/v1/verdicts/{id}`.
+        summary: One line for the OpenAPI document.
+        takes: The type of the body, or of the query where the method has no body.
+        run: Takes the request, returns what becomes JSON. Raises ApiError.
+        status: The HTTP status of success.
+        reply: The type of what `run` returns, for the document; any object for `dict`.
+        role: Who may ask.
+        failures: The HTTP statuses of failures beside those that every endpoint has.
+        waits: Whether `run` waits for a disk or a database, and so runs in a thread.
+    """
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    summary: str
+    takes: type[B]
+    run: Callable[[Asked[B]], object]
+    status: int = 200
+    reply: Any = dict[str, Any]
+    role: Role = Role.VIEWER
+    failures: tuple[int, ...] = ()
+    waits: bool = False
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the request has a body; otherwise `takes` is its query."""
+        return self.method in {"POST", "PUT", "PATCH"} and self.takes is not Nothing

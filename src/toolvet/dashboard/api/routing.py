@@ -1,0 +1,125 @@
+"""Endpoints → routes: reads and checks the request, asks for the role, runs the endpoint, and answers in JSON."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolvet.dashboard.access.gate import FORM_HEADER, Gate
+from toolvet.dashboard.access.role import Person, Role
+from toolvet.dashboard.api.endpoint import Asked, Endpoint
+from toolvet.dashboard.failures import ApiError, failure, json_response
+from toolvet.dashboard.site import Site
+from toolvet.envelope import error_response, forbidden_error, unauthorized_error, validation_error
+
+# A larger body is checked in a thread, so that the others do not wait for it.
+_QUICK: Final = 64 * 1024
+_POINTER: Final = re.compile(r" - at `\$(?P<place>[^`]*)`")
+_UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]*)`|missing required field `(?P<missing>[^`]*)`")
+
+
+def routes(endpoints: Iterable[Endpoint[Any]], site: Site, gate: Gate) -> list[Route]:
+    """Return the routes of these endpoints; those of one path become one route, so that a wrong method gets 405."""
+    by_path: dict[str, dict[str, Endpoint[Any]]] = {}
+    for endpoint in endpoints:
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+    return [
+        Route(path, _handler(by_method, site, gate), methods=sorted(by_method)) for path, by_method in by_path.items()
+    ]
+
+
+def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, gate: Gate) -> Any:
+    async def handle(request: Request) -> Response:
+        endpoint = by_method["GET" if request.method == "HEAD" else request.method]
+        try:
+            return await _answer(endpoint, request, site, gate)
+        except ApiError as error:
+            return failure(error.status, error.envelope, error.headers)
+
+    return handle
+
+
+async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: Gate) -> Response:
+    caller = gate.caller(request)
+    gate.slow_down(request, caller)
+    person = allowed(caller.person, endpoint.role)
+    if endpoint.method != "GET":
+        gate.check_form(caller, request.headers.get(FORM_HEADER, ""))
+    raw = await read_body(request, site.most_body) if endpoint.has_body else b""
+    body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
+    asked = Asked(body, {name: f"{value}" for name, value in request.path_params.items()}, person, site)
+    if endpoint.waits or len(raw) > _QUICK:
+        reply = await run_in_threadpool(endpoint.run, asked)
+    else:
+        reply = endpoint.run(asked)
+    if isinstance(reply, Response):
+        return reply
+    return json_response(reply, endpoint.status)
+
+
+def allowed(person: Person | None, role: Role) -> Person:
+    """Return the person, who has this role. Raises ApiError with 401 for nobody, with 403 for too low a role."""
+    if person is None:
+        raise ApiError(
+            401, unauthorized_error("this needs a token, as Authorization: Bearer"), {"www-authenticate": "Bearer"}
+        )
+    if not person.may(role):
+        raise ApiError(403, forbidden_error(f"this needs the role {role.word}; {person.name} is {person.role.word}"))
+    return person
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Return the body of a request that says it is JSON. Raises ApiError for another type and for one too long."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ApiError(415, error_response("the body must be JSON: Content-Type: application/json"))
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise ApiError(413, error_response(f"the body is longer than {most:,} bytes"))
+            parts.append(part)
+    except ClientDisconnect:
+        raise ApiError(400, error_response("the body ended too early")) from None
+    return b"".join(parts)
+
+
+def decode_body(raw: bytes, kind: type[Any]) -> Any:
+    """Return a body as its type. Raises ApiError: 400 where it is no JSON, 422 with the field that is wrong."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError as error:
+        raise _wrong(error) from error
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ApiError(400, error_response(f"the body is not JSON: {error}")) from error
+
+
+def _query(request: Request, kind: type[Any]) -> Any:
+    given = request.query_params
+    twice = next((name for name in given if len(given.getlist(name)) > 1), None)
+    if twice is not None:
+        raise ApiError(422, validation_error(f"{twice} is given more than once", field=twice))
+    try:
+        # A query has only strings: numbers and booleans are read from them.
+        return msgspec.convert(dict(given), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _wrong(error) from error
+
+
+def _wrong(error: msgspec.ValidationError) -> ApiError:
+    words = f"{error}"
+    place = _POINTER.search(words)
+    path = place["place"].lstrip(".") if place else ""
+    named = _UNKNOWN.search(words)
+    if named is not None:
+        name = named["name"] or named["missing"]
+        path = f"{path}.{name}" if path else name
+    message = _POINTER.sub("", words)
+    return ApiError(422, validation_error(f"{path}: {message}" if path else message, field=path or None))

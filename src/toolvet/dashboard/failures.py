@@ -1,0 +1,37 @@
+"""What went wrong with a request → a response in the envelope of this project.
+
+Every failure of the API has the same shape, whatever the reason: `toolvet.envelope`'s response-v2, with the HTTP status
+of its row in the table of causes.
+"""
+
+import json
+from collections.abc import Mapping
+
+import msgspec
+from starlette.responses import Response
+
+from toolvet.envelope import Envelope
+
+
+class ApiError(Exception):
+    """A request that is answered with an envelope of a failure instead of its result."""
+
+    def __init__(self, status: int, envelope: Envelope, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(envelope.error)
+        self.status = status
+        self.envelope = envelope
+        self.headers = headers
+
+
+def failure(status: int, envelope: Envelope, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response for a failure: `envelope` as JSON, under this HTTP status."""
+    return Response(envelope.to_json(), status, media_type="application/json", headers=headers)
+
+
+def json_response(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a document as JSON. Half a character (a lone surrogate), which UTF-8 cannot hold, is written escaped."""
+    try:
+        body = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        body = json.dumps(msgspec.to_builtins(document)).encode("ascii")
+    return Response(body, status, media_type="application/json", headers=headers)

@@ -1,0 +1,105 @@
+"""Pages → routes: looks up who visits, fills the template, and answers in HTML."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Caller, Gate
+from toolvet.dashboard.access.login import login_routes, read_form
+from toolvet.dashboard.api.routing import allowed
+from toolvet.dashboard.assets import asset_path
+from toolvet.dashboard.failures import ApiError
+from toolvet.dashboard.page import Page, Visit
+from toolvet.dashboard.site import Site
+from toolvet.discover import data_files, modules
+from toolvet.envelope import error_response, forbidden_error
+from toolvet.report.visible import visible
+
+
+def pages() -> list[Page]:
+    """Return all pages, in the order of their paths."""
+    found: list[Page] = []
+    for module in modules("toolvet.dashboard.pages"):
+        found.extend(module.PAGES)
+    return sorted(found, key=lambda page: page.path)
+
+
+def environment() -> Environment:
+    """Return the templates. Every value is escaped; a name that nobody gave is an error."""
+    sources = {name: text.decode() for name, text in data_files("toolvet.dashboard.templates", ".jinja")}
+    made = Environment(
+        loader=DictLoader(sources),
+        autoescape=True,
+        # No control character of a stored text reaches a page.
+        finalize=_make_visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names: dict[str, Any] = {"asset": asset_path}
+    made.globals.update(names)
+    return made
+
+
+def _make_visible(value: object) -> object:
+    return visible(value) if type(value) is str else value
+
+
+def page_routes(known: Sequence[Page], site: Site, gate: Gate) -> list[Route]:
+    """Return the routes of these pages, of the login page, and of the way out."""
+    templates = environment()
+    menu = sorted((page for page in known if page.menu), key=lambda page: page.menu or (0, ""))
+    shown = [Route(page.path, _handler(page, menu, templates, site, gate), methods=["GET", "POST"]) for page in known]
+    return [*shown, *login_routes(templates, gate)]
+
+
+def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Site, gate: Gate) -> Any:
+    template = templates.get_template(page.template)
+    failed = templates.get_template("failure.html.jinja")
+
+    async def handle(request: Request) -> Response:
+        caller = Caller(None, None)
+        # A browser that sends a wrong token may log in instead.
+        with suppress(ApiError):
+            caller = gate.caller(request)
+        if caller.person is None:
+            return RedirectResponse(f"/login?{urlencode({'next': request.url.path})}", 303)
+        session, cookie = caller.session, None
+        if session is None:
+            # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
+            session, cookie = gate.sessions.begin(caller.person.name)
+        shown = {"page": page, "menu": menu, "csrf": gate.sessions.form_token(session)}
+        visit = Visit(request.query_params, request.path_params, caller.person, site)
+        try:
+            allowed(caller.person, page.role)
+            if request.method == "POST":
+                return await _post(page, request, visit, gate, caller)
+            words = await run_in_threadpool(lambda: template.render(page.fill(visit), visit=visit, **shown))
+            response: Response = HTMLResponse(words)
+        except ApiError as error:
+            response = HTMLResponse(failed.render(visit=visit, error=error, **shown), error.status)
+        if cookie is not None:
+            gate.keep(response, cookie)
+        response.headers["cache-control"] = "no-store"
+        return response
+
+    return handle
+
+
+async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Caller) -> Response:
+    if page.post is None:
+        raise ApiError(405, error_response("this page takes no form"), {"allow": "GET"})
+    form = await read_form(request)
+    if caller.session is None:
+        raise ApiError(403, forbidden_error("the form has no session; load the page again"))
+    gate.check_form(caller, request.headers.get(FORM_HEADER) or form.get(FORM_FIELD, ""))
+    sent = replace(visit, form={name: value for name, value in form.items() if name != FORM_FIELD})
+    return RedirectResponse(await run_in_threadpool(page.post, sent), 303)
