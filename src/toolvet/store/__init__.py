@@ -7,7 +7,7 @@ from toolvet.discover.names import named
 if TYPE_CHECKING:
     from toolvet.store.archive import SQLiteArchive
     from toolvet.store.filters import VerdictFilter
-    from toolvet.store.overview import FigureFilter, Figures, GroupFigures, IssueCount, Overview, TrendPoint
+    from toolvet.store.overview import FigureFilter, VerdictFigures, GroupFigures, IssueCount, Overview, TrendPoint
     from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
     from toolvet.store.store import Store
     from toolvet.store.turns import RecordedTurn
@@ -16,7 +16,7 @@ __all__ = [
     "AssessmentRecord",
     "EventRecord",
     "FigureFilter",
-    "Figures",
+    "VerdictFigures",
     "GroupFigures",
     "IssueCount",
     "Overview",
@@ -36,7 +36,7 @@ if not TYPE_CHECKING:  # A type checker knows the names above, and should report
         {
             "archive": "SQLiteArchive",
             "filters": "VerdictFilter",
-            "overview": "FigureFilter Figures GroupFigures IssueCount Overview TrendPoint",
+            "overview": "FigureFilter VerdictFigures GroupFigures IssueCount Overview TrendPoint",
             "records": "AssessmentRecord EventRecord SignalRecord VerdictRecord",
             "store": "Store",
             "turns": "RecordedTurn",

@@ -4,13 +4,13 @@
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Table, and_, false, func, literal, or_, select
 
-from toolvet.store.tables.rollups import DURATION_BOUNDS, DURATION_COLUMNS, ROLLUP_SIGNALS, ROLLUPS, SUMS
+from toolvet.store.tables.rollups import DURATION_BOUNDS, DURATION_COLUMNS, ROLLUP_SIGNALS, ROLLUPS, SUMS, WIDTHS
 
 GroupKey: TypeAlias = Literal["kind", "server", "tool", "model", "variant"]
 """What figures can be grouped by."""
@@ -38,7 +38,7 @@ class FigureFilter(msgspec.Struct, frozen=True, kw_only=True):
     variant: str | None = None
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class VerdictFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over verdicts. `durations` counts them by their duration, within `DURATION_BOUNDS` and above."""
 
     verdicts: int = 0
@@ -77,7 +77,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
         That is the upper bound of its count, at most the longest duration; None where none was measured.
 
-        >>> Figures(duration_count=2, duration_max=0.4, durations=(1, 0, 0, 0, 0, 0, 0, 1)).percentile(0.5)
+        >>> VerdictFigures(duration_count=2, duration_max=0.4, durations=(1, 0, 0, 0, 0, 0, 0, 1)).percentile(0.5)
         0.002
         """
         if not self.duration_count:
@@ -98,7 +98,7 @@ class GroupFigures(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     model: str = ""
     variant: str = ""
-    figures: Figures
+    figures: VerdictFigures
 
 
 class IssueCount(msgspec.Struct, frozen=True):
@@ -113,22 +113,33 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
 
     at: float
     seconds: int
-    figures: Figures
+    figures: VerdictFigures
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """What happened: all verdicts together, by kind, by tool (the most used first), and the most common issues."""
 
-    total: Figures
-    kinds: Mapping[str, Figures]
+    total: VerdictFigures
+    kinds: Mapping[str, VerdictFigures]
     tools: tuple[GroupFigures, ...]
     issues: tuple[IssueCount, ...]
 
 
 def read_overview(connection: Connection, wanted: FigureFilter, *, most: int = 50) -> Overview:
     """Return the overview, with at most so many tools and issues."""
-    kinds = {group.kind: group.figures for group in read_groups(connection, wanted, ("kind",))}
-    tools = [group for group in read_groups(connection, wanted, ("server", "tool"), most=most + 1) if group.tool]
+    # One reading for all three.
+    groups = read_groups(connection, wanted, ("kind", "server", "tool"))
+    by_kind: dict[str, list[VerdictFigures]] = {}
+    by_tool: dict[tuple[str, str], list[VerdictFigures]] = {}
+    for group in groups:
+        by_kind.setdefault(group.kind, []).append(group.figures)
+        if group.tool:
+            by_tool.setdefault((group.server, group.tool), []).append(group.figures)
+    kinds = {kind: add_figures(parts) for kind, parts in by_kind.items()}
+    tools = [
+        GroupFigures(server=server, tool=tool, figures=add_figures(parts)) for (server, tool), parts in by_tool.items()
+    ]
+    tools.sort(key=lambda each: (-each.figures.verdicts, each.server, each.tool))
     return Overview(
         total=add_figures(kinds.values()),
         kinds=kinds,
@@ -165,7 +176,7 @@ def read_trend(connection: Connection, wanted: FigureFilter, *, seconds: int | N
     `until`, or the first and the last verdict.
     """
     step = seconds if seconds is not None else _step(connection, wanted)
-    width = _MINUTE if step % _HOUR else _HOUR
+    width = next(width for width in reversed(WIDTHS) if step % width == 0 or width == _MINUTE)
     step = max(width, step - step % width)
     bucket = (ROLLUPS.c.bucket - ROLLUPS.c.bucket % literal(step)).label("stretch")
     limits = [ROLLUPS.c.width == width]
@@ -180,15 +191,15 @@ def read_trend(connection: Connection, wanted: FigureFilter, *, seconds: int | N
     )
 
 
-def add_figures(parts: Iterable[Figures]) -> Figures:
+def add_figures(parts: Iterable[VerdictFigures]) -> VerdictFigures:
     """Return the figures of several groups together.
 
-    >>> add_figures([Figures(verdicts=2, failed=1), Figures(verdicts=2)]).failure_rate
+    >>> add_figures([VerdictFigures(verdicts=2, failed=1), VerdictFigures(verdicts=2)]).failure_rate
     0.25
     """
     found = list(parts)
-    names = [name for name in Figures.__struct_fields__ if name not in ("durations", "duration_max")]
-    return Figures(
+    names = [name for name in VerdictFigures.__struct_fields__ if name not in ("durations", "duration_max")]
+    return VerdictFigures(
         **{name: sum(getattr(part, name) for part in found) for name in names},
         duration_max=max((part.duration_max for part in found), default=0.0),
         durations=tuple(map(sum, zip(*(part.durations for part in found if part.durations), strict=True))),
@@ -211,9 +222,9 @@ def _sums() -> list[ColumnElement[Any]]:
     return [*columns, func.max(ROLLUPS.c.duration_max).label("duration_max")]
 
 
-def _figures(row: Mapping[str, Any]) -> Figures:
+def _figures(row: Mapping[str, Any]) -> VerdictFigures:
     whole = [name for name in SUMS if name not in DURATION_COLUMNS and not name.endswith("_sum")]
-    return Figures(
+    return VerdictFigures(
         **{name: int(row[name] or 0) for name in whole},
         score_sum=float(row["score_sum"] or 0),
         duration_sum=float(row["duration_sum"] or 0),
@@ -223,20 +234,31 @@ def _figures(row: Mapping[str, Any]) -> Figures:
 
 
 def _conditions(table: Table, wanted: FigureFilter) -> list[ColumnElement[bool]]:
-    """Return the conditions that choose each verdict exactly once: whole hours, and minutes at the edges."""
+    """Return the conditions that choose each verdict exactly once: whole days, then hours, minutes at the edges."""
     first = None if wanted.since is None else math.floor(wanted.since / _MINUTE) * _MINUTE
     end = None if wanted.until is None else math.ceil(wanted.until / _MINUTE) * _MINUTE
-    hour_first = None if first is None else -(-first // _HOUR) * _HOUR
-    hour_end = None if end is None else end // _HOUR * _HOUR
-    if hour_first is not None and hour_end is not None and hour_first >= hour_end:
-        parts = [_within(table, _MINUTE, first, end)]
-    else:
-        parts = [_within(table, _HOUR, hour_first, hour_end)]
-        if first != hour_first:
-            parts.append(_within(table, _MINUTE, first, hour_first))
-        if end != hour_end:
-            parts.append(_within(table, _MINUTE, hour_end, end))
+    parts = [_within(table, *span) for span in _spans(first, end, WIDTHS[::-1])]
     return [or_(false(), *parts), *_equalities(table, wanted)]
+
+
+def _spans(first: int | None, end: int | None, widths: Sequence[int]) -> Iterator[tuple[int, int | None, int | None]]:
+    """Split a time into spans of whole buckets (their width, the first, the end), the widest in the middle.
+
+    >>> list(_spans(7140, 14460, (3600, 60)))
+    [(3600, 7200, 14400), (60, 7140, 7200), (60, 14400, 14460)]
+    """
+    width, *narrower = widths
+    inner_first = None if first is None else -(-first // width) * width
+    inner_end = None if end is None else end // width * width
+    if inner_first is not None and inner_end is not None and inner_first >= inner_end:
+        if narrower:
+            yield from _spans(first, end, narrower)
+        return
+    yield width, inner_first, inner_end
+    if narrower and first != inner_first:
+        yield from _spans(first, inner_first, narrower)
+    if narrower and end != inner_end:
+        yield from _spans(inner_end, end, narrower)
 
 
 def _within(table: Table, width: int, first: int | None, end: int | None) -> ColumnElement[bool]:

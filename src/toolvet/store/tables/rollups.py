@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Column, Double, Integer, PrimaryKeyConstraint
 
 from toolvet.store.tables import METADATA
 
-WIDTHS: Final = (60, 3600)
+WIDTHS: Final = (60, 3600, 86_400)
 """The lengths of the buckets, in seconds."""
 
 DURATION_BOUNDS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -75,9 +75,10 @@ def check_store(given: str | None, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(health), indent=2).decode() + "\n")
         return int(bool(health.problems))
+    counts = f"{health.verdicts:,} verdicts, {health.signals:,} signals, {health.events:,} events"
     lines = [
         f"{shown}  (revision {health.revision}, {_size(health.bytes)})",
-        f"{health.verdicts:,} verdicts, {health.signals:,} signals, {health.events:,} events, {health.assessments:,} reports",
+        f"{counts}, {health.assessments:,} assessments",
     ]
     if health.first is not None and health.last is not None:
         lines.append(f"from {_time(health.first)} to {_time(health.last)}")
