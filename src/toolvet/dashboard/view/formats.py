@@ -68,6 +68,18 @@ def when(at: float) -> Markup:
     )
 
 
+def date(at: float) -> str:
+    """Return a time to the minute, in UTC, where no element fits.
+
+    >>> date(0)
+    '1970-01-01 00:00'
+    """
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return NOTHING
+
+
 def words(name: str) -> str:
     """Return the name of a type as words.
 
@@ -83,5 +95,6 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "score": score,
     "seconds": seconds,
     "when": when,
+    "date": date,
     "words": words,
 }
