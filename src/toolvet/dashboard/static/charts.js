@@ -23,6 +23,15 @@
   const columns = (data) => [data.at, ...data.lines.map((line) => line.values)];
   const height = (figure) => (figure.classList.contains("wide") ? 220 : 170);
   const drawn = new Map();
+  // uPlot's rows: from this many seconds between two marks on, the words of a mark, and what a new year or day adds.
+  const day = "\n{MM}-{DD}";
+  const date = "\n{YYYY}-{MM}-{DD}";
+  const times = [
+    [86400 * 365, "{YYYY}", null, null, null, null, null, null, 1],
+    [86400, "{MM}-{DD}", "\n{YYYY}", null, null, null, null, null, 1],
+    [60, "{HH}:{mm}", date, null, day, null, null, null, 1],
+    [1, "{HH}:{mm}:{ss}", date, null, day, null, null, null, 1],
+  ];
 
   const draw = (figure) => {
     const data = read(figure);
@@ -44,8 +53,8 @@
       legend: { live: true },
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: (_, low, high) => [0, data.unit === "score" ? 1 : Math.max(top, (high ?? 0) * 1.08)] } },
-      axes: [{ ...axis, space: 60 }, { ...axis, size: 56, space: 34, values: (_, values) => values.map(say) }],
-      series: [{ label: "from" }, ...series],
+      axes: [{ ...axis, space: 60, values: times }, { ...axis, size: 56, space: 34, values: (_, values) => values.map(say) }],
+      series: [{ label: "from", value: "{YYYY}-{MM}-{DD} {HH}:{mm}" }, ...series],
     }, columns(data), box);
     drawn.set(figure, chart);
   };

@@ -189,7 +189,8 @@ def _facts(verdict: Mapping[str, object], detail: Mapping[str, object]) -> Seque
         ("state", verdict.get("state")),
         ("retry", verdict.get("retry")),
         ("error code", verdict.get("error_code")),
-        ("why", detail.get("why")),
+        # A refused call's reason is among the findings of its result.
+        ("why", None if verdict.get("evidence") else detail.get("why")),
         ("not judged", detail.get("unjudged")),
         ("what to change", detail.get("feedback")),
     )

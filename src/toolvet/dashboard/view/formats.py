@@ -24,13 +24,22 @@ def number(value: float | None) -> str:
 def percent(share: float | None) -> str:
     """Return a share (0 to 1), with one place below ten per cent.
 
-    >>> percent(0.0123), percent(0.5)
-    ('1.2 %', '50 %')
+    >>> [percent(share).replace("\\u00a0", " ") for share in (0.0123, 0.5)]
+    ['1.2 %', '50 %']
     """
     if share is None:
         return NOTHING
     value = share * _PERCENT
-    return f"{value:.0f} %" if value == 0 or value >= _WHOLE else f"{value:.1f} %"
+    return f"{value:.0f}\u00a0%" if value == 0 or value >= _WHOLE else f"{value:.1f}\u00a0%"
+
+
+def points(difference: float | None) -> str:
+    """Return a difference of shares, in points of a hundred.
+
+    >>> points(0.054).replace("\\u00a0", " ")
+    '5.4 points'
+    """
+    return NOTHING if difference is None else f"{difference * _PERCENT:.1f}".removesuffix(".0") + "\u00a0points"
 
 
 def score(value: float | None) -> str:
@@ -45,16 +54,16 @@ def score(value: float | None) -> str:
 def seconds(value: float | None) -> str:
     """Return a duration.
 
-    >>> seconds(0.0042), seconds(0.25), seconds(2.5), seconds(90)
-    ('4.2 ms', '250 ms', '2.5 s', '1.5 min')
+    >>> [seconds(value).replace("\\u00a0", " ") for value in (0.0042, 0.25, 2.5, 90)]
+    ['4.2 ms', '250 ms', '2.5 s', '1.5 min']
     """
     if value is None:
         return NOTHING
     if value >= _MINUTE:
-        return f"{value / _MINUTE:.1f} min"
+        return f"{value / _MINUTE:.1f}\u00a0min"
     if value >= 1:
-        return f"{value:.1f} s"
-    return f"{value * 1000:.0f} ms" if value * 1000 >= _WHOLE or value == 0 else f"{value * 1000:.1f} ms"
+        return f"{value:.1f}\u00a0s"
+    return f"{value * 1000:.0f}\u00a0ms" if value * 1000 >= _WHOLE or value == 0 else f"{value * 1000:.1f}\u00a0ms"
 
 
 def when(at: float) -> Markup:
@@ -92,6 +101,7 @@ def words(name: str) -> str:
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "number": number,
     "percent": percent,
+    "points": points,
     "score": score,
     "seconds": seconds,
     "when": when,

@@ -83,7 +83,9 @@ def _mark(text: str, first: int, last: int, spans: Sequence[TextSpan]) -> Markup
         if over:
             numbers = " ".join(str(span.number) for span in over)
             level = next((span.level for span in over if span.level == "error"), over[0].level)
-            piece = Markup('<mark class="{}" data-findings="{}">{}</mark>').format(level, numbers, piece)
+            ends = " ".join(str(span.number) for span in over if span.end == end)
+            ended = Markup(' data-ends="{}"').format(ends) if ends else ""
+            piece = Markup('<mark class="{}" data-findings="{}"{}>{}</mark>').format(level, numbers, ended, piece)
         parts.append(piece)
     return Markup().join(parts)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from toolvet.dashboard.view.formats import number, percent, score, seconds
+from toolvet.dashboard.view.formats import number, percent, points, score, seconds
 from toolvet.dashboard.view.period import Period
 from toolvet.store import Store
 from toolvet.store.overview import VerdictFigures, add_figures
@@ -86,4 +86,5 @@ def _tile(
         return Tile(label, shown(value), shown(before), "as before", note=note)
     mood = "" if not bad else "poor" if difference * bad > 0 else "good"
     sign = "+" if difference > 0 else "−"
-    return Tile(label, shown(value), shown(before), f"{sign}{shown(abs(difference))}", mood, note)
+    size = (points if shown is percent else shown)(abs(difference))
+    return Tile(label, shown(value), shown(before), f"{sign}{size}", mood, note)
