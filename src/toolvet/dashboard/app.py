@@ -16,6 +16,7 @@ from toolvet.dashboard.api.openapi import document
 from toolvet.dashboard.api.routing import routes
 from toolvet.dashboard.assets import serve_asset
 from toolvet.dashboard.failures import failure, json_response
+from toolvet.dashboard.live import LiveUpdates
 from toolvet.dashboard.rendering import page_routes, pages
 from toolvet.dashboard.site import Site
 from toolvet.discover import modules
@@ -42,17 +43,21 @@ def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[st
     async def healthz(_: Request) -> Response:
         return json_response({"status": "ok", "version": __version__})
 
-    return Starlette(
+    live = LiveUpdates(site, gate)
+    app = Starlette(
         routes=[
             *page_routes(pages(), site, gate),
             *routes(known, site, gate),
             Route("/static/{digest}/{name:path}", serve_asset),
             Route("/openapi.json", openapi),
             Route("/healthz", healthz),
+            Route("/live", live.serve),
         ],
         middleware=[Middleware(BrowserGuard, host=host, hosts=hosts)],
         exception_handlers={HTTPException: _http_failure, Exception: _bug},
     )
+    app.state.live = live
+    return app
 
 
 async def _http_failure(request: Request, error: Exception) -> Response:

@@ -19,6 +19,8 @@ from toolvet.dashboard.assets import asset_path
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.page import Page, Visit
 from toolvet.dashboard.site import Site
+from toolvet.dashboard.view.formats import FILTERS
+from toolvet.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
 from toolvet.discover import data_files, modules
 from toolvet.envelope import error_response, forbidden_error
 from toolvet.report.visible import visible
@@ -44,8 +46,16 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names: dict[str, Any] = {"asset": asset_path}
+    names: dict[str, Any] = {
+        "asset": asset_path,
+        "queried": queried,
+        "tool_path": tool_path,
+        "server_path": server_path,
+        "turn_path": turn_path,
+        "conversation_path": conversation_path,
+    }
     made.globals.update(names)
+    made.filters.update(FILTERS)
     return made
 
 

@@ -3,6 +3,7 @@
 import errno
 import socket
 import sys
+from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
@@ -47,4 +48,16 @@ def run_app(app: Starlette, listener: socket.socket) -> None:
         limit_concurrency=512,
         lifespan="on",
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    _EndingServer(config, app).run(sockets=[listener])
+
+
+class _EndingServer(uvicorn.Server):
+    """Ends the streams of open pages at the signal: they would end by themselves only with their pages."""
+
+    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._app.state.live.end()
+        super().handle_exit(sig, frame)

@@ -12,6 +12,8 @@ from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _TEXT_KEYS: Final = ("answer", "text", "response", "content")
+# These are only kept: the check does not read them.
+_STORED_KEYS: Final = ("model", "variant", "conversation")
 _TURN_KEYS: Final = (
     "id",
     "question",
@@ -21,8 +23,7 @@ _TURN_KEYS: Final = (
     "trace",
     "trace_id",
     "stop_reason",
-    "trace",
-    "trace_id",
+    *_STORED_KEYS,
 )
 _MOST_SHOWN: Final = 20
 
@@ -38,6 +39,9 @@ class AnswerRecord:
     calls: Sequence[object] | None = None
     finish_reason: str | None = None
     trace: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    conversation: str | None = None
 
     @property
     def name(self) -> str:
@@ -142,6 +146,7 @@ def _read_object(record: Mapping[str, object], place: str, field: str | None) ->
     question = record.get("question")
     reason = record.get("finish_reason", record.get("stop_reason"))
     trace = record.get("trace", record.get("trace_id"))
+    about = {name: value for name in _STORED_KEYS if isinstance(value := record.get(name), str) and value}
     return AnswerRecord(
         place,
         _read_text(record[key], f"{place}, {key}"),
@@ -150,6 +155,7 @@ def _read_object(record: Mapping[str, object], place: str, field: str | None) ->
         elements(calls) if is_array(calls) else None,
         reason if isinstance(reason, str) else None,
         trace if isinstance(trace, str) and trace else None,
+        **about,
     )
 
 

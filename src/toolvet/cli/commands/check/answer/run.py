@@ -95,7 +95,15 @@ def _open_store(output: Output, settings: Settings, until_the_end: ExitStack) ->
 
 def _keep(store: "Store", record: AnswerRecord, quality: AnswerQuality) -> None:
     """Add an answer to the store, with what its record says of the turn."""
-    store.add(quality, text=record.text or "", question=record.question, calls=record.calls)
+    store.add(
+        quality,
+        text=record.text or "",
+        question=record.question,
+        calls=record.calls,
+        model=record.model,
+        variant=record.variant,
+        conversation=record.conversation,
+    )
 
 
 def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:

@@ -1,0 +1,110 @@
+"""Numbers and times as pages write them; filters of the templates."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from markupsafe import Markup
+
+_PERCENT: Final = 100
+_WHOLE: Final = 10
+_MINUTE: Final = 60
+NOTHING: Final = "–"
+
+
+def number(value: float | None) -> str:
+    """Return a count.
+
+    >>> number(12345)
+    '12,345'
+    """
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share (0 to 1), with one place below ten per cent.
+
+    >>> [percent(share).replace("\\u00a0", " ") for share in (0.0123, 0.5)]
+    ['1.2 %', '50 %']
+    """
+    if share is None:
+        return NOTHING
+    value = share * _PERCENT
+    return f"{value:.0f}\u00a0%" if value == 0 or value >= _WHOLE else f"{value:.1f}\u00a0%"
+
+
+def points(difference: float | None) -> str:
+    """Return a difference of shares, in points of a hundred.
+
+    >>> points(0.054).replace("\\u00a0", " ")
+    '5.4 points'
+    """
+    return NOTHING if difference is None else f"{difference * _PERCENT:.1f}".removesuffix(".0") + "\u00a0points"
+
+
+def score(value: float | None) -> str:
+    """Return a score (0 to 1).
+
+    >>> score(0.875)
+    '0.88'
+    """
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration.
+
+    >>> [seconds(value).replace("\\u00a0", " ") for value in (0.0042, 0.25, 2.5, 90)]
+    ['4.2 ms', '250 ms', '2.5 s', '1.5 min']
+    """
+    if value is None:
+        return NOTHING
+    if value >= _MINUTE:
+        return f"{value / _MINUTE:.1f}\u00a0min"
+    if value >= 1:
+        return f"{value:.1f}\u00a0s"
+    return f"{value * 1000:.0f}\u00a0ms" if value * 1000 >= _WHOLE or value == 0 else f"{value * 1000:.1f}\u00a0ms"
+
+
+def when(at: float) -> Markup:
+    """Return a time as an element `time` in UTC; site.js shows it in the reader's own time zone."""
+    try:
+        moment = datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return Markup("–")
+    return Markup('<time datetime="{}">{}</time>').format(
+        moment.isoformat(timespec="milliseconds"), moment.strftime("%Y-%m-%d %H:%M:%S")
+    )
+
+
+def date(at: float) -> str:
+    """Return a time to the minute, in UTC, where no element fits.
+
+    >>> date(0)
+    '1970-01-01 00:00'
+    """
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return NOTHING
+
+
+def words(name: str) -> str:
+    """Return the name of a type as words.
+
+    >>> words("tool_error")
+    'tool error'
+    """
+    return name.replace("_", " ")
+
+
+FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "number": number,
+    "percent": percent,
+    "points": points,
+    "score": score,
+    "seconds": seconds,
+    "when": when,
+    "date": date,
+    "words": words,
+}
