@@ -1,6 +1,7 @@
 """What one running server knows: its store, its limits and its settings."""
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import Final
 
 from toolvet.store import Store
@@ -15,7 +16,9 @@ class Site:
     Attributes:
         store: Where everything is kept. Its methods wait for a disk or a database: call them in a thread.
         most_body: How many bytes a body may have.
+        ending: Set when the server is told to end. A stream of events looks at it, and ends too.
     """
 
     store: Store
     most_body: int = MOST_BODY
+    ending: threading.Event = field(default_factory=threading.Event)

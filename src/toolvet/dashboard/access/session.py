@@ -1,7 +1,7 @@
 """Login sessions: a signed cookie says who it is, and a token in each page that its forms come from that page.
 
-The cookie holds a name, when it ends and a random number, under an HMAC-SHA256; the server keeps no list. Its role is
-looked up anew with every request, so a person who was removed from the settings is out at the next start.
+The cookie holds a name, when it ends and a random number, under an HMAC-SHA256; the server keeps a list only of those
+that were logged out. The role of a person of the settings is looked up anew with every request.
 """
 
 import base64
@@ -20,11 +20,15 @@ _MOST_COOKIE: Final = 1024
 
 
 class LoginSession(NamedTuple):
-    """Somebody's session: until when (seconds since the epoch), and the random number that tells it from others."""
+    """Somebody's session: until when (seconds since the epoch), and the random number that tells it from others.
+
+    `role` is for a person whom the settings do not name: the identity provider said what they may do.
+    """
 
     name: str
     until: float
     number: str
+    role: str = ""
 
 
 class Sessions:
@@ -38,10 +42,12 @@ class Sessions:
     def __init__(self, secret: bytes | None = None, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret or secrets.token_bytes(32)
         self._clock = clock
+        # The numbers of sessions that were logged out, until they would have ended anyway.
+        self._ended: dict[str, float] = {}
 
-    def begin(self, name: str) -> tuple[LoginSession, str]:
+    def begin(self, name: str, role: str = "") -> tuple[LoginSession, str]:
         """Return a new session and its cookie."""
-        session = LoginSession(name, self._clock() + SESSION_SECONDS, secrets.token_urlsafe(16))
+        session = LoginSession(name, self._clock() + SESSION_SECONDS, secrets.token_urlsafe(16), role)
         body = _encode(msgspec.json.encode(session))
         return session, f"{body}.{self._sign('session', body)}"
 
@@ -56,7 +62,13 @@ class Sessions:
             session = msgspec.json.decode(_decode(body), type=LoginSession)
         except (ValueError, msgspec.DecodeError):
             return None
-        return session if session.until > self._clock() else None
+        return session if session.until > self._clock() and session.number not in self._ended else None
+
+    def end(self, session: LoginSession) -> None:
+        """End a session now: whoever copied its cookie is out as well."""
+        now = self._clock()
+        self._ended = {number: until for number, until in self._ended.items() if until > now}
+        self._ended[session.number] = session.until
 
     def form_token(self, session: LoginSession) -> str:
         """Return the token that the forms of this session's pages carry."""
