@@ -1,12 +1,18 @@
 """The application: the API and the pages behind the guard."""
 
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Container
 from typing import Any
 
+import msgspec
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from toolvet.dashboard.access.gate import Gate
@@ -15,12 +21,13 @@ from toolvet.dashboard.api.endpoint import Endpoint
 from toolvet.dashboard.api.openapi import document
 from toolvet.dashboard.api.routing import routes
 from toolvet.dashboard.assets import serve_asset
-from toolvet.dashboard.failures import failure, json_response
+from toolvet.dashboard.failures import failure, json_response, refusal
 from toolvet.dashboard.rendering import page_routes, pages
 from toolvet.dashboard.site import Site
 from toolvet.discover import modules
-from toolvet.envelope import error_response, internal_error, not_found_error
-from toolvet.version import __version__
+from toolvet.envelope import internal_error, not_found_error
+from toolvet.errors import StoreError
+from toolvet.store import Store
 
 
 def endpoints() -> list[Endpoint[Any]]:
@@ -34,33 +41,78 @@ def endpoints() -> list[Endpoint[Any]]:
 def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()) -> Starlette:
     """Return the application for a site that listens on `host`, and that is also reached by the names `hosts`."""
     known = endpoints()
-    described = document(known)
+    described = msgspec.json.encode(document(known))
 
     async def openapi(_: Request) -> Response:
-        return json_response(described)
+        return Response(described, media_type="application/json")
 
-    async def healthz(_: Request) -> Response:
-        return json_response({"status": "ok", "version": __version__})
-
-    return Starlette(
-        routes=[
-            *page_routes(pages(), site, gate),
-            *routes(known, site, gate),
-            Route("/static/{digest}/{name:path}", serve_asset),
-            Route("/openapi.json", openapi),
-            Route("/healthz", healthz),
-        ],
+    paths = [
+        *page_routes(pages(), site, gate),
+        *routes(known, site, gate),
+        Route("/static/{digest}/{name:path}", serve_asset),
+        Route("/openapi.json", openapi),
+        Route("/healthz", health_check(site.store)),
+    ]
+    app = Starlette(
+        routes=paths,
         middleware=[Middleware(BrowserGuard, host=host, hosts=hosts)],
-        exception_handlers={HTTPException: _http_failure, Exception: _bug},
+        exception_handlers={HTTPException: _http_failure({route.path for route in paths}), Exception: _bug},
     )
+    # Starlette would redirect to a whole URL, whose scheme and host it cannot know behind a proxy.
+    app.router.redirect_slashes = False
+    return app
 
 
-async def _http_failure(request: Request, error: Exception) -> Response:
-    if not isinstance(error, HTTPException):
-        raise error
-    if error.status_code == 404:
-        return failure(404, not_found_error("page", request.url.path))
-    return failure(error.status_code, error_response(error.detail), error.headers)
+def health_check(store: Store, clock: Callable[[], float] = time.monotonic) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers `/healthz`: 200, or 503 where the store cannot be reached.
+
+    Probes carry no token, so it says nothing else, and asks the store at most once a second.
+    """
+    asked, reached = -math.inf, False
+    lock = asyncio.Lock()
+
+    async def answer(_: Request) -> Response:
+        nonlocal asked, reached
+        async with lock:
+            if clock() - asked >= 1:
+                reached = await run_in_threadpool(_is_reached, store)
+                asked = clock()
+        if reached:
+            return json_response({"status": "ok"})
+        return json_response({"status": "unavailable"}, 503, {"retry-after": "5"})
+
+    return answer
+
+
+def _is_reached(store: Store) -> bool:
+    try:
+        with store.reading() as connection:
+            connection.exec_driver_sql("SELECT 1")
+    except StoreError:
+        return False
+    return True
+
+
+def _http_failure(paths: Container[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return what answers where no route does. `paths` are those of all routes."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        if not isinstance(error, HTTPException):
+            raise error
+        path = request.url.path
+        if error.status_code == 404:
+            # As people and clients write it. No path of ours begins with two slashes: that would be another host.
+            if path.endswith("/") and path.rstrip("/") in paths:
+                query = f"?{request.url.query}" if request.url.query else ""
+                return RedirectResponse(path.rstrip("/") + query, 308)
+            return failure(404, not_found_error("page", path))
+        allow = (error.headers or {}).get("Allow", "")
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"allow": f"{allow}, OPTIONS"})
+        refused = refusal(error.status_code, f"{path} takes {allow}, and no {request.method}", {"allow": allow})
+        return failure(refused.status, refused.envelope, refused.headers)
+
+    return answer
 
 
 async def _bug(_: Request, error: Exception) -> Response:

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from toolvet.envelope import error_response
+from toolvet.dashboard.failures import refusal
 from toolvet.errors import UsageError
 
 # Together with the store's last second, SIGTERM ends the process within 3.5 s.
@@ -58,7 +58,7 @@ class HeadLimit(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP in the envelope of this project, and close."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            refused = error_response(f"{msg} This speaks HTTP/1.1.").to_json()
+            refused = refusal(400, f"{msg} This speaks HTTP/1.1.").envelope.to_json()
             headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
             events = (h11.Response(status_code=400, headers=headers), h11.Data(data=refused), h11.EndOfMessage())
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))

@@ -10,8 +10,8 @@ from toolvet.dashboard.access.people import People, is_generated
 from toolvet.dashboard.access.role import Person, role_of
 from toolvet.dashboard.access.session import COOKIE, SESSION_SECONDS, LoginSession, Sessions
 from toolvet.dashboard.access.throttle import Throttle
-from toolvet.dashboard.failures import ApiError
-from toolvet.envelope import error_response, forbidden_error, rate_limit_error, unauthorized_error
+from toolvet.dashboard.failures import ApiError, refusal
+from toolvet.envelope import forbidden_error, rate_limit_error, unauthorized_error
 
 FORM_HEADER: Final = "x-csrf-token"
 FORM_FIELD: Final = "csrf"
@@ -82,7 +82,7 @@ class Gate:
         if person is not None and is_generated(token):
             return person
         if self._tries.is_empty(address) or self._all_tries.is_empty(""):
-            raise ApiError(429, error_response("too many wrong tokens; try again later"), {"retry-after": "10"})
+            raise refusal(429, "too many wrong tokens; try again later", {"retry-after": "10"})
         if person is None:
             self._tries.wait(address)
             self._all_tries.wait("")
@@ -97,9 +97,7 @@ class Gate:
         wait = self._requests.wait(name)
         if wait:
             limit = int(self._requests.rate * 60)
-            raise ApiError(
-                429, rate_limit_error(limit, "minute", round(wait, 3)), {"retry-after": f"{ceil(wait)}"}
-            )
+            raise ApiError(429, rate_limit_error(limit, "minute", round(wait, 3)), {"retry-after": f"{ceil(wait)}"})
 
     def check_form(self, caller: Caller, offered: str) -> None:
         """Raise ApiError with 403 where a session changes something without the token of its own page."""

@@ -9,8 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from toolvet.dashboard.access.gate import FORM_FIELD, Gate
-from toolvet.dashboard.failures import ApiError
-from toolvet.envelope import error_response
+from toolvet.dashboard.failures import ApiError, refusal
 
 _MOST_FORM: Final = 256 * 1024
 _MOST_FIELDS: Final = 200
@@ -52,16 +51,16 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form. Raises ApiError for another type, and for a form that is too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise ApiError(415, error_response("this takes a form: application/x-www-form-urlencoded"))
+        raise refusal(415, "this takes a form: application/x-www-form-urlencoded")
     raw = b""
     try:
         async for part in request.stream():
             raw += part
             if len(raw) > _MOST_FORM:
-                raise ApiError(413, error_response("the form is too long"))
+                raise refusal(413, "the form is too long")
         return dict(parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except (ValueError, ClientDisconnect):
-        raise ApiError(400, error_response("the form cannot be read")) from None
+        raise refusal(400, "the form cannot be read") from None
 
 
 def _inside(path: str) -> str:
