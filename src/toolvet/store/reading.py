@@ -69,6 +69,12 @@ def read_assessments(connection: Connection, server: str | None = None, limit: i
     return [_assessment(row) for row in connection.execute(query).mappings()]
 
 
+def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None:
+    """Return the assessment with this id."""
+    row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == id_)).mappings().first()
+    return None if row is None else _assessment(row)
+
+
 def conditions(connection: Connection, wanted: VerdictFilter) -> list[ColumnElement[bool]]:
     """Return the filter as conditions on the table of verdicts."""
     columns, found = VERDICTS.c, list[ColumnElement[bool]]()

@@ -147,18 +147,21 @@ def _query(request: Request, kind: type[Any]) -> Any:
         raise _wrong(error) from error
 
 
-def convert(value: object, kind: type[K]) -> K:
-    """Return a decoded value as this type. Raises ApiError: 422 with the field that is wrong."""
+def convert(value: object, kind: type[K], *, below: str = "") -> K:
+    """Return a decoded value as this type. Raises ApiError: 422 with the field that is wrong.
+
+    `below` is the member of the body that the value is.
+    """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise _wrong(error) from error
+        raise _wrong(error, below) from error
 
 
-def _wrong(error: msgspec.ValidationError) -> ApiError:
+def _wrong(error: msgspec.ValidationError, below: str = "") -> ApiError:
     words = f"{error}"
     place = _POINTER.search(words)
-    path = place["place"].lstrip(".") if place else ""
+    path = (below + (place["place"] if place else "")).lstrip(".")
     named = _UNKNOWN.search(words)
     if named is not None:
         name = named["name"] or named["missing"]
