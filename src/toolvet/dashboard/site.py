@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from toolvet.store import Store
+from toolvet.store.audit import write_entry
 
 MOST_BODY: Final = 16 * 1024 * 1024
 
@@ -22,3 +23,7 @@ class Site:
     store: Store
     most_body: int = MOST_BODY
     ending: threading.Event = field(default_factory=threading.Event)
+
+    def note(self, who: str, action: str, target: str = "", *, address: str = "") -> None:
+        """Write down who did what, as `write_entry` does: call it before the deed, which a StoreError prevents."""
+        write_entry(self.store, who, action, target, address=address)

@@ -1,6 +1,6 @@
 """Verdicts that a caller made himself, in the spelling of the API, and their way into the store."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
@@ -46,7 +46,7 @@ class StoreBody(Body, frozen=True, kw_only=True, tag_field="kind"):
 class StoreAnswer(StoreBody, frozen=True, kw_only=True, tag="answer"):
     """An answer of an agent, with the calls of its turn."""
 
-    text: str | None | msgspec.UnsetType = msgspec.UNSET
+    text: str | msgspec.UnsetType | None = msgspec.UNSET
     calls: list[dict[str, Any]] | None = None
     question: str | None = None
     finish_reason: str | None = None
@@ -82,6 +82,7 @@ class StoreEnvelope(StoreBody, frozen=True, kw_only=True, tag="envelope"):
     response: Any = None
 
 
+T = TypeVar("T")
 AnyStored = StoreAnswer | StoreArguments | StoreResult | StoreCall | StoreEnvelope
 
 
@@ -158,7 +159,9 @@ def _arguments(body: StoreArguments) -> VerdictRecord:
     name = _name(body.tool)
     if body.verdict is None:
         if isinstance(body.tool, str):
-            raise ApiError(422, missing_required_error("tool", message="tool must be its definition, or give a verdict"))
+            raise ApiError(
+                422, missing_required_error("tool", message="tool must be its definition, or give a verdict")
+            )
         report = verdict_of(ArgumentsBody(tool=body.tool, arguments=body.arguments))
         return _record(body, report, tool=name)  # type: ignore[arg-type]
     document = members(snake(body.verdict))
@@ -212,6 +215,6 @@ def _name(tool: dict[str, Any] | str) -> str:
     return tool if isinstance(tool, str) else view_of(tool).name[:500].replace("\x00", "")
 
 
-def _under(name: str, value: object, kind: type[Any]) -> Any:
+def _under(name: str, value: object, kind: type[T]) -> T:
     """Return a member of the body as its type. Raises ApiError: 422 with the field that is wrong, below `name`."""
     return convert(value, kind, below=name)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-
 from toolvet.dashboard.access.role import Role
 from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name
@@ -37,8 +36,8 @@ def _keep(asked: Asked[AssessmentBody]) -> StoredAssessment:
     record = assessment_record(given)
     if not isinstance(record, AssessmentRecord):
         raise ApiError(422, validation_error("report is no report", field="report"))
+    asked.site.note(asked.person.name, "import", f"assessment {record.id} of {record.server}")
     asked.site.store.add_records([record])
-    asked.site.note(asked.person.name, "assessment", record.id)
     return show_assessment(record, with_report=False)
 
 
@@ -57,9 +56,7 @@ def _one(asked: Asked[Nothing]) -> StoredAssessment:
 
 
 ENDPOINTS = (
-    Endpoint(
-        "GET", "/v1/assessments", "List assessments.", AssessmentQuery, _list, reply=AssessmentList, waits=True
-    ),
+    Endpoint("GET", "/v1/assessments", "List assessments.", AssessmentQuery, _list, reply=AssessmentList, waits=True),
     Endpoint(
         "POST",
         "/v1/assessments",

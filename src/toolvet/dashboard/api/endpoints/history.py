@@ -1,6 +1,6 @@
 """What happened: turns, sums, trends, events."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
 
@@ -23,9 +23,9 @@ from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import not_found_error, validation_error
 from toolvet.errors import UsageError
 from toolvet.store import FigureFilter
-from toolvet.store.overview import GroupKey
 
-_KEYS = ("kind", "server", "tool", "model", "variant")
+if TYPE_CHECKING:
+    from toolvet.store.overview import GroupKey
 
 
 class LimitQuery(Body, frozen=True, kw_only=True):
