@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Caller, Gate
-from toolvet.dashboard.access.login import login_routes, read_form
+from toolvet.dashboard.access.login import LoginPages, read_form
 from toolvet.dashboard.api.routing import allowed
 from toolvet.dashboard.assets import asset_path
 from toolvet.dashboard.failures import ApiError, refusal
@@ -60,7 +60,7 @@ def page_routes(known: Sequence[Page], site: Site, gate: Gate) -> list[Route]:
     templates = environment()
     menu = sorted((page for page in known if page.menu), key=lambda page: page.menu or (0, ""))
     shown = [Route(page.path, _handler(page, menu, templates, site, gate), methods=["GET", "POST"]) for page in known]
-    return [*shown, *login_routes(templates, gate)]
+    return [*shown, *LoginPages(templates, gate, site).routes()]
 
 
 def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Site, gate: Gate) -> Any:

@@ -1,7 +1,7 @@
 """Says who sent a request, and refuses what a person's own browser was tricked into sending."""
 
 from math import ceil
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -12,6 +12,9 @@ from toolvet.dashboard.access.session import COOKIE, SESSION_SECONDS, LoginSessi
 from toolvet.dashboard.access.throttle import Throttle
 from toolvet.dashboard.failures import ApiError, refusal
 from toolvet.envelope import forbidden_error, rate_limit_error, unauthorized_error
+
+if TYPE_CHECKING:
+    from toolvet.dashboard.access.oidc import OidcLogin
 
 FORM_HEADER: Final = "x-csrf-token"
 FORM_FIELD: Final = "csrf"
@@ -38,6 +41,7 @@ class Gate:
         requests: How often one caller may use the API.
         is_secure: Whether browsers reach the server by HTTPS only, so that cookies must not go by HTTP.
         cookie: The name of the sessions' cookie. Cookies do not know ports: two servers on one machine need two names.
+        oidc: The identity provider that people log in with, if there is one.
     """
 
     def __init__(
@@ -48,11 +52,13 @@ class Gate:
         *,
         is_secure: bool = False,
         cookie: str = COOKIE,
+        oidc: "OidcLogin | None" = None,
     ) -> None:
         self.people = people
         self.sessions = sessions
         self._requests = requests
         self.is_secure = is_secure
+        self.oidc = oidc
         # Browsers take a cookie with this prefix from HTTPS only, and for this host alone.
         self.cookie = f"__Host-{cookie}" if is_secure else cookie
         self._tries = Throttle(_TRY_RATE, _TRIES)
@@ -77,7 +83,7 @@ class Gate:
         A token of `toolvet serve token` cannot be guessed. It passes always, so that wrong ones from the same address,
         as behind a proxy, lock nobody out; a token that somebody thought of has to wait like any other try.
         """
-        address = _address(request)
+        address = address_of(request)
         person = self.people.by_token(token)
         if person is not None and is_generated(token):
             return person
@@ -93,7 +99,7 @@ class Gate:
         """Count one request. Raises ApiError with 429 where the caller asks too often."""
         if self._requests is None:
             return
-        name = caller.person.name if caller.person is not None else _address(request)
+        name = caller.person.name if caller.person is not None else address_of(request)
         wait = self._requests.wait(name)
         if wait:
             limit = int(self._requests.rate * 60)
@@ -115,5 +121,6 @@ class Gate:
         response.delete_cookie(self.cookie, httponly=True, samesite="strict", secure=self.is_secure)
 
 
-def _address(request: HTTPConnection) -> str:
+def address_of(request: HTTPConnection) -> str:
+    """Return where a request came from; behind a proxy that is the proxy."""
     return request.client.host if request.client is not None else ""

@@ -10,13 +10,15 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 COOKIE: Final = "toolvet_session"
 SESSION_SECONDS: Final = 12 * 3600
-_MOST_COOKIE: Final = 1024
+_MOST_COOKIE: Final = 4096
+
+V = TypeVar("V")
 
 
 class LoginSession(NamedTuple):
@@ -48,19 +50,12 @@ class Sessions:
     def begin(self, name: str, role: str = "") -> tuple[LoginSession, str]:
         """Return a new session and its cookie."""
         session = LoginSession(name, self._clock() + SESSION_SECONDS, secrets.token_urlsafe(16), role)
-        body = _encode(msgspec.json.encode(session))
-        return session, f"{body}.{self._sign('session', body)}"
+        return session, self.seal("session", session)
 
     def read(self, cookie: str | None) -> LoginSession | None:
         """Return the session of a cookie; None for one that is forged, damaged or over."""
-        if not cookie or len(cookie) > _MOST_COOKIE:
-            return None
-        body, _, signature = cookie.partition(".")
-        if not hmac.compare_digest(self._sign("session", body).encode(), signature.encode()):
-            return None
-        try:
-            session = msgspec.json.decode(_decode(body), type=LoginSession)
-        except (ValueError, msgspec.DecodeError):
+        session = self.unseal("session", cookie, LoginSession)
+        if session is None:
             return None
         return session if session.until > self._clock() and session.number not in self._ended else None
 
@@ -77,6 +72,23 @@ class Sessions:
     def is_form_token(self, session: LoginSession, offered: str) -> bool:
         """Whether this is the token of this session."""
         return hmac.compare_digest(self.form_token(session).encode(), offered.encode("utf-8", "replace"))
+
+    def seal(self, purpose: str, value: object) -> str:
+        """Return a value for a cookie, signed for this purpose; its user can read it, and not change it."""
+        body = _encode(msgspec.json.encode(value))
+        return f"{body}.{self._sign(purpose, body)}"
+
+    def unseal(self, purpose: str, cookie: str | None, kind: type[V]) -> V | None:
+        """Return the value of a cookie that `seal` made for this purpose; None for any other."""
+        if not cookie or len(cookie) > _MOST_COOKIE:
+            return None
+        body, _, signature = cookie.partition(".")
+        if not hmac.compare_digest(self._sign(purpose, body).encode(), signature.encode("utf-8", "replace")):
+            return None
+        try:
+            return msgspec.json.decode(_decode(body), type=kind)
+        except (ValueError, msgspec.DecodeError):
+            return None
 
     def _sign(self, purpose: str, text: str) -> str:
         return _encode(hmac.digest(self._secret, f"{purpose}:{text}".encode("utf-8", "replace"), hashlib.sha256))

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from toolvet.checks.answer import AnswerQuality
+from toolvet.checks.answer import AnswerQuality, SignalType
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.dashboard.api.endpoint import Body
@@ -37,10 +37,10 @@ class AnswerBody(CheckBody, frozen=True, kw_only=True):
     languages: list[str] | None = None
     packs: list[str] | None = None
     threshold: Share | None = None
-    custom_patterns: dict[str, list[str]] | None = None
+    custom_patterns: dict[SignalType, list[str]] | None = None
     replace_patterns: bool | None = None
-    exceptions: dict[str, list[str]] | None = None
-    weights: dict[str, float] | None = None
+    exceptions: dict[SignalType, list[str]] | None = None
+    weights: dict[SignalType, Share] | None = None
 
 
 class ArgumentsBody(CheckBody, frozen=True, kw_only=True):

@@ -1,16 +1,15 @@
 """Verdicts that a caller made himself, in the spelling of the API, and their way into the store."""
 
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import msgspec
 
-from toolvet.checks.answer import AnswerQuality
+from toolvet.causes import ErrorKind, Retry, State
+from toolvet.checks.answer import Action, AnswerQuality, CallFailure, FailureSignal, PartialCall
 from toolvet.checks.result import Classification, ResultVerdict
 from toolvet.dashboard.api.bodies import AnswerBody, ArgumentsBody, EnvelopeBody, ResultBody, verdict_of
 from toolvet.dashboard.api.endpoint import Body
 from toolvet.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, TraceId
-from toolvet.dashboard.api.routing import convert
-from toolvet.dashboard.api.snake import snake
 from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import missing_required_error
 from toolvet.findings import Finding
@@ -20,7 +19,6 @@ from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
 from toolvet.tool import view_of
 
-Verdict = dict[str, Any] | None
 _MOST_SENT: Final = 64 * 1024
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -28,8 +26,8 @@ _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 class StoreBody(Body, frozen=True, kw_only=True, tag_field="kind"):
     """What can be stored, by its `kind`.
 
-    `verdict` is null for what toolvet shall judge on arrival; otherwise it is kept as it is. With an `id` of one's own,
-    sending the same again after a lost reply keeps it once.
+    `verdict` is null for what toolvet shall judge on arrival; a verdict that was made before is kept as it is. With an
+    `id` of one's own, sending the same again after a lost reply keeps it once.
     """
 
     id: RecordId | None = None
@@ -40,16 +38,76 @@ class StoreBody(Body, frozen=True, kw_only=True, tag_field="kind"):
     variant: Name | None = None
     at: Timestamp | None = None
     duration: Seconds | None = None
-    verdict: Verdict = None
+
+
+class GivenAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on an answer that was made before: `AnswerQuality` as the API shows it."""
+
+    score: _Share
+    signals: tuple[FailureSignal, ...]
+    should_escalate: bool
+    reason: str
+    assessment_confidence: _Share
+    failed_calls: tuple[CallFailure, ...] = ()
+    partial_calls: tuple[PartialCall, ...] = ()
+    feedback: str | None = None
+    action: Action = Action.USE
+
+
+class GivenIssue(msgspec.Struct, frozen=True, kw_only=True):
+    """One issue of a report on arguments."""
+
+    keyword: str
+    field: str = ""
+    problem: str = ""
+
+
+class GivenReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with arguments."""
+
+    summary: str = ""
+    issues: list[GivenIssue] = []
+
+
+class GivenArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on arguments that was made before: `ArgumentReport` as the API shows it."""
+
+    valid: bool
+    error: GivenReport = GivenReport()
+
+
+class GivenResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on a result that was made before: `ResultVerdict` as the API shows it."""
+
+    is_valid: bool
+    is_error: bool
+    classification: Classification
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=100)]
+    issues: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    error_kind: ErrorKind | None = None
+    state: State | None = None
+    retry: Retry | None = None
+    error_without_flag: bool = False
+    framework: str | None = None
+    certainty: _Share | None = None
+    error_code: str | None = None
+
+
+class GivenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on an envelope that was made before."""
+
+    findings: list[Finding]
 
 
 class StoreAnswer(StoreBody, frozen=True, kw_only=True, tag="answer"):
     """An answer of an agent, with the calls of its turn."""
 
-    text: str | msgspec.UnsetType | None = msgspec.UNSET
+    text: str | None
     calls: list[dict[str, Any]] | None = None
     question: str | None = None
     finish_reason: str | None = None
+    verdict: GivenAnswer | None = None
 
 
 class StoreArguments(StoreBody, frozen=True, kw_only=True, tag="arguments"):
@@ -57,6 +115,7 @@ class StoreArguments(StoreBody, frozen=True, kw_only=True, tag="arguments"):
 
     tool: dict[str, Any] | Name
     arguments: Any = None
+    verdict: GivenArguments | None = None
 
 
 class StoreResult(StoreBody, frozen=True, kw_only=True, tag="result"):
@@ -65,6 +124,7 @@ class StoreResult(StoreBody, frozen=True, kw_only=True, tag="result"):
     tool: dict[str, Any] | Name = ""
     arguments: Any = None
     result: Any = None
+    verdict: GivenResult | None = None
 
 
 class StoreCall(StoreBody, frozen=True, kw_only=True, tag="call"):
@@ -73,6 +133,7 @@ class StoreCall(StoreBody, frozen=True, kw_only=True, tag="call"):
     tool: dict[str, Any] | Name
     arguments: Any = None
     result: Any = None
+    verdict: GivenResult | None = None
 
 
 class StoreEnvelope(StoreBody, frozen=True, kw_only=True, tag="envelope"):
@@ -80,38 +141,10 @@ class StoreEnvelope(StoreBody, frozen=True, kw_only=True, tag="envelope"):
 
     tool: Name | None = None
     response: Any = None
+    verdict: GivenEnvelope | None = None
 
 
-T = TypeVar("T")
 AnyStored = StoreAnswer | StoreArguments | StoreResult | StoreCall | StoreEnvelope
-
-
-class GivenArguments(msgspec.Struct, frozen=True, kw_only=True):
-    """A given verdict on arguments: the part of `ArgumentReport` that is kept in columns."""
-
-    valid: bool
-    error: dict[str, Any] = {}
-
-
-class GivenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
-    """A given verdict on an envelope."""
-
-    findings: list[Finding]
-
-
-class _GivenAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits that `AnswerQuality` has without saying so."""
-
-    score: _Share
-    assessment_confidence: _Share
-
-
-class _GivenResult(msgspec.Struct, frozen=True, kw_only=True):
-    is_valid: bool
-    is_error: bool
-    classification: Classification
-    confidence: Annotated[float, msgspec.Meta(ge=0, le=100)]
-    certainty: _Share | None = None
 
 
 def stored_record(body: AnyStored) -> VerdictRecord:
@@ -135,11 +168,7 @@ def _record(body: StoreBody, verdict: AnyVerdict, **context: Any) -> VerdictReco
 
 def _answer(body: StoreAnswer) -> AnswerQuality:
     if body.verdict is not None:
-        verdict = snake(body.verdict)
-        _under("verdict", verdict, _GivenAnswer)
-        return _under("verdict", verdict, AnswerQuality)
-    if body.text is msgspec.UNSET:
-        raise ApiError(422, missing_required_error("text"))
+        return AnswerQuality(**_members(body.verdict))
     found = verdict_of(
         AnswerBody(text=body.text, calls=body.calls, question=body.question, finish_reason=body.finish_reason)
     )
@@ -147,48 +176,42 @@ def _answer(body: StoreAnswer) -> AnswerQuality:
     return found
 
 
+def _members(given: msgspec.Struct) -> dict[str, Any]:
+    return {name: getattr(given, name) for name in given.__struct_fields__}
+
+
 def _envelope(body: StoreEnvelope) -> list[Finding]:
     if body.verdict is not None:
-        return _under("verdict", snake(body.verdict), GivenEnvelope).findings
+        return body.verdict.findings
     found = verdict_of(EnvelopeBody(response=body.response))
     assert isinstance(found, list)  # noqa: S101 - as above
     return found
 
 
 def _arguments(body: StoreArguments) -> VerdictRecord:
-    name = _name(body.tool)
-    if body.verdict is None:
+    name, given = _name(body.tool), body.verdict
+    if given is None:
         if isinstance(body.tool, str):
-            raise ApiError(
-                422, missing_required_error("tool", message="tool must be its definition, or give a verdict")
-            )
+            needed = "tool must be its definition where no verdict is given"
+            raise ApiError(422, missing_required_error("tool", message=needed))
         report = verdict_of(ArgumentsBody(tool=body.tool, arguments=body.arguments))
         return _record(body, report, tool=name)  # type: ignore[arg-type]
-    document = members(snake(body.verdict))
-    given = _under("verdict", document, GivenArguments)
     # The report itself cannot be made from its JSON form: it knows the schema. A record of an envelope has the columns.
-    kept = _record(body, [], tool=name)
-    keywords = [str(members(issue).get("keyword", "")) for issue in given.error.get("issues") or ()]
-    summary = given.error.get("summary")
     return msgspec.structs.replace(
-        kept,
+        _record(body, [], tool=name),
         kind="arguments",
         outcome="valid" if given.valid else "invalid",
         failed=not given.valid,
         score=float(given.valid),
-        reason=clean_text(redact_text(summary)) if isinstance(summary, str) else None,
-        signals=tuple(SignalRecord(keyword, "error") for keyword in keywords if keyword),
-        document=encode_document(redact(document)),
+        reason=clean_text(redact_text(given.error.summary)) or None,
+        signals=tuple(SignalRecord(issue.keyword, "error") for issue in given.error.issues),
+        document=encode_document(redact(msgspec.to_builtins(given))),
     )
 
 
 def _result(body: StoreResult | StoreCall) -> VerdictRecord:
     if body.verdict is not None:
-        document = dict(members(snake(body.verdict)))
-        _under("verdict", document, _GivenResult)
-        if "response_metadata" in document:
-            document["metadata"] = document.pop("response_metadata")
-        found = _under("verdict", document, ResultVerdict)
+        found = ResultVerdict(**_members(body.verdict))
     else:
         tool = body.tool if isinstance(body.tool, dict) else {"name": body.tool}
         judged = verdict_of(ResultBody(tool=tool, arguments=body.arguments, result=body.result))
@@ -213,8 +236,3 @@ def _bounded(value: object) -> object:
 
 def _name(tool: dict[str, Any] | str) -> str:
     return tool if isinstance(tool, str) else view_of(tool).name[:500].replace("\x00", "")
-
-
-def _under(name: str, value: object, kind: type[T]) -> T:
-    """Return a member of the body as its type. Raises ApiError: 422 with the field that is wrong, below `name`."""
-    return convert(value, kind, below=name)

@@ -139,7 +139,7 @@ def _query(request: Request, kind: type[Any]) -> Any:
     given = request.query_params
     twice = next((name for name in given if len(given.getlist(name)) > 1), None)
     if twice is not None:
-        raise ApiError(422, validation_error(f"{twice} is given more than once", field=twice))
+        raise ApiError(422, validation_error(f"{twice} is given more than once", field=_named_field(twice)))
     try:
         # A query has only strings: numbers and booleans are read from them.
         return msgspec.convert(dict(given), kind, strict=False)
@@ -167,4 +167,9 @@ def _wrong(error: msgspec.ValidationError, below: str = "") -> ApiError:
         name = named["name"] or named["missing"]
         path = f"{path}.{name}" if path else name
     message = _POINTER.sub("", words)
-    return ApiError(422, validation_error(f"{path}: {message}" if path else message, field=path or None))
+    return ApiError(422, validation_error(f"{path}: {message}" if path else message, field=_named_field(path)))
+
+
+def _named_field(path: str) -> str | None:
+    # An envelope names no field that is blank, and a caller may send even that.
+    return path if path.strip() and path.isprintable() else None

@@ -1,14 +1,20 @@
 """The work of `toolvet serve`."""
 
 import json
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
 from toolvet.errors import UsageError
 from toolvet.proxy.http.guard import is_loopback
-from toolvet.settings import load_settings
+from toolvet.settings import OidcSettings, load_settings
 from toolvet.store import Store
+
+if TYPE_CHECKING:
+    from toolvet.dashboard.access.oidc import OidcLogin
+    from toolvet.dashboard.access.people import People
 
 _MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
@@ -34,7 +40,8 @@ def serve(flags: ServeFlags) -> int:
         raise UsageError(_MISSING) from error
     people = People(settings.people, token=flags.token)
     hosts = (*flags.allow_host, *settings.allow_host)
-    if not people.has_credentials:
+    oidc = None if settings.oidc is None else _oidc_login(settings.oidc, people)
+    if not people.has_credentials and oidc is None:
         # A further name means a proxy in front of the loopback, and with it other machines.
         beyond = next((name for name in (host, *hosts) if not is_loopback(name)), None)
         if beyond is not None:
@@ -52,6 +59,7 @@ def serve(flags: ServeFlags) -> int:
         is_secure=flags.https or bool(settings.https),
         # Two servers on one machine share the browser's cookies.
         cookie=f"{COOKIE}_{listener.getsockname()[1]}",
+        oidc=oidc,
     )
     store = Store(flags.store or known.store_settings().url or _STORE)
     try:
@@ -62,6 +70,14 @@ def serve(flags: ServeFlags) -> int:
         # What the database does not take in this time stays safe in the spool.
         store.close(_CLOSE_SECONDS)
     return 0
+
+
+def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
+    try:
+        from toolvet.dashboard.access.oidc import OidcLogin  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
+    return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
 
 
 def _port(flag: int | None, setting: int | None) -> int:
