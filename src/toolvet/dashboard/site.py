@@ -2,12 +2,14 @@
 
 import threading
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
 from toolvet.store import Store
 from toolvet.store.audit import write_entry
 
 MOST_BODY: Final = 16 * 1024 * 1024
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,11 @@ class Site:
     store: Store
     most_body: int = MOST_BODY
     ending: threading.Event = field(default_factory=threading.Event)
+    _kept: dict[type, Any] = field(default_factory=dict[type, Any])
+
+    def kept(self, kind: type[K]) -> K:
+        """Return this server's one object of a kind, made without arguments when it is first asked for."""
+        return cast("K", self._kept.get(kind) or self._kept.setdefault(kind, kind()))
 
     def note(self, who: str, action: str, target: str = "", *, address: str = "") -> None:
         """Write down who did what, as `write_entry` does: call it before the deed, which a StoreError prevents."""

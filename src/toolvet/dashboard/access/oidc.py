@@ -150,7 +150,7 @@ class OidcLogin:
             "redirect_uri": self._redirect,
             "code_verifier": flow.verifier,
         }
-        auth = None
+        auth: httpx2.Auth | None = None
         if self._secret is None or provider.by_post:
             form["client_id"] = self._settings.client_id
         if self._secret is not None:
@@ -161,7 +161,7 @@ class OidcLogin:
                 name, _, word = urlencode({self._settings.client_id: self._secret}).partition("=")
                 auth = httpx2.BasicAuth(name, word)
         try:
-            reply = await client.post(provider.token, data=form, auth=auth)
+            reply = await client.post(provider.token, data=form, auth=auth or httpx2.Auth())
             document: object = reply.json()
         except (httpx2.HTTPError, ValueError) as error:
             raise _unreachable("did not redeem the code") from error

@@ -24,14 +24,9 @@ class CheckBody(Body, frozen=True, kw_only=True):
     """The base of what can be checked."""
 
 
-class AnswerBody(CheckBody, frozen=True, kw_only=True):
-    """The parameters of `check_answer`."""
+class AnswerOptionsBody(CheckBody, frozen=True, kw_only=True):
+    """The options of a check of answers."""
 
-    text: str | None
-    calls: list[dict[str, Any]] | None = None
-    question: str | list[Any] | None = None
-    finish_reason: str | None = None
-    trace: str | None = None
     min_length: NonNegative | None = None
     strict: bool | None = None
     languages: list[str] | None = None
@@ -41,6 +36,16 @@ class AnswerBody(CheckBody, frozen=True, kw_only=True):
     replace_patterns: bool | None = None
     exceptions: dict[SignalType, list[str]] | None = None
     weights: dict[SignalType, Share] | None = None
+
+
+class AnswerBody(AnswerOptionsBody, frozen=True, kw_only=True):
+    """The parameters of `check_answer`."""
+
+    text: str | None
+    calls: list[dict[str, Any]] | None = None
+    question: str | list[Any] | None = None
+    finish_reason: str | None = None
+    trace: str | None = None
 
 
 class ArgumentsBody(CheckBody, frozen=True, kw_only=True):
@@ -86,22 +91,11 @@ BODIES: Final[Mapping[str, type[CheckBody]]] = {
 }
 """The bodies by the last word of their path."""
 
-_OPTIONS: Final = (
-    "min_length",
-    "strict",
-    "languages",
-    "packs",
-    "threshold",
-    "custom_patterns",
-    "replace_patterns",
-    "exceptions",
-    "weights",
-)
 
-
-def answer_options(body: Body) -> dict[str, Any]:
+def answer_options(body: AnswerOptionsBody) -> dict[str, Any]:
     """Return the options of a check of answers that a body has, as keywords."""
-    return {name: value for name in _OPTIONS if (value := getattr(body, name)) is not None}
+    names = AnswerOptionsBody.__struct_fields__
+    return {name: value for name in names if (value := getattr(body, name)) is not None}
 
 
 def judge_answer(body: AnswerBody) -> AnswerQuality:
@@ -147,7 +141,7 @@ def verdict_of(body: CheckBody) -> AnswerQuality | ArgumentReport | ResultVerdic
             return check_conversation(body.messages, tools=body.tools)
         return list(check_envelope(getattr(body, "response", None)))
     except (ToolvetError, TypeError) as error:
-        raise ApiError(422, validation_error(f"{error}", field=_field(f"{error}", body))) from error
+        raise ApiError(422, validation_error(f"{error}", field=field_of(f"{error}", body))) from error
 
 
 def shown(verdict: AnswerQuality | ArgumentReport | ResultVerdict | ConversationVerdict | list[Finding]) -> object:
@@ -164,7 +158,7 @@ def judge(body: CheckBody) -> object:
     return shown(verdict_of(body))
 
 
-def _field(message: str, body: Body) -> str | None:
+def field_of(message: str, body: Body) -> str | None:
     """Return the member of the body that a sentence begins with; the sentences of options begin with their name."""
     word = message.replace(":", " ").replace("[", " ").partition(" ")[0]
     return word if word in body.__struct_fields__ else None

@@ -68,9 +68,9 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
 def _operation(
     each: Endpoint[Any], by_type: Mapping[object, Mapping[str, Any]], components: Mapping[str, Any]
 ) -> dict[str, object]:
+    words = [word for word in _VARIABLE.sub("one", each.path).split("/") if word]
     operation: dict[str, object] = {
-        "operationId": f"{each.method.lower()}{_VARIABLE.sub('', each.path).replace('/', '_').rstrip('_')}"
-        + ("_one" if "{" in each.path else ""),
+        "operationId": "_".join([each.method.lower(), *words]),
         "summary": each.summary,
         "tags": [each.path.split("/")[2] if each.path.startswith("/v1/") else "service"],
     }

@@ -29,7 +29,7 @@ from toolvet.errors import StoreError
 _QUICK: Final = 64 * 1024
 # A body of the greatest length comes in this time at two megabits a second.
 BODY_SECONDS: Final = 60.0
-_POINTER: Final = re.compile(r" - at `\$(?P<place>[^`]*)`")
+_POINTER: Final = re.compile(r" - at (?:`key` in )?`\$(?P<place>[^`]*)`")
 _UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]*)`|missing required field `(?P<missing>[^`]*)`")
 
 
@@ -164,7 +164,7 @@ def _wrong(error: msgspec.ValidationError, below: str = "") -> ApiError:
     path = (below + (place["place"] if place else "")).lstrip(".")
     named = _UNKNOWN.search(words)
     if named is not None:
-        name = named["name"] or named["missing"]
+        name = named["name"] if named["name"] is not None else named["missing"]
         path = f"{path}.{name}" if path else name
     message = _POINTER.sub("", words)
     return ApiError(422, validation_error(f"{path}: {message}" if path else message, field=_named_field(path)))
