@@ -2,13 +2,14 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import httpx2
 
 from toolvet.dashboard.access.gate import Gate
+from toolvet.dashboard.access.oidc import OidcLogin
 from toolvet.dashboard.access.people import People, new_token, person_at_this_machine, token_hash
 from toolvet.dashboard.access.session import Sessions
 from toolvet.dashboard.access.throttle import Throttle
@@ -41,18 +42,23 @@ def serving(
     hosts: tuple[str, ...] = (),
     is_secure: bool = False,
     store: Store | None = None,
+    oidc: Callable[[str, People], OidcLogin] | None = None,
     **site_options: Any,
 ) -> Iterator[Running]:
-    """Serve the store with this URL. `people` are pairs of a name and a role; without any, everybody is an admin."""
+    """Serve the store with this URL. `people` are pairs of a name and a role; without any, everybody is an admin.
+
+    `oidc` makes the provider's login from this server's URL and its people.
+    """
     tokens = {name: new_token() for name, _ in people}
     known = People(
         [PersonSettings(name=name, role=role, token_sha256=token_hash(tokens[name])) for name, role in people],  # type: ignore[arg-type]
-        local=None if people else person_at_this_machine(),
+        local=None if people or oidc else person_at_this_machine(),
     )
-    gate = Gate(known, Sessions(), requests, is_secure=is_secure)
     with store or Store(url) as opened:
         site = Site(opened, **site_options)
         listener = open_socket("127.0.0.1", 0)
+        base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        gate = Gate(known, Sessions(), requests, is_secure=is_secure, oidc=oidc(base, known) if oidc else None)
         server = make_server(make_app(site, gate, hosts=hosts), site.ending)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
@@ -60,7 +66,7 @@ def serving(
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.005)
-            yield Running(f"http://127.0.0.1:{listener.getsockname()[1]}", site, tokens)
+            yield Running(base, site, tokens)
         finally:
             site.ending.set()
             server.should_exit = True
