@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
 from joserfc import jwt
@@ -62,8 +62,6 @@ def provider() -> Iterator[Provider]:
     made = Provider()
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version: ClassVar[str] = "HTTP/1.0"
-
         def do_GET(self) -> None:
             path = urlsplit(self.path)
             if path.path == "/auth":

@@ -149,7 +149,9 @@ def test_a_session_changes_nothing_without_the_token_of_its_page(guarded: Runnin
         assert other.post("/v1/verdicts", json=ANSWER, headers=own).status_code == 403
 
 
-@pytest.mark.parametrize("change", [lambda c: c[:-2], lambda c: "x" + c, lambda c: c.partition(".")[0] + ".é", str.upper])
+@pytest.mark.parametrize(
+    "change", [lambda c: c[:-2], lambda c: "x" + c, lambda c: c.partition(".")[0] + ".é", str.upper]
+)
 def test_a_forged_cookie_is_nobody(guarded: Running, change: object) -> None:
     with log_in(guarded, "vera") as client:
         (name, value), *_ = client.cookies.items()
@@ -186,13 +188,16 @@ def test_a_token_that_somebody_thought_of_has_to_wait() -> None:
 
 def test_too_many_requests_have_to_wait(tmp_path: Path) -> None:
     slow = Throttle(rate=0.5, burst=3, clock=lambda: 0.0)
-    with serving(f"{tmp_path}/a.db", people=PEOPLE, requests=slow) as running:
-        with running.client("vera") as vera, running.client("rob") as rob:
-            replies = [vera.get("/v1/overview") for _ in range(4)]
-            assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
-            assert replies[-1].headers["retry-after"] == "2"
-            assert replies[-1].json()["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
-            assert rob.get("/v1/overview").status_code == 200
+    with (
+        serving(f"{tmp_path}/a.db", people=PEOPLE, requests=slow) as running,
+        running.client("vera") as vera,
+        running.client("rob") as rob,
+    ):
+        replies = [vera.get("/v1/overview") for _ in range(4)]
+        assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
+        assert replies[-1].headers["retry-after"] == "2"
+        assert replies[-1].json()["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
+        assert rob.get("/v1/overview").status_code == 200
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example"])

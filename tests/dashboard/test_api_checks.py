@@ -131,11 +131,14 @@ def test_a_stream_can_be_forgotten(client: httpx2.Client) -> None:
 
 
 def test_somebody_elses_stream_is_not_there(tmp_path: Path) -> None:
-    with serving(f"{tmp_path}/a.db", people=[("ada", "viewer"), ("ben", "viewer")]) as running:
-        with running.client("ada") as ada, running.client("ben") as ben:
-            path = f"/v1/check/stream/{ada.post('/v1/check/stream', json={}).json()['id']}"
-            assert ben.post(path, json={"text": "x"}).status_code == 404
-            assert ada.post(path, json={"text": "x"}).status_code == 200
+    with (
+        serving(f"{tmp_path}/a.db", people=[("ada", "viewer"), ("ben", "viewer")]) as running,
+        running.client("ada") as ada,
+        running.client("ben") as ben,
+    ):
+        path = f"/v1/check/stream/{ada.post('/v1/check/stream', json={}).json()['id']}"
+        assert ben.post(path, json={"text": "x"}).status_code == 404
+        assert ada.post(path, json={"text": "x"}).status_code == 200
 
 
 def test_nobody_may_open_too_many_streams(client: httpx2.Client) -> None:

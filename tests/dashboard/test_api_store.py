@@ -72,11 +72,12 @@ def test_every_kind_can_be_kept(client: httpx2.Client, kind: str, body: dict[str
 
 
 def test_a_given_verdict_comes_back_from_its_own_check(client: httpx2.Client) -> None:
-    for kind, body in [
+    cases: list[tuple[str, dict[str, Any]]] = [
         ("result", {"tool": {"name": "f"}, "result": RESULT}),
         ("envelope", {"response": {"success": 1}}),
         ("arguments", {"tool": {"name": "f", "inputSchema": {"required": ["a"]}}, "arguments": {}}),
-    ]:
+    ]
+    for kind, body in cases:
         given = client.post(f"/v1/check/{kind}", json=body).json()
         assert keep(client, kind=kind, **body, verdict=given)["failed"] is True
 
@@ -115,9 +116,8 @@ def test_pages_hold_every_verdict_once(client: httpx2.Client, order: str) -> Non
     seen: list[str] = []
     cursor: int | None = None
     while True:
-        page = client.get(
-            "/v1/verdicts", params={"limit": 3, "order": order} | ({} if cursor is None else {"cursor": cursor})
-        ).json()
+        after = "" if cursor is None else f"&cursor={cursor}"
+        page = client.get(f"/v1/verdicts?limit=3&order={order}{after}").json()
         assert page["total"] == 7
         seen += [each["id"] for each in page["verdicts"]]
         cursor = page["next"]

@@ -23,9 +23,7 @@ from toolvet.store import Store
 @contextlib.contextmanager
 def started(folder: Path, *words: str, **env: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = [sys.executable, "-m", "toolvet", "serve", "--port", "0", "--store", str(folder / "a.db"), *words]
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, cwd=folder, env={**os.environ, **env}
-    ) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder, env={**os.environ, **env}) as process:
         try:
             assert process.stderr is not None
             found = re.search(r"http://\S+", process.stderr.readline())

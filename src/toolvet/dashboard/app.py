@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+import sys
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Container
 from typing import Any
 
@@ -14,6 +16,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolvet.dashboard.access.gate import Gate
 from toolvet.dashboard.access.guard import BrowserGuard
@@ -55,8 +58,8 @@ def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[st
     ]
     app = Starlette(
         routes=paths,
-        middleware=[Middleware(BrowserGuard, host=host, hosts=hosts)],
-        exception_handlers={HTTPException: _http_failure({route.path for route in paths}), Exception: _bug},
+        middleware=[Middleware(BrowserGuard, host=host, hosts=hosts), Middleware(_BugShield)],
+        exception_handlers={HTTPException: _http_failure({route.path for route in paths})},
     )
     # Starlette would redirect to a whole URL, whose scheme and host it cannot know behind a proxy.
     app.router.redirect_slashes = False
@@ -115,7 +118,27 @@ def _http_failure(paths: Container[str]) -> Callable[[Request, Exception], Await
     return answer
 
 
-async def _bug(_: Request, error: Exception) -> Response:
-    # Starlette raises it again afterwards, so that the log has it; the caller gets no internals.
-    del error
-    return failure(500, internal_error())
+class _BugShield:
+    """ASGI middleware: a bug of ours becomes a 500 without internals, and its traceback a message in the log.
+
+    Starlette's own handler raises it again, and Uvicorn then closes the connection under the client's next request.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def send_noticed(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noticed)
+        except Exception:
+            if has_begun or scope["type"] != "http":
+                raise
+            sys.stderr.write(f"toolvet: {scope['method']} {scope['path']!r}\n{traceback.format_exc()}")
+            await failure(500, internal_error())(scope, receive, send)

@@ -16,7 +16,7 @@ from toolvet.errors import ToolvetError
 from toolvet.findings import Finding, findings_document
 from toolvet.turn import ConversationVerdict, check_answer, check_conversation
 
-NonNegative = Annotated[int, msgspec.Meta(ge=0)]
+Characters = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
@@ -27,7 +27,7 @@ class CheckBody(Body, frozen=True, kw_only=True):
 class AnswerOptionsBody(CheckBody, frozen=True, kw_only=True):
     """The options of a check of answers."""
 
-    min_length: NonNegative | None = None
+    min_length: Characters | None = None
     strict: bool | None = None
     languages: list[str] | None = None
     packs: list[str] | None = None
