@@ -113,6 +113,24 @@ class PersonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     email: str = ""
 
 
+class OidcSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[serve.oidc]`: an identity provider that people log in with.
+
+    `url` is how browsers reach this server. The client's secret is in the environment, under the name
+    `client_secret_env`. `emails` has addresses (or `@domain`) by their role, `roles` the values of the claim
+    `role_claim`; whom neither names, and no email of `[[serve.people]]`, has no access.
+    """
+
+    issuer: str
+    client_id: str
+    url: str
+    client_secret_env: str = "TOOLVET_OIDC_SECRET"  # noqa: S105 - the name of a variable
+    scopes: tuple[str, ...] = ("openid", "email", "profile")
+    role_claim: str = "groups"
+    roles: dict[Literal["viewer", "reviewer", "admin"], tuple[str, ...]] = {}
+    emails: dict[Literal["viewer", "reviewer", "admin"], tuple[str, ...]] = {}
+
+
 class ServeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[serve]`: the options of `toolvet serve` under the names of its flags, and who may log in. None: not set."""
 
@@ -122,6 +140,7 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     https: bool | None = None
     requests_per_minute: int | None = None
     people: tuple[PersonSettings, ...] = ()
+    oidc: OidcSettings | None = None
 
 
 class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,5 +1,6 @@
-"""The browser for the tests of pages (see browser.py)."""
+"""The browser for the tests of pages (see browser.py); every test that takes `url` runs on SQLite and on PostgreSQL."""
 
 from tests.dashboard.browser import chromium, open_page
+from tests.store.conftest import postgres, url
 
-__all__ = ["chromium", "open_page"]
+__all__ = ["chromium", "open_page", "postgres", "url"]

@@ -6,11 +6,22 @@ of its row in the table of causes.
 
 import json
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 from starlette.responses import Response
 
-from toolvet.envelope import Envelope
+from toolvet.envelope import Envelope, error_response
+
+# The codes of HTTP's own failures, which the table of causes does not have.
+_CODES: Final[Mapping[int, tuple[str, str]]] = {
+    400: ("INVALID_FORMAT", "validation"),
+    405: ("METHOD_NOT_ALLOWED", "validation"),
+    408: ("REQUEST_TIMEOUT", "validation"),
+    413: ("PAYLOAD_TOO_LARGE", "validation"),
+    415: ("UNSUPPORTED_MEDIA_TYPE", "validation"),
+    429: ("RATE_LIMIT_EXCEEDED", "rate_limit"),
+}
 
 
 class ApiError(Exception):
@@ -21,6 +32,16 @@ class ApiError(Exception):
         self.status = status
         self.envelope = envelope
         self.headers = headers
+
+
+def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> ApiError:
+    """Return the error for a request that HTTP itself has a status for, such as 415.
+
+    >>> refusal(415, "the body must be JSON").envelope.data["error_code"]
+    'UNSUPPORTED_MEDIA_TYPE'
+    """
+    code, type_ = _CODES[status]
+    return ApiError(status, error_response(message, error_code=code, error_type=type_), headers)
 
 
 def failure(status: int, envelope: Envelope, headers: Mapping[str, str] | None = None) -> Response:

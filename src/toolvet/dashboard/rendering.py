@@ -1,5 +1,6 @@
 """Pages → routes: looks up who visits, fills the template, and answers in HTML."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,16 +14,17 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Caller, Gate
-from toolvet.dashboard.access.login import login_routes, read_form
+from toolvet.dashboard.access.login import LoginPages, read_form
 from toolvet.dashboard.api.routing import allowed
 from toolvet.dashboard.assets import asset_path
-from toolvet.dashboard.failures import ApiError
+from toolvet.dashboard.failures import ApiError, refusal
 from toolvet.dashboard.page import Page, Visit
 from toolvet.dashboard.site import Site
 from toolvet.dashboard.view.formats import FILTERS
 from toolvet.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
 from toolvet.discover import data_files, modules
-from toolvet.envelope import error_response, forbidden_error
+from toolvet.envelope import forbidden_error, unavailable_error
+from toolvet.errors import StoreError
 from toolvet.report.visible import visible
 
 
@@ -68,7 +70,7 @@ def page_routes(known: Sequence[Page], site: Site, gate: Gate) -> list[Route]:
     templates = environment()
     menu = sorted((page for page in known if page.menu), key=lambda page: page.menu or (0, ""))
     shown = [Route(page.path, _handler(page, menu, templates, site, gate), methods=["GET", "POST"]) for page in known]
-    return [*shown, *login_routes(templates, gate)]
+    return [*shown, *LoginPages(templates, gate, site).routes()]
 
 
 def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Site, gate: Gate) -> Any:
@@ -94,8 +96,10 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
                 return await _post(page, request, visit, gate, caller)
             words = await run_in_threadpool(lambda: template.render(page.fill(visit), visit=visit, **shown))
             response: Response = HTMLResponse(words)
-        except ApiError as error:
-            response = HTMLResponse(failed.render(visit=visit, error=error, **shown), error.status)
+        except (ApiError, StoreError) as raised:
+            error = raised if isinstance(raised, ApiError) else _unreachable(raised)
+            words = failed.render(visit=visit, error=error, **shown)
+            response = HTMLResponse(words, error.status, headers=error.headers)
         if cookie is not None:
             gate.keep(response, cookie)
         response.headers["cache-control"] = "no-store"
@@ -104,9 +108,15 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
     return handle
 
 
+def _unreachable(error: StoreError) -> ApiError:
+    # The reason may name files and hosts: it is for the log.
+    sys.stderr.write(f"toolvet: {error}\n")
+    return ApiError(503, unavailable_error("The store cannot be reached."), {"retry-after": "5"})
+
+
 async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Caller) -> Response:
     if page.post is None:
-        raise ApiError(405, error_response("this page takes no form"), {"allow": "GET"})
+        raise refusal(405, "this page takes no form", {"allow": "GET"})
     form = await read_form(request)
     if caller.session is None:
         raise ApiError(403, forbidden_error("the form has no session; load the page again"))

@@ -1,16 +1,87 @@
 """Runs the application with Uvicorn until it is told to end."""
 
+import asyncio
 import errno
 import socket
 import sys
+import threading
 from types import FrameType
+from typing import Final
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from toolvet.dashboard.failures import refusal
 from toolvet.errors import UsageError
 
-_DRAIN_SECONDS = 3
+# Together with the store's last second, SIGTERM ends the process within 3.5 s.
+_DRAIN_SECONDS: Final = 2
+# How long a client may take for the head of a request, from its first byte or from the beginning of the connection.
+HEAD_SECONDS: Final = 10.0
+_MOST_CONNECTIONS: Final = 512
+_MOST_HEAD: Final = 64 * 1024
+
+
+class HeadLimit(H11Protocol):
+    """HTTP/1.1 whose clients have so many seconds for a head: Uvicorn alone would wait for it for ever.
+
+    h11 and not httptools, also where that is installed: llhttp has no limit for the length of a head.
+    """
+
+    seconds = HEAD_SECONDS
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        self._timer = self.loop.call_later(self.seconds, self._give_up)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; half a head of a further request has to be complete in time, too."""
+        super().data_received(data)
+        is_waiting = self.conn.their_state is h11.IDLE
+        if not is_waiting and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif is_waiting and self._timer is None and not self.transport.is_closing():
+            self._timer = self.loop.call_later(self.seconds, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP in the envelope of this project, and close."""
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            refused = refusal(400, f"{msg} This speaks HTTP/1.1.").envelope.to_json()
+            headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+            events = (h11.Response(status_code=400, headers=headers), h11.Data(data=refused), h11.EndOfMessage())
+            self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
+        self.transport.close()
+
+    def _give_up(self) -> None:
+        self._timer = None
+        if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
+            self.transport.close()
+
+
+class _EndingServer(uvicorn.Server):
+    """Tells the streams of events that the server ends, so that it need not wait for them."""
+
+    def __init__(self, config: uvicorn.Config, app: Starlette, ending: threading.Event) -> None:
+        super().__init__(config)
+        self._app = app
+        self._ending = ending
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._ending.set()
+        self._app.state.live.end()
+        super().handle_exit(sig, frame)
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -20,6 +91,9 @@ def open_socket(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+    except OverflowError as error:
+        listener.close()
+        raise UsageError(f"--port {port}: a port is a number up to 65535") from error
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
@@ -30,34 +104,29 @@ def open_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run_app(app: Starlette, listener: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way get a few seconds to finish."""
-    host, port = listener.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    sys.stderr.write(f"toolvet: http://{shown}:{port}/ (Ctrl-C ends it)\n")
-    sys.stderr.flush()
+def make_server(app: Starlette, ending: threading.Event | None = None) -> uvicorn.Server:
+    """Return the server of this application, with its limits. `ending` is set as soon as it is told to end."""
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=HeadLimit,
+        ws="none",
+        log_level="error",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
         # Behind a proxy the address of the peer is that proxy's; nothing is decided by it.
         proxy_headers=False,
-        h11_max_incomplete_event_size=64 * 1024,
-        limit_concurrency=512,
+        h11_max_incomplete_event_size=_MOST_HEAD,
+        limit_concurrency=_MOST_CONNECTIONS,
         lifespan="on",
     )
-    _EndingServer(config, app).run(sockets=[listener])
+    return _EndingServer(config, app, ending or threading.Event())
 
 
-class _EndingServer(uvicorn.Server):
-    """Ends the streams of open pages at the signal: they would end by themselves only with their pages."""
-
-    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
-        super().__init__(config)
-        self._app = app
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._app.state.live.end()
-        super().handle_exit(sig, frame)
+def run_app(app: Starlette, listener: socket.socket, ending: threading.Event | None = None) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way get two seconds to finish."""
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    sys.stderr.write(f"toolvet: http://{shown}:{port}/ (Ctrl-C ends it)\n")
+    sys.stderr.flush()
+    make_server(app, ending).run(sockets=[listener])

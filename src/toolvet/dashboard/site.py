@@ -1,11 +1,15 @@
 """What one running server knows: its store, its limits and its settings."""
 
-from dataclasses import dataclass
-from typing import Final
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, cast
 
 from toolvet.store import Store
+from toolvet.store.audit import write_entry
 
 MOST_BODY: Final = 16 * 1024 * 1024
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,18 @@ class Site:
     Attributes:
         store: Where everything is kept. Its methods wait for a disk or a database: call them in a thread.
         most_body: How many bytes a body may have.
+        ending: Set when the server is told to end. A stream of events looks at it, and ends too.
     """
 
     store: Store
     most_body: int = MOST_BODY
+    ending: threading.Event = field(default_factory=threading.Event)
+    _kept: dict[type, Any] = field(default_factory=dict[type, Any])
+
+    def kept(self, kind: type[K]) -> K:
+        """Return this server's one object of a kind, made without arguments when it is first asked for."""
+        return cast("K", self._kept.get(kind) or self._kept.setdefault(kind, kind()))
+
+    def note(self, who: str, action: str, target: str = "", *, address: str = "") -> None:
+        """Write down who did what, as `write_entry` does: call it before the deed, which a StoreError prevents."""
+        write_entry(self.store, who, action, target, address=address)

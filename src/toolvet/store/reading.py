@@ -69,6 +69,12 @@ def read_assessments(connection: Connection, server: str | None = None, limit: i
     return [_assessment(row) for row in connection.execute(query).mappings()]
 
 
+def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None:
+    """Return the assessment with this id."""
+    row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == id_)).mappings().first()
+    return None if row is None else _assessment(row)
+
+
 def conditions(connection: Connection, wanted: VerdictFilter) -> list[ColumnElement[bool]]:
     """Return the filter as conditions on the table of verdicts."""
     columns, found = VERDICTS.c, list[ColumnElement[bool]]()
@@ -102,6 +108,11 @@ def read_trace(connection: Connection, prefix: str) -> list[VerdictRecord]:
     # An id is ASCII, and the last of its characters is below DEL.
     query = select(VERDICTS).where(VERDICTS.c.trace >= prefix, VERDICTS.c.trace < f"{prefix}\x7f")
     return list(_records(connection, query.order_by(VERDICTS.c.at, VERDICTS.c.seq)))
+
+
+def read_places(connection: Connection, places: Sequence[int]) -> list[VerdictRecord]:
+    """Return the verdicts at these places (`seq`), in the order of these."""
+    return list(_records(connection, select(VERDICTS).where(VERDICTS.c.seq.in_(places)).order_by(VERDICTS.c.seq)))
 
 
 def latest_traces(connection: Connection, limit: int) -> list[str]:

@@ -1,16 +1,20 @@
 """Says who sent a request, and refuses what a person's own browser was tricked into sending."""
 
-from typing import Final, NamedTuple
+from math import ceil
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from toolvet.dashboard.access.people import People
-from toolvet.dashboard.access.role import Person
+from toolvet.dashboard.access.people import People, is_generated
+from toolvet.dashboard.access.role import Person, role_of
 from toolvet.dashboard.access.session import COOKIE, SESSION_SECONDS, LoginSession, Sessions
 from toolvet.dashboard.access.throttle import Throttle
-from toolvet.dashboard.failures import ApiError
-from toolvet.envelope import error_response, forbidden_error, rate_limit_error, unauthorized_error
+from toolvet.dashboard.failures import ApiError, refusal
+from toolvet.envelope import forbidden_error, rate_limit_error, unauthorized_error
+
+if TYPE_CHECKING:
+    from toolvet.dashboard.access.oidc import OidcLogin
 
 FORM_HEADER: Final = "x-csrf-token"
 FORM_FIELD: Final = "csrf"
@@ -36,15 +40,27 @@ class Gate:
         sessions: The login sessions.
         requests: How often one caller may use the API.
         is_secure: Whether browsers reach the server by HTTPS only, so that cookies must not go by HTTP.
+        cookie: The name of the sessions' cookie. Cookies do not know ports: two servers on one machine need two names.
+        oidc: The identity provider that people log in with, if there is one.
     """
 
     def __init__(
-        self, people: People, sessions: Sessions, requests: Throttle | None = None, *, is_secure: bool = False
+        self,
+        people: People,
+        sessions: Sessions,
+        requests: Throttle | None = None,
+        *,
+        is_secure: bool = False,
+        cookie: str = COOKIE,
+        oidc: "OidcLogin | None" = None,
     ) -> None:
         self.people = people
         self.sessions = sessions
         self._requests = requests
-        self._is_secure = is_secure
+        self.is_secure = is_secure
+        self.oidc = oidc
+        # Browsers take a cookie with this prefix from HTTPS only, and for this host alone.
+        self.cookie = f"__Host-{cookie}" if is_secure else cookie
         self._tries = Throttle(_TRY_RATE, _TRIES)
         self._all_tries = Throttle(_TRY_RATE * 10, _ALL_TRIES)
 
@@ -53,19 +69,26 @@ class Gate:
         offered = request.headers.get("authorization", "")
         if offered[: len(_BEARER)].lower() == _BEARER:
             return Caller(self.by_token(request, offered[len(_BEARER) :].strip()), None)
-        session = self.sessions.read(request.cookies.get(COOKIE))
+        session = self.sessions.read(request.cookies.get(self.cookie))
         if session is not None:
-            person = self.people.by_name(session.name)
+            given = Person(session.name, role_of(session.role)) if session.role else None
+            person = given or self.people.by_name(session.name)
             if person is not None:
                 return Caller(person, session)
         return Caller(self.people.local, None)
 
     def by_token(self, request: HTTPConnection, token: str) -> Person:
-        """Return who has this token. Raises ApiError: 401 for a wrong one, 429 where there were too many."""
-        address = _address(request)
-        if self._tries.is_empty(address) or self._all_tries.is_empty(""):
-            raise ApiError(429, error_response("too many wrong tokens; try again later"), {"retry-after": "10"})
+        """Return who has this token. Raises ApiError: 401 for a wrong one, 429 where there were too many.
+
+        A token of `toolvet serve token` cannot be guessed. It passes always, so that wrong ones from the same address,
+        as behind a proxy, lock nobody out; a token that somebody thought of has to wait like any other try.
+        """
+        address = address_of(request)
         person = self.people.by_token(token)
+        if person is not None and is_generated(token):
+            return person
+        if self._tries.is_empty(address) or self._all_tries.is_empty(""):
+            raise refusal(429, "too many wrong tokens; try again later", {"retry-after": "10"})
         if person is None:
             self._tries.wait(address)
             self._all_tries.wait("")
@@ -76,13 +99,11 @@ class Gate:
         """Count one request. Raises ApiError with 429 where the caller asks too often."""
         if self._requests is None:
             return
-        name = caller.person.name if caller.person is not None else _address(request)
+        name = caller.person.name if caller.person is not None else address_of(request)
         wait = self._requests.wait(name)
         if wait:
             limit = int(self._requests.rate * 60)
-            raise ApiError(
-                429, rate_limit_error(limit, "minute", round(wait, 3)), {"retry-after": str(max(1, round(wait)))}
-            )
+            raise ApiError(429, rate_limit_error(limit, "minute", round(wait, 3)), {"retry-after": f"{ceil(wait)}"})
 
     def check_form(self, caller: Caller, offered: str) -> None:
         """Raise ApiError with 403 where a session changes something without the token of its own page."""
@@ -92,13 +113,14 @@ class Gate:
     def keep(self, response: Response, cookie: str) -> None:
         """Give the browser the cookie of its session."""
         response.set_cookie(
-            COOKIE, cookie, max_age=SESSION_SECONDS, httponly=True, samesite="strict", secure=self._is_secure
+            self.cookie, cookie, max_age=SESSION_SECONDS, httponly=True, samesite="strict", secure=self.is_secure
         )
 
     def forget(self, response: Response) -> None:
         """Take the cookie of the session from the browser."""
-        response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=self._is_secure)
+        response.delete_cookie(self.cookie, httponly=True, samesite="strict", secure=self.is_secure)
 
 
-def _address(request: HTTPConnection) -> str:
+def address_of(request: HTTPConnection) -> str:
+    """Return where a request came from; behind a proxy that is the proxy."""
     return request.client.host if request.client is not None else ""

@@ -7,6 +7,7 @@ port of this machine is foreign, too.
 """
 
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -72,8 +73,10 @@ class BrowserGuard:
         origins = headers.getlist("origin")
         if origins and (len(origins) > 1 or origins[0].partition("://")[2].lower() != hosts[0].lower()):
             return "pages of another origin may not use this server"
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-            return "pages of another site may not use this server"
+        # Another port of this machine is of the same site, and of another origin; what it embeds has no Origin.
+        site = headers.get("sec-fetch-site", "none")
+        if site not in {"same-origin", "none"} and headers.get("sec-fetch-mode") != "navigate":
+            return "pages of another origin may not use this server"
         return None
 
     def _is_ours(self, value: str) -> bool:
@@ -81,4 +84,12 @@ class BrowserGuard:
         if host is None:
             return False
         # DNS rebinding needs a name: an address in the URL is the address that was reached.
-        return host in self._hosts or (self._is_loopback and is_loopback(host))
+        return host in self._hosts or (is_loopback(host) if self._is_loopback else _is_address(host))
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,67 +1,160 @@
 """The login page: a token in, a session's cookie out; and the way out again."""
 
+import sys
+from contextlib import suppress
+from html import escape
 from typing import Final
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from toolvet.dashboard.access.gate import FORM_FIELD, Gate
-from toolvet.dashboard.failures import ApiError
-from toolvet.envelope import error_response
+from toolvet.dashboard.access.gate import FORM_FIELD, Gate, address_of
+from toolvet.dashboard.failures import ApiError, refusal
+from toolvet.dashboard.site import Site
+from toolvet.envelope import unavailable_error
+from toolvet.errors import StoreError
 
+CALLBACK: Final = "/login/oidc/callback"
+FLOW_SECONDS: Final = 600
 _MOST_FORM: Final = 256 * 1024
 _MOST_FIELDS: Final = 200
 
 
-def login_routes(templates: Environment, gate: Gate) -> list[Route]:
-    """Return the routes `/login` and `/logout`."""
-    page = templates.get_template("login.html.jinja")
+class LoginPages:
+    """The login page, its way out, and the way over an identity provider.
 
-    async def login(request: Request) -> Response:
+    Args:
+        templates: The templates of pages.
+        gate: Knows the people and their sessions.
+        site: Where logins are written down.
+    """
+
+    def __init__(self, templates: Environment, gate: Gate, site: Site) -> None:
+        self._page = templates.get_template("login.html.jinja")
+        self._continue = templates.get_template("continue.html.jinja")
+        self._gate = gate
+        self._site = site
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        found = [
+            Route("/login", self._login, methods=["GET", "POST"]),
+            Route("/logout", self._logout, methods=["POST"]),
+        ]
+        if self._gate.oidc is not None:
+            found += [Route("/login/oidc", self._begin_oidc), Route(CALLBACK, self._finish_oidc)]
+        return found
+
+    async def _login(self, request: Request) -> Response:
         next_path = _inside(request.query_params.get("next", "/"))
-        if request.method == "GET":
-            return HTMLResponse(page.render(error=None, next=next_path), headers={"cache-control": "no-store"})
+        if request.method != "POST":
+            return self._show(next_path)
         try:
             form = await read_form(request)
-            person = gate.by_token(request, form.get("token", "").strip())
+            next_path = _inside(form.get("next", "/"))
+            person = self._gate.by_token(request, form.get("token", "").strip())
+            await self._note(request, person.name, "login")
         except ApiError as error:
-            words = page.render(error=error.envelope.error, next=next_path)
-            return HTMLResponse(words, error.status, headers=error.headers)
-        _, cookie = gate.sessions.begin(person.name)
-        response = RedirectResponse(_inside(form.get("next", "/")), 303)
-        gate.keep(response, cookie)
+            return await self._refuse(request, error, next_path)
+        _, cookie = self._gate.sessions.begin(person.name)
+        response = RedirectResponse(next_path, 303)
+        self._gate.keep(response, cookie)
         return response
 
-    async def logout(request: Request) -> Response:
+    async def _logout(self, request: Request) -> Response:
         try:
             form = await read_form(request)
-            gate.check_form(gate.caller(request), form.get(FORM_FIELD, ""))
+            caller = self._gate.caller(request)
+            self._gate.check_form(caller, form.get(FORM_FIELD, ""))
         except ApiError as error:
-            return HTMLResponse(error.envelope.error or "", error.status)
+            return HTMLResponse(escape(error.envelope.error or ""), error.status)
+        if caller.session is not None:
+            self._gate.sessions.end(caller.session)
+            with suppress(ApiError):
+                await self._note(request, caller.session.name, "logout")
         response = RedirectResponse("/login", 303)
-        gate.forget(response)
+        self._gate.forget(response)
         return response
 
-    return [Route("/login", login, methods=["GET", "POST"]), Route("/logout", logout, methods=["POST"])]
+    async def _begin_oidc(self, request: Request) -> Response:
+        oidc, next_path = self._gate.oidc, _inside(request.query_params.get("next", "/"))
+        if oidc is None:
+            return self._show(next_path)
+        try:
+            address, flow = await oidc.begin(next_path)
+        except ApiError as error:
+            return self._show(next_path, error)
+        response = RedirectResponse(address, 303)
+        # Lax: the provider's page sends the browser back here.
+        response.set_cookie(
+            f"{self._gate.cookie}_oidc",
+            self._gate.sessions.seal("oidc", flow),
+            max_age=FLOW_SECONDS,
+            httponly=True,
+            samesite="lax",
+            secure=self._gate.is_secure,
+        )
+        return response
+
+    async def _finish_oidc(self, request: Request) -> Response:
+        gate, oidc = self._gate, self._gate.oidc
+        if oidc is None:
+            return self._show("/")
+        from toolvet.dashboard.access.oidc import OidcFlow  # noqa: PLC0415 - an extra
+
+        flow = gate.sessions.unseal("oidc", request.cookies.get(f"{gate.cookie}_oidc"), OidcFlow)
+        try:
+            person = await oidc.finish(dict(request.query_params), flow)
+            await self._note(request, person.name, "login", "oidc")
+        except ApiError as error:
+            return await self._refuse(request, error, "/" if flow is None else flow.next)
+        is_listed = gate.people.by_name(person.name) == person
+        _, cookie = gate.sessions.begin(person.name, "" if is_listed else person.role.word)
+        # A redirect would still count as the provider's, and browsers would not send our strict cookie with it.
+        shown = self._continue.render(next="/" if flow is None else _inside(flow.next))
+        response = HTMLResponse(shown, headers={"cache-control": "no-store"})
+        gate.keep(response, cookie)
+        response.delete_cookie(f"{gate.cookie}_oidc", httponly=True, samesite="lax", secure=gate.is_secure)
+        return response
+
+    async def _refuse(self, request: Request, error: ApiError, next_path: str) -> Response:
+        with suppress(ApiError):
+            await self._note(request, "", "login_failed", error.envelope.error or "")
+        return self._show(next_path, error)
+
+    def _show(self, next_path: str, error: ApiError | None = None) -> Response:
+        words = None if error is None else error.envelope.error
+        shown = self._page.render(error=words, next=next_path, oidc=self._gate.oidc is not None)
+        headers = {"cache-control": "no-store", **((error.headers if error else None) or {})}
+        return HTMLResponse(shown, 200 if error is None else error.status, headers=headers)
+
+    async def _note(self, request: Request, who: str, action: str, target: str = "") -> None:
+        """Write it down. Raises ApiError where the store cannot: what is not written down does not happen."""
+        try:
+            await run_in_threadpool(self._site.note, who, action, target, address=address_of(request))
+        except StoreError as error:
+            sys.stderr.write(f"toolvet: {error}\n")
+            raise ApiError(503, unavailable_error("The store cannot be reached."), {"retry-after": "5"}) from error
 
 
 async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form. Raises ApiError for another type, and for a form that is too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise ApiError(415, error_response("this takes a form: application/x-www-form-urlencoded"))
+        raise refusal(415, "this takes a form: application/x-www-form-urlencoded")
     raw = b""
     try:
         async for part in request.stream():
             raw += part
             if len(raw) > _MOST_FORM:
-                raise ApiError(413, error_response("the form is too long"))
+                raise refusal(413, "the form is too long")
         return dict(parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except (ValueError, ClientDisconnect):
-        raise ApiError(400, error_response("the form cannot be read")) from None
+        raise refusal(400, "the form cannot be read") from None
 
 
 def _inside(path: str) -> str:

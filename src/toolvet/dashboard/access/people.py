@@ -13,6 +13,8 @@ from toolvet.settings import PersonSettings
 
 _PREFIX: Final = "tvt_"
 _SHA256: Final = 64
+# 256 bits in base64.
+_RANDOM_LENGTH: Final = 43
 
 
 class People:
@@ -94,6 +96,11 @@ def person_at_this_machine() -> Person:
 def new_token() -> str:
     """Return a new token, of 256 random bits."""
     return _PREFIX + secrets.token_urlsafe(32)
+
+
+def is_generated(token: str) -> bool:
+    """Whether a token has the form of those that `new_token` makes."""
+    return token.startswith(_PREFIX) and len(token) == len(_PREFIX) + _RANDOM_LENGTH
 
 
 def token_hash(token: str) -> str:

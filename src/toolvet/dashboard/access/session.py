@@ -1,7 +1,7 @@
 """Login sessions: a signed cookie says who it is, and a token in each page that its forms come from that page.
 
-The cookie holds a name, when it ends and a random number, under an HMAC-SHA256; the server keeps no list. Its role is
-looked up anew with every request, so a person who was removed from the settings is out at the next start.
+The cookie holds a name, when it ends and a random number, under an HMAC-SHA256; the server keeps a list only of those
+that were logged out. The role of a person of the settings is looked up anew with every request.
 """
 
 import base64
@@ -10,21 +10,27 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 COOKIE: Final = "toolvet_session"
 SESSION_SECONDS: Final = 12 * 3600
-_MOST_COOKIE: Final = 1024
+_MOST_COOKIE: Final = 4096
+
+V = TypeVar("V")
 
 
 class LoginSession(NamedTuple):
-    """Somebody's session: until when (seconds since the epoch), and the random number that tells it from others."""
+    """Somebody's session: until when (seconds since the epoch), and the random number that tells it from others.
+
+    `role` is for a person whom the settings do not name: the identity provider said what they may do.
+    """
 
     name: str
     until: float
     number: str
+    role: str = ""
 
 
 class Sessions:
@@ -38,25 +44,26 @@ class Sessions:
     def __init__(self, secret: bytes | None = None, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret or secrets.token_bytes(32)
         self._clock = clock
+        # The numbers of sessions that were logged out, until they would have ended anyway.
+        self._ended: dict[str, float] = {}
 
-    def begin(self, name: str) -> tuple[LoginSession, str]:
+    def begin(self, name: str, role: str = "") -> tuple[LoginSession, str]:
         """Return a new session and its cookie."""
-        session = LoginSession(name, self._clock() + SESSION_SECONDS, secrets.token_urlsafe(16))
-        body = _encode(msgspec.json.encode(session))
-        return session, f"{body}.{self._sign('session', body)}"
+        session = LoginSession(name, self._clock() + SESSION_SECONDS, secrets.token_urlsafe(16), role)
+        return session, self.seal("session", session)
 
     def read(self, cookie: str | None) -> LoginSession | None:
         """Return the session of a cookie; None for one that is forged, damaged or over."""
-        if not cookie or len(cookie) > _MOST_COOKIE:
+        session = self.unseal("session", cookie, LoginSession)
+        if session is None:
             return None
-        body, _, signature = cookie.partition(".")
-        if not hmac.compare_digest(self._sign("session", body).encode(), signature.encode()):
-            return None
-        try:
-            session = msgspec.json.decode(_decode(body), type=LoginSession)
-        except (ValueError, msgspec.DecodeError):
-            return None
-        return session if session.until > self._clock() else None
+        return session if session.until > self._clock() and session.number not in self._ended else None
+
+    def end(self, session: LoginSession) -> None:
+        """End a session now: whoever copied its cookie is out as well."""
+        now = self._clock()
+        self._ended = {number: until for number, until in self._ended.items() if until > now}
+        self._ended[session.number] = session.until
 
     def form_token(self, session: LoginSession) -> str:
         """Return the token that the forms of this session's pages carry."""
@@ -65,6 +72,23 @@ class Sessions:
     def is_form_token(self, session: LoginSession, offered: str) -> bool:
         """Whether this is the token of this session."""
         return hmac.compare_digest(self.form_token(session).encode(), offered.encode("utf-8", "replace"))
+
+    def seal(self, purpose: str, value: object) -> str:
+        """Return a value for a cookie, signed for this purpose; its user can read it, and not change it."""
+        body = _encode(msgspec.json.encode(value))
+        return f"{body}.{self._sign(purpose, body)}"
+
+    def unseal(self, purpose: str, cookie: str | None, kind: type[V]) -> V | None:
+        """Return the value of a cookie that `seal` made for this purpose; None for any other."""
+        if not cookie or len(cookie) > _MOST_COOKIE:
+            return None
+        body, _, signature = cookie.partition(".")
+        if not hmac.compare_digest(self._sign(purpose, body).encode(), signature.encode("utf-8", "replace")):
+            return None
+        try:
+            return msgspec.json.decode(_decode(body), type=kind)
+        except (ValueError, msgspec.DecodeError):
+            return None
 
     def _sign(self, purpose: str, text: str) -> str:
         return _encode(hmac.digest(self._secret, f"{purpose}:{text}".encode("utf-8", "replace"), hashlib.sha256))

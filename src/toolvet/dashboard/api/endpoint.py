@@ -50,6 +50,7 @@ class Endpoint(Generic[B]):
         role: Who may ask.
         failures: The HTTP statuses of failures beside those that every endpoint has.
         waits: Whether `run` waits for a disk or a database, and so runs in a thread.
+        is_long: Whether the work for this body is long, so that it runs in a thread, too.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -62,6 +63,7 @@ class Endpoint(Generic[B]):
     role: Role = Role.VIEWER
     failures: tuple[int, ...] = ()
     waits: bool = False
+    is_long: Callable[[B], bool] | None = None
 
     @property
     def has_body(self) -> bool:

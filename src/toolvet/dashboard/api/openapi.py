@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -10,12 +10,13 @@ from toolvet.dashboard.api.endpoint import Endpoint, Nothing
 from toolvet.version import __version__
 
 _VARIABLE: Final = re.compile(r"{(\w+)(?::\w+)?}")
-_COMMON: Final = (400, 401, 403, 422, 429)
-_BODY: Final = (413, 415)
+_COMMON: Final = (401, 403, 422, 429)
+_BODY: Final = (400, 408, 413, 415)
 _WORDS: Final[Mapping[int, str]] = {
     400: "The request cannot be read.",
     401: "A token or a login is needed.",
     403: "The role is too low, or the request comes from a foreign host or page.",
+    408: "The body took too long to arrive.",
     404: "There is no such thing.",
     409: "It was changed in the meantime.",
     413: "The body is too long.",
@@ -24,23 +25,23 @@ _WORDS: Final[Mapping[int, str]] = {
     429: "Too many requests; `Retry-After` says when to come back.",
     503: "The store cannot be reached.",
 }
-FAILURE: Final[Mapping[str, object]] = {
-    "type": "object",
-    "description": "response-v2, the envelope of this project's errors.",
-    "required": ["success", "data", "error", "meta"],
-    "properties": {
-        "success": {"const": False},
-        "data": {"type": "object"},
-        "error": {"type": "string"},
-        "meta": {"type": "object"},
-    },
-}
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """response-v2, the envelope of this project's errors. `data.error_code` and `data.error_type` say what it is."""
+
+    success: Literal[False]
+    data: dict[str, Any]
+    error: str
+    meta: dict[str, Any]
 
 
 def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
     """Return the OpenAPI 3.1 document of these endpoints."""
     known = tuple(endpoints)
-    types: tuple[object, ...] = tuple({type_: None for each in known for type_ in (each.takes, each.reply)})
+    types: tuple[object, ...] = tuple(
+        {type_: None for each in known for type_ in (each.takes, each.reply)} | {Failure: None}
+    )
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, object]] = {}
@@ -57,7 +58,7 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
         },
         "paths": paths,
         "components": {
-            "schemas": {**components, "Failure": FAILURE},
+            "schemas": dict(components),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
@@ -67,9 +68,9 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
 def _operation(
     each: Endpoint[Any], by_type: Mapping[object, Mapping[str, Any]], components: Mapping[str, Any]
 ) -> dict[str, object]:
+    words = [word for word in _VARIABLE.sub("one", each.path).split("/") if word]
     operation: dict[str, object] = {
-        "operationId": f"{each.method.lower()}{_VARIABLE.sub('', each.path).replace('/', '_').rstrip('_')}"
-        + ("_one" if "{" in each.path else ""),
+        "operationId": "_".join([each.method.lower(), *words]),
         "summary": each.summary,
         "tags": [each.path.split("/")[2] if each.path.startswith("/v1/") else "service"],
     }
@@ -83,12 +84,13 @@ def _operation(
         parameters += _query_parameters(components[each.takes.__name__])
     if parameters:
         operation["parameters"] = parameters
-    failures = sorted({*_COMMON, *(_BODY if each.has_body else ()), *each.failures})
+    stores = (503,) if each.waits else ()
+    failures = sorted({*_COMMON, *(_BODY if each.has_body else ()), *stores, *each.failures})
+    done: dict[str, object] = {"description": "Done."}
+    if each.status != 204:
+        done["content"] = {"application/json": {"schema": by_type[each.reply]}}
     operation["responses"] = {
-        str(each.status): {
-            "description": "Done.",
-            "content": {"application/json": {"schema": by_type[each.reply]}},
-        },
+        str(each.status): done,
         **{
             str(status): {
                 "description": _WORDS[status],

@@ -1,8 +1,10 @@
 """Endpoints → routes: reads and checks the request, asks for the role, runs the endpoint, and answers in JSON."""
 
+import asyncio
 import re
+import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -13,14 +15,25 @@ from starlette.routing import Route
 from toolvet.dashboard.access.gate import FORM_HEADER, Gate
 from toolvet.dashboard.access.role import Person, Role
 from toolvet.dashboard.api.endpoint import Asked, Endpoint
-from toolvet.dashboard.failures import ApiError, failure, json_response
+from toolvet.dashboard.failures import ApiError, failure, json_response, refusal
 from toolvet.dashboard.site import Site
-from toolvet.envelope import error_response, forbidden_error, unauthorized_error, validation_error
+from toolvet.envelope import (
+    forbidden_error,
+    unauthorized_error,
+    unavailable_error,
+    validation_error,
+)
+from toolvet.errors import StoreError
 
 # A larger body is checked in a thread, so that the others do not wait for it.
 _QUICK: Final = 64 * 1024
-_POINTER: Final = re.compile(r" - at `\$(?P<place>[^`]*)`")
+# A body of the greatest length comes in this time at two megabits a second.
+BODY_SECONDS: Final = 60.0
+_POINTER: Final = re.compile(r" - at (?:`key` in )?`\$(?P<place>[^`]*)`")
 _UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]*)`|missing required field `(?P<missing>[^`]*)`")
+
+
+K = TypeVar("K")
 
 
 def routes(endpoints: Iterable[Endpoint[Any]], site: Site, gate: Gate) -> list[Route]:
@@ -40,8 +53,16 @@ def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, gate: Gate) -> 
             return await _answer(endpoint, request, site, gate)
         except ApiError as error:
             return failure(error.status, error.envelope, error.headers)
+        except StoreError as error:
+            return store_failure(error)
 
     return handle
+
+
+def store_failure(error: StoreError) -> Response:
+    """Return the response where the store cannot be reached. The log has the reason, which may name files and hosts."""
+    sys.stderr.write(f"toolvet: {error}\n")
+    return failure(503, unavailable_error("the store cannot be reached; nothing was kept"), {"retry-after": "5"})
 
 
 async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: Gate) -> Response:
@@ -53,12 +74,15 @@ async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: G
     raw = await read_body(request, site.most_body) if endpoint.has_body else b""
     body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
     asked = Asked(body, {name: f"{value}" for name, value in request.path_params.items()}, person, site)
-    if endpoint.waits or len(raw) > _QUICK:
+    is_long = len(raw) > _QUICK or (endpoint.is_long is not None and endpoint.is_long(body))
+    if endpoint.waits or is_long:
         reply = await run_in_threadpool(endpoint.run, asked)
     else:
         reply = endpoint.run(asked)
     if isinstance(reply, Response):
         return reply
+    if endpoint.status == 204:
+        return Response(status_code=204)
     return json_response(reply, endpoint.status)
 
 
@@ -77,17 +101,25 @@ async def read_body(request: Request, most: int) -> bytes:
     """Return the body of a request that says it is JSON. Raises ApiError for another type and for one too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise ApiError(415, error_response("the body must be JSON: Content-Type: application/json"))
+        raise refusal(415, "the body must be JSON: Content-Type: application/json")
+    too_long = refusal(413, f"the body is longer than {most:,} bytes")
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > most:
+        raise too_long
     parts: list[bytes] = []
     size = 0
     try:
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise ApiError(413, error_response(f"the body is longer than {most:,} bytes"))
-            parts.append(part)
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise too_long
+                parts.append(part)
     except ClientDisconnect:
-        raise ApiError(400, error_response("the body ended too early")) from None
+        raise refusal(400, "the body ended too early") from None
+    except TimeoutError:
+        slow = f"the body took longer than {BODY_SECONDS:.0f} seconds"
+        raise refusal(408, slow, {"connection": "close"}) from None
     return b"".join(parts)
 
 
@@ -97,15 +129,17 @@ def decode_body(raw: bytes, kind: type[Any]) -> Any:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError as error:
         raise _wrong(error) from error
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise ApiError(400, error_response(f"the body is not JSON: {error}")) from error
+    except RecursionError as error:
+        raise refusal(400, "the body is nested too deeply") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise refusal(400, f"the body is not JSON: {error}") from error
 
 
 def _query(request: Request, kind: type[Any]) -> Any:
     given = request.query_params
     twice = next((name for name in given if len(given.getlist(name)) > 1), None)
     if twice is not None:
-        raise ApiError(422, validation_error(f"{twice} is given more than once", field=twice))
+        raise ApiError(422, validation_error(f"{twice} is given more than once", field=_named_field(twice)))
     try:
         # A query has only strings: numbers and booleans are read from them.
         return msgspec.convert(dict(given), kind, strict=False)
@@ -113,13 +147,29 @@ def _query(request: Request, kind: type[Any]) -> Any:
         raise _wrong(error) from error
 
 
-def _wrong(error: msgspec.ValidationError) -> ApiError:
+def convert(value: object, kind: type[K], *, below: str = "") -> K:
+    """Return a decoded value as this type. Raises ApiError: 422 with the field that is wrong.
+
+    `below` is the member of the body that the value is.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _wrong(error, below) from error
+
+
+def _wrong(error: msgspec.ValidationError, below: str = "") -> ApiError:
     words = f"{error}"
     place = _POINTER.search(words)
-    path = place["place"].lstrip(".") if place else ""
+    path = (below + (place["place"] if place else "")).lstrip(".")
     named = _UNKNOWN.search(words)
     if named is not None:
-        name = named["name"] or named["missing"]
+        name = named["name"] if named["name"] is not None else named["missing"]
         path = f"{path}.{name}" if path else name
     message = _POINTER.sub("", words)
-    return ApiError(422, validation_error(f"{path}: {message}" if path else message, field=path or None))
+    return ApiError(422, validation_error(f"{path}: {message}" if path else message, field=_named_field(path)))
+
+
+def _named_field(path: str) -> str | None:
+    # An envelope names no field that is blank, and a caller may send even that.
+    return path if path.strip() and path.isprintable() else None

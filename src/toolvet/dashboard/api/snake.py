@@ -5,33 +5,53 @@ Only our own names change. What a caller sent (arguments, values, property names
 """
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Container, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, cast
 
-from toolvet.schema.json_value import is_object
+from toolvet.schema.json_value import is_object, members
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])[A-Z]")
-# What stands under these is the caller's: values, and objects whose keys are names of parameters.
-_FOREIGN: Final = frozenset(
-    {"received", "expected", "examples", "properties", "arguments", "result", "details", "default", "enum", "data"}
+# What is under these is the caller's: values, and objects whose keys are names of parameters or types of blocks.
+FOREIGN: Final = frozenset(
+    {
+        *("received", "expected", "examples", "properties", "arguments", "validExample", "did_you_mean", "didYouMean"),
+        *("value", "pagination", "otherCounts"),
+    }
 )
 
 
-def snake(document: object) -> object:
-    """Return a verdict's document with its own names in snake_case.
+def snake(document: object, foreign: Container[str] = FOREIGN) -> object:
+    """Return a verdict's document with its own names in snake_case. `foreign` are the members that stay as they are.
 
     >>> snake({"shouldEscalate": True, "issues": [{"received": {"userId": 5}}]})
     {'should_escalate': True, 'issues': [{'received': {'userId': 5}}]}
     """
     if is_object(document):
-        return _members(document)
+        return {_name(key): value if key in foreign else snake(value, foreign) for key, value in document.items()}
     if isinstance(document, list | tuple):
-        return [snake(item) for item in document]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return [snake(item, foreign) for item in cast("Sequence[object]", document)]
     return document
 
 
-def _members(document: Mapping[str, object]) -> dict[str, object]:
+def snake_conversation(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the document of a conversation in snake_case: there `arguments` and `result` are verdicts, too."""
+    turns = [_turn(members(turn)) for turn in cast("Sequence[object]", document["turns"])]
+    return {**document, "turns": turns}
+
+
+def _turn(turn: Mapping[str, object]) -> dict[str, object]:
+    calls = [members(call) for call in cast("Sequence[object]", turn["calls"])]
     return {
-        _HUMP.sub(lambda hump: f"_{hump.group().lower()}", key): value if key in _FOREIGN else snake(value)
-        for key, value in document.items()
+        **turn,
+        "answer": snake(turn["answer"]),
+        "calls": [
+            {name: snake(value) if name in {"arguments", "result"} else value for name, value in call.items()}
+            for call in calls
+        ],
     }
+
+
+@lru_cache(maxsize=1024)
+def _name(key: str) -> str:
+    return _HUMP.sub(lambda hump: f"_{hump.group().lower()}", key)

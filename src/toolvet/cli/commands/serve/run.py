@@ -1,18 +1,25 @@
 """The work of `toolvet serve`."""
 
 import json
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
 from toolvet.errors import UsageError
 from toolvet.proxy.http.guard import is_loopback
-from toolvet.settings import load_settings
+from toolvet.settings import OidcSettings, load_settings
 from toolvet.store import Store
+
+if TYPE_CHECKING:
+    from toolvet.dashboard.access.oidc import OidcLogin
+    from toolvet.dashboard.access.people import People
 
 _MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
 _PORT = 8741
+_CLOSE_SECONDS = 1.0
 _STORE = "toolvet.db"
 
 
@@ -24,7 +31,7 @@ def serve(flags: ServeFlags) -> int:
     try:
         from toolvet.dashboard.access.gate import Gate  # noqa: PLC0415 - an extra
         from toolvet.dashboard.access.people import People, person_at_this_machine  # noqa: PLC0415
-        from toolvet.dashboard.access.session import Sessions  # noqa: PLC0415
+        from toolvet.dashboard.access.session import COOKIE, Sessions  # noqa: PLC0415
         from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
         from toolvet.dashboard.app import make_app  # noqa: PLC0415
         from toolvet.dashboard.server import open_socket, run_app  # noqa: PLC0415
@@ -32,28 +39,50 @@ def serve(flags: ServeFlags) -> int:
     except ImportError as error:
         raise UsageError(_MISSING) from error
     people = People(settings.people, token=flags.token)
-    if is_loopback(host):
-        if not people.has_credentials:
-            people.local = person_at_this_machine()
-    elif not people.has_credentials:
-        raise UsageError(
-            f"--host {host} can be reached from other machines: that needs people with tokens "
-            "(toolvet serve token NAME), or TOOLVET_TOKEN in the environment"
-        )
+    hosts = (*flags.allow_host, *settings.allow_host)
+    oidc = None if settings.oidc is None else _oidc_login(settings.oidc, people)
+    if not people.has_credentials and oidc is None:
+        # A further name means a proxy in front of the loopback, and with it other machines.
+        beyond = next((name for name in (host, *hosts) if not is_loopback(name)), None)
+        if beyond is not None:
+            raise UsageError(
+                f"{beyond} can be reached from other machines: that needs people with tokens "
+                "(toolvet serve token NAME), or TOOLVET_TOKEN in the environment"
+            )
+        people.local = person_at_this_machine()
+    listener = open_socket(host, _port(flags.port, settings.port))
     a_minute = settings.requests_per_minute or _REQUESTS_PER_MINUTE
     gate = Gate(
         people,
         Sessions(),
         Throttle(a_minute / 60, max(a_minute / 6, 20)),
         is_secure=flags.https or bool(settings.https),
+        # Two servers on one machine share the browser's cookies.
+        cookie=f"{COOKIE}_{listener.getsockname()[1]}",
+        oidc=oidc,
     )
-    port = flags.port if flags.port is not None else settings.port
-    listener = open_socket(host, _PORT if port is None else port)
-    with Store(flags.store or known.store_settings().url or _STORE) as store:
+    store = Store(flags.store or known.store_settings().url or _STORE)
+    try:
         store.open()
-        app = make_app(Site(store), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
-        run_app(app, listener)
+        site = Site(store)
+        run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+    finally:
+        # What the database does not take in this time stays safe in the spool.
+        store.close(_CLOSE_SECONDS)
     return 0
+
+
+def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
+    try:
+        from toolvet.dashboard.access.oidc import OidcLogin  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
+    return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
+
+
+def _port(flag: int | None, setting: int | None) -> int:
+    given = flag if flag is not None else setting
+    return _PORT if given is None else given
 
 
 def make_token(name: str, role: str) -> int:

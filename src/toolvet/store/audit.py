@@ -1,0 +1,78 @@
+"""Who did what in a store, and when: logins, labels, imports, deletions. Rows are added, and never changed.
+
+The oldest are deleted where there are more than a hundred thousand, so that nobody can fill the disk with them.
+"""
+
+import time
+from typing import Final
+
+import msgspec
+from sqlalchemy import delete, func, select
+
+from toolvet.store.records import clean_text
+from toolvet.store.store import Store
+from toolvet.store.tables.audit import AUDIT
+
+MOST_ENTRIES: Final = 100_000
+# The oldest go a thousand at a time: counting them for every row would cost more than the row.
+_SLACK: Final = 1_000
+_LONGEST: Final = 500
+
+
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One deed. `at` is in seconds since the epoch, `seq` its place, which only grows.
+
+    `action` is a word such as `login`, `login_failed`, `logout`, `label`, `import` or `delete`, `target` what it was
+    done to, `address` where the request came from.
+    """
+
+    seq: int
+    at: float
+    who: str
+    action: str
+    target: str
+    address: str
+
+
+def write_entry(
+    store: Store, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+) -> None:
+    """Add an entry; it is in the database when this returns. Raises StoreError, and then the deed should not be done.
+
+    Args:
+        store: Where the deed is done.
+        who: The name of the person or program.
+        action: What they did, as a word.
+        target: What they did it to.
+        address: Where the request came from.
+        at: When, in seconds since the epoch; None is now.
+    """
+    texts = {"who": who, "action": action, "target": target, "address": address}
+    row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
+    with store.connect() as connection:
+        seq = connection.execute(
+            AUDIT.insert().returning(AUDIT.c.seq), {"at": time.time() if at is None else at, **row}
+        ).scalar_one()
+        if seq % _SLACK == 0:
+            connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))
+
+
+def read_entries(
+    store: Store, *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
+) -> list[AuditEntry]:
+    """Return the latest entries, the newest first: of a person, of an action, before a place."""
+    query = select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)
+    if who is not None:
+        query = query.where(AUDIT.c.who == who)
+    if action is not None:
+        query = query.where(AUDIT.c.action == action)
+    if before is not None:
+        query = query.where(AUDIT.c.seq < before)
+    with store.reading() as connection:
+        return [AuditEntry(**row) for row in connection.execute(query).mappings()]
+
+
+def count_entries(store: Store) -> int:
+    """Return how many entries there are."""
+    with store.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(AUDIT)).scalar_one())

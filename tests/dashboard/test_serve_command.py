@@ -1,0 +1,125 @@
+"""`toolvet serve` as a process: it starts, bounds its clients, ends in time, and says what is wrong in one sentence."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.dashboard.serving import serving
+
+from toolvet.dashboard import server
+from toolvet.store import Store
+
+
+@contextlib.contextmanager
+def started(folder: Path, *words: str, **env: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-m", "toolvet", "serve", "--port", "0", "--store", str(folder / "a.db"), *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder, env={**os.environ, **env}) as process:
+        try:
+            assert process.stderr is not None
+            found = re.search(r"http://\S+", process.stderr.readline())
+            assert found is not None
+            yield process, found[0].rstrip("/")
+        finally:
+            process.kill()
+
+
+def refused(folder: Path, *words: str, settings: str = "") -> str:
+    (folder / "toolvet.toml").write_text(settings)
+    command = [sys.executable, "-m", "toolvet", "serve", "--store", str(folder / "a.db"), *words]
+    env = {name: value for name, value in os.environ.items() if name != "TOOLVET_TOKEN"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=env, timeout=60)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_sigterm_ends_it_although_a_request_hangs(tmp_path: Path) -> None:
+    with started(tmp_path) as (process, url):
+        host, port = url.removeprefix("http://").split(":")
+        assert httpx2.post(f"{url}/v1/verdicts", json={"kind": "answer", "text": "A fine answer."}).status_code == 201
+        with socket.create_connection((host, int(port))) as slow:
+            slow.sendall(
+                b"POST /v1/check/answer HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+                b"content-length: 100\r\n\r\n{"
+            )
+            assert httpx2.get(f"{url}/healthz").status_code == 200
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=20)
+    with Store(tmp_path / "a.db") as store:
+        assert store.count() == 1
+
+
+def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        said = refused(tmp_path, "--port", str(taken.getsockname()[1]))
+    assert "is taken" in said
+    assert len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (("--host", "0.0.0.0"), ""),  # noqa: S104 - that it is refused is the test
+        (("--allow-host", "dash.example"), ""),
+        ((), '[serve]\nallow_host = ["dash.example"]'),
+    ],
+)
+def test_other_machines_need_tokens(tmp_path: Path, words: tuple[str, ...], settings: str) -> None:
+    assert "can be reached from other machines" in refused(tmp_path, *words, settings=settings)
+
+
+def test_a_bad_port_and_a_weak_token_are_refused(tmp_path: Path) -> None:
+    assert "65535" in refused(tmp_path, "--port", "70000")
+    assert "16 characters" in refused(tmp_path, "--token", "short")
+
+
+def test_a_slow_head_loses_its_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server.HeadLimit, "seconds", 0.2)
+    with serving(f"{tmp_path}/a.db") as running:
+        address = ("127.0.0.1", int(running.url.rpartition(":")[2]))
+        for beginning in (b"", b"GET / HT", b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\nGET /he"):
+            with socket.create_connection(address) as slow:
+                slow.settimeout(20)
+                slow.sendall(beginning)
+                received = b"".join(iter(lambda slow=slow: slow.recv(65536), b""))  # type: ignore[misc]
+                assert received == b"" or b"200 OK" in received
+
+
+def test_a_head_without_end_is_refused(tmp_path: Path) -> None:
+    with serving(f"{tmp_path}/a.db") as running:
+        address = ("127.0.0.1", int(running.url.rpartition(":")[2]))
+        with socket.create_connection(address) as loud:
+            loud.settimeout(20)
+            loud.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n")
+            with contextlib.suppress(OSError):
+                for _ in range(100):
+                    loud.sendall(b"x-more: " + b"x" * 1000 + b"\r\n")
+            with contextlib.suppress(ConnectionError):
+                assert b" 400 " in loud.recv(65536)
+
+
+def test_the_end_is_announced_to_streams_of_events() -> None:
+    ending = threading.Event()
+    made: Any = server.make_server(None, ending)  # type: ignore[arg-type]
+    made.handle_exit(signal.SIGTERM, None)
+    assert ending.is_set()
+    assert made.should_exit
+
+
+def test_it_starts_with_a_token_from_the_environment(tmp_path: Path) -> None:
+    token = "correct-horse-battery"
+    with started(tmp_path, TOOLVET_TOKEN=token) as (_, url):
+        assert httpx2.get(f"{url}/v1/overview").status_code == 401
+        assert httpx2.get(f"{url}/v1/overview", headers={"authorization": f"Bearer {token}"}).status_code == 200
