@@ -23,8 +23,7 @@
     signal.classList.add("now");
     marks(signal.dataset.signal).forEach((mark) => mark.classList.add("now"));
     signal.scrollIntoView({ block: "nearest" });
-    const first = signal.querySelector("input:checked") || signal.querySelector("input");
-    if (first) first.focus({ preventScroll: true });
+    if (!signal.contains(document.activeElement)) signal.focus({ preventScroll: true });
   };
   signals.forEach((signal, index) => signal.addEventListener("focusin", () => {
     if (at !== index) choose(index);
