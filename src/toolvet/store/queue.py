@@ -231,12 +231,12 @@ class ReviewQueue:
         with self.store.reading() as connection:
             return read_progress(connection, self._clock())
 
-    def labels(self) -> Iterator[ReviewLabel]:
-        """Yield what everybody says now, in the order of the items."""
+    def labels(self, *, at_least: int = 1) -> Iterator[ReviewLabel]:
+        """Yield what everybody says now, in the order of the items; only of items that have `at_least` so many."""
         after = 0
         while True:
             with self.store.reading() as connection:
-                found, after = read_labels(connection, after, _BATCH)
+                found, after = read_labels(connection, after, _BATCH, at_least)
             if not found:
                 return
             yield from found

@@ -99,11 +99,16 @@ def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[Re
     return found
 
 
-def read_labels(connection: Connection, after: int, limit: int) -> tuple[list[ReviewLabel], int]:
-    """Return the labels of the next items after the place `after`, and the place of the last of these."""
+def read_labels(connection: Connection, after: int, limit: int, at_least: int = 1) -> tuple[list[ReviewLabel], int]:
+    """Return the labels of the next items after the place `after`, and the place of the last of these.
+
+    Items with fewer labels than `at_least` are left out.
+    """
+    verdicts = select(QUEUE_LABELS.c.item).where(QUEUE_LABELS.c.signal == "", QUEUE_LABELS.c.item > after)
+    enough = verdicts.group_by(QUEUE_LABELS.c.item).having(func.count() >= at_least)
     query = (
         select(QUEUE_ITEMS.c.seq, QUEUE_ITEMS.c.id)
-        .where(QUEUE_ITEMS.c.seq > after, exists().where(QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq))
+        .where(QUEUE_ITEMS.c.seq > after, QUEUE_ITEMS.c.seq.in_(enough))
         .order_by(QUEUE_ITEMS.c.seq)
         .limit(limit)
     )

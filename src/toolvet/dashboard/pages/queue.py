@@ -50,7 +50,7 @@ def _fill_list(visit: Visit) -> Mapping[str, object]:
         "rows": [(item, *_shown(item)) for item in items],
         "total": queue.count(wanted),
         "progress": queue.progress(),
-        "agreement": measure_agreement(queue.labels()),
+        "agreement": measure_agreement(queue.labels(at_least=2)),
         "notice": "You have seen everything that is in the queue for you." if "done" in visit.query else "",
     }
 

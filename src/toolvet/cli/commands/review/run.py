@@ -148,7 +148,7 @@ def fill_queue(given: str | None, *, again: bool) -> int:
 def print_agreement(given: str | None, *, as_json: bool) -> int:
     """Print how far reviewers agree. Returns the exit code."""
     with _opened(given) as queue:
-        agreement = measure_agreement(queue.labels())
+        agreement = measure_agreement(queue.labels(at_least=2))
     if as_json:
         _write(agreement)
         return 0

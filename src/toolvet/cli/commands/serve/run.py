@@ -51,7 +51,9 @@ def serve(flags: ServeFlags) -> int:
     listener = open_socket(host, _PORT if port is None else port)
     with Store(flags.store or known.store_settings().url or _STORE) as store:
         store.open()
-        app = make_app(Site(store, review=known.review), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
+        app = make_app(
+            Site(store, review=known.review), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host)
+        )
         run_app(app, listener)
     return 0
 

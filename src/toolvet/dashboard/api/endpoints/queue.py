@@ -1,5 +1,6 @@
 """`/v1/queue…`: the review queue. Labels carry the name of the person who sends them."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -41,7 +42,7 @@ class LabelBody(Body, frozen=True, kw_only=True):
 
     value: str
     note: str = ""
-    signals: dict[str, str] = {}
+    signals: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     second_opinion: bool = False
 
 
@@ -157,7 +158,7 @@ def _undo(asked: Asked[Nothing]) -> object:
 
 
 def _agreement(asked: Asked[Nothing]) -> object:
-    return measure_agreement(asked.site.queue.labels())
+    return measure_agreement(asked.site.queue.labels(at_least=2))
 
 
 def _item(asked: Asked[Any]) -> QueueItem:
@@ -172,7 +173,8 @@ def _endpoint(
     method: Literal["GET", "POST"],
     path: str,
     summary: str,
-    run: Any,
+    run: Callable[[Asked[Any]], object],
+    *,
     takes: type[Any] = Nothing,
     failures: tuple[int, ...] = (),
 ) -> Endpoint[Any]:
@@ -189,14 +191,23 @@ def _endpoint(
 
 
 ENDPOINTS = (
-    _endpoint("GET", "", "List the review queue, what comes first on top.", _list, QueueQuery),
-    _endpoint("POST", "", "Put a verdict into the queue.", _add, ItemBody, (404,)),
+    _endpoint("GET", "", "List the review queue, what comes first on top.", _list, takes=QueueQuery),
+    _endpoint("POST", "", "Put a verdict into the queue.", _add, takes=ItemBody, failures=(404,)),
     _endpoint("POST", "/next", "Lease the next item; the same one until it is labelled, skipped or released.", _next),
     _endpoint("POST", "/undo", "Take your last label or skip back.", _undo),
     _endpoint("GET", "/agreement", "Say how far reviewers agree: in percent, and Cohen's kappa.", _agreement),
     _endpoint("GET", "/{id}", "Show an item; others' labels once yours is there.", _show, failures=(404,)),
-    _endpoint("GET", "/{id}/history", "List every change of an item's labels.", _history, HistoryQuery, (404,)),
-    _endpoint("POST", "/{id}/label", "Say whether a verdict is right, and its signals.", _label, LabelBody, (404, 409)),
+    _endpoint(
+        "GET", "/{id}/history", "List every change of an item's labels.", _history, takes=HistoryQuery, failures=(404,)
+    ),
+    _endpoint(
+        "POST",
+        "/{id}/label",
+        "Say whether a verdict is right, and its signals.",
+        _label,
+        takes=LabelBody,
+        failures=(404, 409),
+    ),
     _endpoint("POST", "/{id}/lease", "Lease this item.", _lease, failures=(404, 409)),
     _endpoint("POST", "/{id}/release", "Give a lease back.", _release, failures=(404,)),
     _endpoint("POST", "/{id}/skip", "Leave an item to others.", _skip, failures=(404,)),
