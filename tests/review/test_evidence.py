@@ -1,14 +1,14 @@
 """The text with its evidence marked."""
 
-from hypothesis import given, strategies as st
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolvet import check_answer
 from toolvet.errors import UsageError
 from toolvet.review import ReviewSignal, check_label, review_signals, segments, vocabulary
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.records import SignalRecord, encode_document
-
-import pytest  # isort: skip
 
 
 def judged(text: str | None, signals: object) -> VerdictRecord:
@@ -51,7 +51,15 @@ def test_other_verdicts_have_the_signals_of_their_record() -> None:
     assert [(signal.key, signal.level) for signal in review_signals(verdict)] == [("0:timeout", "error")]
 
 
-@given(st.text(), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["type", "evidence", "position", "label", "weight"]), inner), max_leaves=10))  # fmt: skip
+NAMES = st.sampled_from(["type", "evidence", "position", "label", "weight"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner),
+    max_leaves=10,
+)
+
+
+@given(st.text(), VALUES)
 def test_whatever_a_document_holds_the_parts_are_the_text(text: str, signals: object) -> None:
     found = review_signals(judged(text, signals))
     assert "".join(part.text for part in segments(text, found)) == text

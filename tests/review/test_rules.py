@@ -66,7 +66,7 @@ def test_of_several_rules_the_highest_priority_counts() -> None:
 
 
 def test_only_kinds_that_a_rule_can_want_are_read() -> None:
-    assert kinds_of(DEFAULT_RULES) == {"answer"}
+    assert kinds_of(DEFAULT_RULES) == frozenset({"answer"})
     assert kinds_of([QueueRule(name="a", kind="call"), QueueRule(name="b")]) is None
     assert kinds_of([QueueRule(name="a", kind="call", share=0)]) == frozenset()
 

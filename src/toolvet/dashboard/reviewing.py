@@ -15,7 +15,7 @@ from toolvet.review import (
 )
 from toolvet.settings import ReviewSettings
 from toolvet.store import Store, VerdictRecord
-from toolvet.store.queue import ReviewQueue
+from toolvet.store.queue import LEASE_SECONDS, ReviewQueue
 from toolvet.store.queue_records import LabelChange, QueueItem, ReviewLabel
 
 _SECONDS = 60
@@ -27,8 +27,12 @@ def open_queue(store: Store, settings: ReviewSettings) -> ReviewQueue:
     lease = settings.lease_minutes
     if lease is not None and lease <= 0:
         raise UsageError("review.lease_minutes must be more than 0")
-    extra = {} if lease is None else {"lease_seconds": lease * _SECONDS}
-    return ReviewQueue(store, chooser(rules), kinds=kinds_of(rules), **extra)
+    return ReviewQueue(
+        store,
+        chooser(rules),
+        kinds=kinds_of(rules),
+        lease_seconds=LEASE_SECONDS if lease is None else lease * _SECONDS,
+    )
 
 
 def queue_rules(settings: ReviewSettings) -> tuple[QueueRule, ...]:

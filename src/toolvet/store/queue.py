@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -34,7 +35,9 @@ from toolvet.store.tables.verdicts import VERDICTS
 
 _T = TypeVar("_T")
 _BATCH: Final = 1000
-_LEASE_SECONDS: Final = 15 * 60.0
+LEASE_SECONDS: Final = 15 * 60.0
+"""How long a reviewer has an item, by default."""
+
 # Writers of one SQLite file take turns; one that found no turn tries again for so long.
 _PATIENCE: Final = 20.0
 
@@ -69,7 +72,7 @@ class ReviewQueue:
         choose: Choose | None = None,
         *,
         kinds: Collection[str] | None = None,
-        lease_seconds: float = _LEASE_SECONDS,
+        lease_seconds: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store = store
@@ -116,7 +119,7 @@ class ReviewQueue:
             if not places:
                 return added
             if rows:
-                added += self._transact(lambda connection, rows=rows: insert_items(connection, rows, self._clock()))  # type: ignore[misc]
+                added += self._transact(partial(insert_items, rows=rows, now=self._clock()))
             self._judged.update(fresh)
             after, seen = places[-1], seen + len(fresh)
             if progress is not None:
@@ -145,12 +148,20 @@ class ReviewQueue:
 
         Who has a lease gets the same item again. Nobody gets what others have, or what they labelled or skipped.
         """
-        self.fill()
+        # Another thread may be filling: then there is something to do meanwhile.
+        if not self._filling.locked():
+            self.fill()
+        item = self._lease_next(reviewer)
+        if item is None:
+            self.fill()
+            item = self._lease_next(reviewer)
+        return None if item is None else self._one(item, reviewer)
+
+    def _lease_next(self, reviewer: str) -> int | None:
         now = self._clock()
-        item = self._transact(
+        return self._transact(
             lambda connection: labelling.lease_next(connection, reviewer, now, now + self.lease_seconds)
         )
-        return None if item is None else self._one(item, reviewer)
 
     def lease(self, id_: str, reviewer: str) -> QueueItem:
         """Lease this item. Raises UsageError where others have all its places."""

@@ -4,8 +4,7 @@ a free place → leased by a reviewer, until a time → labelled by them
                       ↳ given back, or over: free for the next
 """
 
-from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, literal_column, or_, select, update
@@ -13,6 +12,11 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, li
 from toolvet.store.queue_records import NO_LABEL, ReviewLabel
 from toolvet.store.records import clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Select
 
 _P: Final = QUEUE_PLACES.c
 
@@ -197,10 +201,10 @@ def _is_free(now: float) -> ColumnElement[bool]:
     return or_(_P.state == "free", and_(_P.state == "leased", _P.until < now))
 
 
-def _locked(connection: Connection, query: "object") -> "object":
+def _locked(connection: Connection, query: "Select[int, int]") -> "Select[int, int]":
     """Lock the row on PostgreSQL, and pass over those that another transaction has locked; SQLite has one writer."""
     if connection.dialect.name == "postgresql":
-        return query.with_for_update(skip_locked=True, of=QUEUE_PLACES)  # type: ignore[attr-defined]
+        return query.with_for_update(skip_locked=True, of=QUEUE_PLACES)
     return query
 
 

@@ -1,6 +1,6 @@
 """Reads the review queue: items with their verdicts, labels, changes, sums. Every function takes a connection."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from sqlalchemy import Connection, Row, exists, func, select
@@ -11,6 +11,9 @@ from toolvet.store.reading import read_places
 from toolvet.store.records import VerdictKind
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
 from toolvet.store.tables.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
 
 
 class ItemFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +62,7 @@ def read_items(
     return found
 
 
-def _wanted(wanted: ItemFilter) -> "select[tuple[object, ...]]":  # type: ignore[valid-type]
+def _wanted(wanted: ItemFilter) -> "Select[Any]":
     query = select(QUEUE_ITEMS)
     if wanted.place is not None:
         query = query.where(QUEUE_ITEMS.c.seq == wanted.place)
