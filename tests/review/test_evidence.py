@@ -1,8 +1,7 @@
 """The text with its evidence marked."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from toolvet import check_answer
 from toolvet.errors import UsageError
