@@ -2,10 +2,14 @@
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
+from toolvet.dashboard.reviewing import open_queue
+from toolvet.settings import ReviewSettings
 from toolvet.store import Store
 from toolvet.store.audit import write_entry
+from toolvet.store.queue import ReviewQueue
 
 MOST_BODY: Final = 16 * 1024 * 1024
 
@@ -20,6 +24,7 @@ class Site:
         store: Where everything is kept. Its methods wait for a disk or a database: call them in a thread.
         most_body: How many bytes a body may have.
         ending: Set when the server is told to end. A stream of events looks at it, and ends too.
+        review: What fills the review queue.
     """
 
     store: Store
@@ -34,3 +39,9 @@ class Site:
     def note(self, who: str, action: str, target: str = "", *, address: str = "") -> None:
         """Write down who did what, as `write_entry` does: call it before the deed, which a StoreError prevents."""
         write_entry(self.store, who, action, target, address=address)
+    review: ReviewSettings = field(default_factory=ReviewSettings)
+
+    @cached_property
+    def queue(self) -> ReviewQueue:
+        """The review queue of the store."""
+        return open_queue(self.store, self.review)

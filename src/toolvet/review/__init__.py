@@ -1,4 +1,4 @@
-"""What people should look at, what they can say, and how far they agree: verdicts and labels in, choices and figures out.
+"""What people should look at, what they can say, how far they agree: verdicts and labels in, choices and figures out.
 
 No disk and no clock: who has which item before them is kept by `toolvet.store.queue`.
 """

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final, Protocol
 
 import msgspec
@@ -34,7 +35,8 @@ class _Judged(Protocol):
 class ReviewSignal(msgspec.Struct, frozen=True, kw_only=True):
     """One reason of a verdict. `key` names it in labels: its number and type, such as `0:refusal`.
 
-    `start` and `end` are where the evidence is in the text, None where it has no place. `against` quotes the other side.
+    `start` and `end` are where the evidence is in the text, None where it has no place. `against` quotes the other
+    side.
     """
 
     key: str
@@ -101,7 +103,7 @@ def segments(text: str, signals: Sequence[ReviewSignal]) -> tuple[Segment, ...]:
     cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
     return tuple(
         Segment(text[start:end], tuple(key for first, last, key in spans if first <= start and end <= last))
-        for start, end in zip(cuts, cuts[1:], strict=False)
+        for start, end in pairwise(cuts)
     )
 
 

@@ -38,7 +38,7 @@ class Reviewable(Protocol):
 
     @property
     def kind(self) -> str:
-        """What was judged: answer, result, call, …"""
+        """What was judged, such as `answer`."""
         ...
 
     @property
@@ -85,9 +85,9 @@ class Reviewable(Protocol):
 class QueueRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule by which the queue fills: a condition for each member that is given.
 
-    `signal` is the type of one of the verdict's signals. `disagreement` wants answers that the rules found sound and the
-    learned model did not. `share` (0 to 1) takes so many of those that fit, always the same ones. `reviewers` is how
-    many people should see each, `priority` what comes first: more is sooner.
+    `signal` is the type of one of the verdict's signals. `disagreement` wants answers that the rules found sound and
+    the learned model did not. `share` (0 to 1) takes so many of those that fit, always the same ones. `reviewers` is
+    how many people should see each, `priority` what comes first: more is sooner.
     """
 
     name: str

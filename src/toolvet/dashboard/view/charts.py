@@ -13,7 +13,7 @@ from markupsafe import Markup
 from toolvet.dashboard.view.formats import number, percent, score, seconds, when
 from toolvet.dashboard.view.period import Period
 from toolvet.store import Store
-from toolvet.store.overview import VerdictFigures, TrendPoint, add_figures
+from toolvet.store.overview import TrendPoint, VerdictFigures, add_figures
 
 Unit: TypeAlias = Literal["count", "share", "score", "seconds"]
 _SHOWN: Final[Mapping[Unit, Callable[[float | None], str]]] = {
