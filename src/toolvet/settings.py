@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
 
 import msgspec
 
+from toolvet.alerts import AlertRule
 from toolvet.checks.result import ResultCheck, ResultSettings, ToolResultSettings
 from toolvet.discover.toml import decode_toml
 from toolvet.errors import ConfigError, UsageError
@@ -121,6 +122,7 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     https: bool | None = None
     requests_per_minute: int | None = None
     people: tuple[PersonSettings, ...] = ()
+    alerts: tuple[AlertRule, ...] = ()
 
 
 class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

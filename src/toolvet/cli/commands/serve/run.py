@@ -1,6 +1,7 @@
 """The work of `toolvet serve`."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def serve(flags: ServeFlags) -> int:
         from toolvet.dashboard.access.gate import Gate  # noqa: PLC0415 - an extra
         from toolvet.dashboard.access.people import People, person_at_this_machine  # noqa: PLC0415
         from toolvet.dashboard.access.session import Sessions  # noqa: PLC0415
+        from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
         from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
         from toolvet.dashboard.app import make_app  # noqa: PLC0415
         from toolvet.dashboard.server import open_socket, run_app  # noqa: PLC0415
@@ -51,8 +53,14 @@ def serve(flags: ServeFlags) -> int:
     listener = open_socket(host, _PORT if port is None else port)
     with Store(flags.store or known.store_settings().url or _STORE) as store:
         store.open()
-        app = make_app(Site(store), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
-        run_app(app, listener)
+        watch = AlertWatch(store, settings.alerts, os.environ)
+        app = make_app(Site(store, alerts=settings.alerts), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
+        if settings.alerts:
+            watch.start()
+        try:
+            run_app(app, listener)
+        finally:
+            watch.close()
     return 0
 
 
