@@ -104,6 +104,11 @@ def read_trace(connection: Connection, prefix: str) -> list[VerdictRecord]:
     return list(_records(connection, query.order_by(VERDICTS.c.at, VERDICTS.c.seq)))
 
 
+def read_places(connection: Connection, places: Sequence[int]) -> list[VerdictRecord]:
+    """Return the verdicts at these places (`seq`), in the order of these."""
+    return list(_records(connection, select(VERDICTS).where(VERDICTS.c.seq.in_(places)).order_by(VERDICTS.c.seq)))
+
+
 def latest_traces(connection: Connection, limit: int) -> list[str]:
     """Return the trace ids that came last, the newest first."""
     query = select(VERDICTS.c.trace).where(VERDICTS.c.trace.is_not(None)).order_by(VERDICTS.c.seq.desc()).limit(5_000)

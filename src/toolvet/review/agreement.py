@@ -1,0 +1,94 @@
+"""How far reviewers agree: the share of equal labels, and Cohen's kappa, which takes chance out of it.
+
+Cohen (1960): kappa = (po - pe) / (1 - pe), where po is the share of items on which two reviewers agree, and pe the share
+on which they would by chance, each with their own habits. More than two reviewers: the mean over all pairs (Light 1971),
+each pair weighing as much as it has items.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Protocol
+
+import msgspec
+
+
+class _Label(Protocol):
+    @property
+    def item(self) -> str: ...
+    @property
+    def reviewer(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+
+
+class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Two reviewers: on how many items both spoke, the share (0 to 1) on which they agree, and Cohen's kappa.
+
+    `kappa` is None where it is not defined: both said the same one thing of everything.
+    """
+
+    first: str
+    second: str
+    items: int
+    agreed: float
+    kappa: float | None
+
+
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """All reviewers. `items` were seen by two or more of them; the figures are means over the pairs, by their items."""
+
+    items: int = 0
+    agreed: float | None = None
+    kappa: float | None = None
+    pairs: tuple[PairAgreement, ...] = ()
+    disputed: tuple[str, ...] = ()
+
+
+def measure_agreement(labels: Iterable[_Label]) -> Agreement:
+    """Return how far the reviewers agree on the verdicts. `disputed` are the items on which they do not."""
+    by_item: dict[str, dict[str, str]] = {}
+    for label in labels:
+        by_item.setdefault(label.item, {})[label.reviewer] = label.value
+    shared = {item: said for item, said in by_item.items() if len(said) > 1}
+    said_of: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for said in shared.values():
+        for first, second in combinations(sorted(said), 2):
+            said_of.setdefault((first, second), []).append((said[first], said[second]))
+    pairs = tuple(_pair(first, second, said) for (first, second), said in sorted(said_of.items()))
+    return Agreement(
+        items=len(shared),
+        agreed=_mean([(each.agreed, each.items) for each in pairs]),
+        kappa=_mean([(each.kappa, each.items) for each in pairs if each.kappa is not None]),
+        pairs=pairs,
+        disputed=tuple(item for item, said in shared.items() if len(set(said.values())) > 1),
+    )
+
+
+def cohens_kappa(pairs: Iterable[tuple[str, str]]) -> float | None:
+    """Return Cohen's kappa of two reviewers; None where chance alone explains everything, or nothing was said.
+
+    >>> cohens_kappa([("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15)
+    0.4
+    """
+    said = list(pairs)
+    if not said:
+        return None
+    total = len(said)
+    agreed = sum(first == second for first, second in said)
+    firsts, seconds = Counter(first for first, _ in said), Counter(second for _, second in said)
+    # In whole numbers until the last step, so that the figure is exact.
+    by_chance = sum(number * seconds[value] for value, number in firsts.items())
+    if by_chance == total * total:
+        return None
+    return (agreed * total - by_chance) / (total * total - by_chance)
+
+
+def _pair(first: str, second: str, said: list[tuple[str, str]]) -> PairAgreement:
+    agreed = sum(one == other for one, other in said) / len(said)
+    return PairAgreement(first=first, second=second, items=len(said), agreed=agreed, kappa=cohens_kappa(said))
+
+
+def _mean(values: list[tuple[float, int]]) -> float | None:
+    weight = sum(number for _, number in values)
+    return sum(value * number for value, number in values) / weight if weight else None

@@ -1,0 +1,283 @@
+"""`ReviewQueue`: the verdicts of a store that people should see, who has which before them, and what they said.
+
+    fill → an item with a place for each reviewer it wants → next (a lease) → label, skip, or the lease ends
+
+The rules are the keys of the tables (`store/tables/queue.py`), so that they hold for all processes at one database.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from toolvet.errors import StoreError, UsageError
+from toolvet.store import queue_labelling as labelling
+from toolvet.store.queue_filling import (
+    Choose,
+    choose_places,
+    insert_items,
+    move_mark,
+    read_head,
+    read_mark,
+    safe_mark,
+    unseen_places,
+)
+from toolvet.store.queue_reading import ItemFilter, read_changes, read_items, read_labels, read_progress
+from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
+from toolvet.store.store import Store
+from toolvet.store.tables.verdicts import VERDICTS
+
+_T = TypeVar("_T")
+_BATCH: Final = 1000
+_LEASE_SECONDS: Final = 15 * 60.0
+# Writers of one SQLite file take turns; one that found no turn tries again for so long.
+_PATIENCE: Final = 20.0
+
+
+class ReviewQueue:
+    """The review queue of a store. All methods may be called from any thread, and raise StoreError.
+
+    Args:
+        store: The store, which stays open as long as the queue is used.
+        choose: Says of a verdict whether people should see it; None: only what `add` is told.
+        kinds: The kinds of verdicts that `choose` wants to be asked about; None: all.
+        lease_seconds: How long a reviewer has an item before it is free for others.
+        clock: Seconds since the epoch.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from toolvet import check_answer
+        >>> said = "I cannot help with that request."
+        >>> with TemporaryDirectory() as folder, Store(f"{folder}/verdicts.db") as store:
+        ...     id = store.add(check_answer(said), text=said)
+        ...     queue = ReviewQueue(store, lambda verdict: ("escalated", 0, 1) if verdict.escalate else None)
+        ...     item = queue.next("ada")
+        ...     print(item.verdict.text, queue.next("bob"))
+        ...     print(queue.label(item.id, "ada", ReviewLabel(value="right")).state)
+        I cannot help with that request. None
+        done
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        choose: Choose | None = None,
+        *,
+        kinds: Collection[str] | None = None,
+        lease_seconds: float = _LEASE_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.lease_seconds = lease_seconds
+        self._choose = choose
+        self._kinds = kinds
+        self._clock = clock
+        self._filling = threading.Lock()
+        self._head = -1
+        self._judged: set[int] = set()
+
+    # Filling.
+
+    def fill(self, *, again: bool = False, progress: Callable[[int, int], None] | None = None) -> int:
+        """Look at the verdicts that came since the last time, and add those that are chosen. Returns how many.
+
+        Args:
+            again: Look at all verdicts, as after a change of the rules. What is in the queue stays as it is.
+            progress: Gets how many verdicts were looked at and how many of them added, now and then.
+        """
+        if self._choose is None:
+            return 0
+        with self._filling:
+            with self.store.reading() as connection:
+                head, after = read_head(connection), 0 if again else read_mark(connection)
+                safe = safe_mark(connection, head)
+            if again:
+                self._judged.clear()
+            elif head == self._head:
+                return 0
+            added = self._fill_between(after, head, self._choose, progress)
+            self._transact(lambda connection: move_mark(connection, safe))
+            self._judged = {seq for seq in self._judged if seq > safe}
+            self._head = head
+        return added
+
+    def _fill_between(self, after: int, head: int, choose: Choose, progress: Callable[[int, int], None] | None) -> int:
+        seen = added = 0
+        while True:
+            with self.store.reading() as connection:
+                places = unseen_places(connection, after, head, self._kinds, _BATCH)
+                fresh = [seq for seq in places if seq not in self._judged]
+                rows = choose_places(connection, fresh, choose)
+            if not places:
+                return added
+            if rows:
+                added += self._transact(lambda connection, rows=rows: insert_items(connection, rows, self._clock()))  # type: ignore[misc]
+            self._judged.update(fresh)
+            after, seen = places[-1], seen + len(fresh)
+            if progress is not None:
+                progress(seen, added)
+
+    def add(self, id_: str, *, rule: str = "by hand", priority: int = 0, reviewers: int = 1) -> QueueItem:
+        """Put the verdict with this id into the queue, unless it is there. Raises UsageError where there is none."""
+        with self.store.reading() as connection:
+            seq = connection.execute(select(VERDICTS.c.seq).where(VERDICTS.c.id == id_)).scalar()
+        if seq is None:
+            raise UsageError(f"{self.store.address.shown} has no verdict {id_!r}")
+        row: dict[str, object] = {
+            "verdict": seq,
+            "id": id_,
+            "rule": rule,
+            "priority": priority,
+            "reviewers": max(1, reviewers),
+        }
+        self._transact(lambda connection: insert_items(connection, [row], self._clock()))
+        return self.item(id_)
+
+    # Reviewing.
+
+    def next(self, reviewer: str) -> QueueItem | None:
+        """Lease the item that this reviewer should look at now, None where there is none.
+
+        Who has a lease gets the same item again. Nobody gets an item that others have, or that they labelled or skipped.
+        """
+        self.fill()
+        now = self._clock()
+        item = self._transact(
+            lambda connection: labelling.lease_next(connection, reviewer, now, now + self.lease_seconds)
+        )
+        return None if item is None else self._one(item, reviewer)
+
+    def lease(self, id_: str, reviewer: str) -> QueueItem:
+        """Lease this item. Raises UsageError where others have all its places."""
+        self._transact(lambda connection: self._take(connection, id_, reviewer))
+        return self.item(id_, reviewer)
+
+    def label(self, id_: str, reviewer: str, label: ReviewLabel, *, second_opinion: bool = False) -> QueueItem:
+        """Keep what a reviewer says of an item, in place of what they said before.
+
+        `second_opinion` wants one more reviewer for it. Raises UsageError where others have all its places.
+        """
+        if not label.value:
+            raise UsageError("a label needs a value; undo takes one back")
+        now = self._clock()
+        said = msgspec.structs.replace(label, reviewer=reviewer, item=id_, at=now)
+
+        def work(connection: Connection) -> None:
+            item = self._take(connection, id_, reviewer)
+            before = labelling.read_label(connection, item, reviewer)
+            labelling.write_label(connection, item, reviewer, said, now + self.lease_seconds)
+            labelling.note_change(connection, item, reviewer, now, "label", before=before, after=said)
+            if second_opinion:
+                labelling.add_place(connection, item)
+
+        self._transact(work)
+        return self.item(id_, reviewer)
+
+    def skip(self, id_: str, reviewer: str) -> None:
+        """Give an item back, and do not get it again. Raises UsageError where there is no such item."""
+        self._transact(
+            lambda connection: labelling.skip(connection, self._find(connection, id_), reviewer, self._clock())
+        )
+
+    def release(self, id_: str, reviewer: str) -> bool:
+        """Give a lease back. Returns False where there was none. Raises UsageError where there is no such item."""
+        return self._transact(lambda connection: labelling.release(connection, self._find(connection, id_), reviewer))
+
+    def undo(self, reviewer: str) -> QueueItem | None:
+        """Take back the last label or skip of this reviewer, and lease its item again; again, that before it.
+
+        Returns the item, None where there is nothing to take back. It is a change of its own in the history.
+        """
+        now = self._clock()
+        item = self._transact(lambda connection: labelling.undo(connection, reviewer, now, now + self.lease_seconds))
+        return None if item is None else self._one(item, reviewer)
+
+    def want_another(self, id_: str) -> QueueItem:
+        """Want one more reviewer for this item: a second opinion. Raises UsageError where there is no such item."""
+        self._transact(lambda connection: labelling.add_place(connection, self._find(connection, id_)))
+        return self.item(id_)
+
+    # Reading.
+
+    def item(self, id_: str, reader: str | None = None) -> QueueItem:
+        """Return an item with its verdict. Raises UsageError where there is none.
+
+        For a `reader`, the labels of others are left out until the reader's own is there, or the item is done.
+        """
+        with self.store.reading() as connection:
+            return self._shown(connection, self._find(connection, id_), reader)
+
+    def items(
+        self, wanted: ItemFilter | None = None, *, limit: int = 100, offset: int = 0, reader: str | None = None
+    ) -> list[QueueItem]:
+        """Return items with their verdicts, in the order in which they are given out."""
+        self.fill()
+        with self.store.reading() as connection:
+            return read_items(connection, wanted or ItemFilter(), limit=limit, offset=offset, reader=reader)
+
+    def progress(self) -> QueueProgress:
+        """Return how many items there are, are done, and who labelled how many."""
+        self.fill()
+        with self.store.reading() as connection:
+            return read_progress(connection, self._clock())
+
+    def labels(self) -> Iterator[ReviewLabel]:
+        """Yield what everybody says now, in the order of the items."""
+        after = 0
+        while True:
+            with self.store.reading() as connection:
+                found, after = read_labels(connection, after, _BATCH)
+            if not found:
+                return
+            yield from found
+
+    def history(self, id_: str | None = None, *, reviewer: str | None = None, limit: int = 100) -> list[LabelChange]:
+        """Return the latest changes, of an item or of a reviewer or of all, the newest first."""
+        with self.store.reading() as connection:
+            item = None if id_ is None else self._find(connection, id_)
+            return read_changes(connection, item, reviewer, limit)
+
+    def _one(self, item: int, reader: str) -> QueueItem:
+        with self.store.reading() as connection:
+            return self._shown(connection, item, reader)
+
+    def _shown(self, connection: Connection, item: int, reader: str | None) -> QueueItem:
+        (found,) = read_items(connection, ItemFilter(place=item), limit=1, reader=reader)
+        return found
+
+    def _find(self, connection: Connection, id_: str) -> int:
+        item = labelling.find_item(connection, id_)
+        if item is None:
+            raise UsageError(f"the review queue has no item {id_!r}")
+        return item
+
+    def _take(self, connection: Connection, id_: str, reviewer: str) -> int:
+        item, now = self._find(connection, id_), self._clock()
+        if not labelling.lease_item(connection, item, reviewer, now, now + self.lease_seconds):
+            raise UsageError(f"other reviewers have {id_}; a second opinion can be asked for")
+        return item
+
+    def _transact(self, work: Callable[[Connection], _T]) -> _T:
+        """Run the work in a transaction that writes; again, where another writer was in its way."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                with self.store.connect() as connection:
+                    return work(connection)
+            except StoreError as error:
+                if not _is_conflict(error.__cause__) or time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(0.002, 0.03))  # noqa: S311 - so that two do not meet again
+
+
+def _is_conflict(error: BaseException | None) -> bool:
+    """Whether it may go well the next time: a locked database, or two reviewers at the same place."""
+    if isinstance(error, IntegrityError):
+        return True
+    words = str(getattr(error, "orig", ""))
+    return isinstance(error, OperationalError) and ("locked" in words or "deadlock" in words)

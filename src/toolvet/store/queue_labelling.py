@@ -1,0 +1,218 @@
+"""Leases, labels and their history, as statements. Every function takes a connection in a transaction that writes.
+
+a free place → leased by a reviewer, until a time → labelled by them
+                      ↳ given back, or over: free for the next
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, update
+
+from toolvet.store.queue_records import NO_LABEL, ReviewLabel
+from toolvet.store.records import clean_text
+from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
+
+_P: Final = QUEUE_PLACES.c
+
+
+def find_item(connection: Connection, id_: str) -> int | None:
+    """Return the place of the item with this id."""
+    found = connection.execute(select(QUEUE_ITEMS.c.seq).where(QUEUE_ITEMS.c.id == id_)).scalar()
+    return None if found is None else int(found)
+
+
+def lease_next(connection: Connection, reviewer: str, now: float, until: float) -> int | None:
+    """Lease the first item that is free for this reviewer; one that they have already comes first."""
+    own = select(_P.item).where(_P.reviewer == reviewer, _P.state == "leased").order_by(_P.rank, _P.item).limit(1)
+    item = connection.execute(own).scalar()
+    if item is not None and _extend(connection, int(item), reviewer, until):
+        return int(item)
+    other = QUEUE_PLACES.alias()
+    query = (
+        select(_P.item, _P.place)
+        .where(
+            _is_free(now),
+            _P.state != "labelled",  # The words of the index, so that it is used.
+            ~exists().where(other.c.item == _P.item, other.c.reviewer == reviewer),
+            ~exists().where(QUEUE_SKIPS.c.item == _P.item, QUEUE_SKIPS.c.reviewer == reviewer),
+        )
+        .order_by(_P.rank, _P.item, _P.place)
+        .limit(1)
+    )
+    found = connection.execute(_locked(connection, query)).first()
+    if found is None:
+        return None
+    _give(connection, int(found[0]), int(found[1]), reviewer, until)
+    return int(found[0])
+
+
+def lease_item(connection: Connection, item: int, reviewer: str, now: float, until: float) -> bool:
+    """Lease this item. Returns False where no place in it is free for this reviewer."""
+    if _extend(connection, item, reviewer, until) or _has_labelled(connection, item, reviewer):
+        return True
+    query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.place).limit(1)
+    found = connection.execute(_locked(connection, query)).first()
+    if found is None:
+        return False
+    _give(connection, item, int(found[1]), reviewer, until)
+    return True
+
+
+def release(connection: Connection, item: int, reviewer: str) -> bool:
+    """Give a lease back. Returns False where there was none."""
+    freed = update(QUEUE_PLACES).where(_P.item == item, _P.reviewer == reviewer, _P.state == "leased")
+    return connection.execute(freed.values(state="free", reviewer=None, until=None)).rowcount > 0
+
+
+def skip(connection: Connection, item: int, reviewer: str, now: float) -> None:
+    """Give an item back, and do not give it to this reviewer again."""
+    release(connection, item, reviewer)
+    known = select(QUEUE_SKIPS.c.item).where(QUEUE_SKIPS.c.item == item, QUEUE_SKIPS.c.reviewer == reviewer)
+    if connection.execute(known).first() is None:
+        connection.execute(QUEUE_SKIPS.insert().values(item=item, reviewer=reviewer))
+        note_change(connection, item, reviewer, now, "skip")
+
+
+def read_label(connection: Connection, item: int, reviewer: str) -> ReviewLabel:
+    """Return what this reviewer says of this item now."""
+    rows = connection.execute(
+        select(QUEUE_LABELS).where(QUEUE_LABELS.c.item == item, QUEUE_LABELS.c.reviewer == reviewer)
+    ).mappings()
+    return label_of([dict(row) for row in rows])
+
+
+def label_of(rows: list[dict[str, object]], id_: str = "") -> ReviewLabel:
+    """Return the rows that one reviewer has for one item as one label."""
+    verdict = next((row for row in rows if not row["signal"]), None)
+    if verdict is None:
+        return NO_LABEL
+    return ReviewLabel(
+        value=str(verdict["value"]),
+        note=str(verdict["note"]),
+        signals={str(row["signal"]): str(row["value"]) for row in rows if row["signal"]},
+        reviewer=str(verdict["reviewer"]),
+        item=id_,
+        at=float(str(verdict["at"])),
+    )
+
+
+def write_label(connection: Connection, item: int, reviewer: str, label: ReviewLabel, until: float) -> None:
+    """Replace what this reviewer says, whose place it must be; `NO_LABEL` takes it back and leases the item again."""
+    connection.execute(delete(QUEUE_LABELS).where(QUEUE_LABELS.c.item == item, QUEUE_LABELS.c.reviewer == reviewer))
+    mine = update(QUEUE_PLACES).where(_P.item == item, _P.reviewer == reviewer)
+    if not label.value:
+        connection.execute(mine.values(state="leased", until=until))
+        return
+    said: Mapping[str, str] = {**label.signals, "": label.value}
+    rows = [
+        {
+            "item": item,
+            "reviewer": reviewer,
+            "signal": clean_text(signal),
+            "value": clean_text(value),
+            "note": clean_text(label.note) if not signal else "",
+            "at": label.at,
+        }
+        for signal, value in said.items()
+    ]
+    connection.execute(mine.values(state="labelled", until=None))
+    connection.execute(QUEUE_LABELS.insert(), rows)
+
+
+def note_change(
+    connection: Connection,
+    item: int,
+    reviewer: str,
+    at: float,
+    action: str,
+    *,
+    before: ReviewLabel = NO_LABEL,
+    after: ReviewLabel = NO_LABEL,
+    undoes: int | None = None,
+) -> None:
+    """Write a change into the history."""
+    row = {
+        "item": item,
+        "reviewer": reviewer,
+        "at": at,
+        "action": action,
+        "before": _encode(before),
+        "after": _encode(after),
+        "undoes": undoes,
+    }
+    connection.execute(QUEUE_CHANGES.insert(), [row])
+
+
+def undo(connection: Connection, reviewer: str, now: float, until: float) -> int | None:
+    """Take back the last thing that this reviewer did and has not taken back. Returns the item; None for nothing."""
+    changes, later = QUEUE_CHANGES.c, QUEUE_CHANGES.alias()
+    query = (
+        select(QUEUE_CHANGES)
+        .where(
+            changes.reviewer == reviewer,
+            changes.action != "undo",
+            ~exists().where(later.c.undoes == changes.seq),
+        )
+        .order_by(changes.seq.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).mappings().first()
+    if row is None:
+        return None
+    item, before = int(row["item"]), decode_label(str(row["before"]))
+    after = read_label(connection, item, reviewer)
+    if row["action"] == "skip":
+        connection.execute(delete(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item == item, QUEUE_SKIPS.c.reviewer == reviewer))
+        lease_item(connection, item, reviewer, now, until)
+    else:
+        write_label(connection, item, reviewer, before, until)
+    note_change(connection, item, reviewer, now, "undo", before=after, after=before, undoes=int(row["seq"]))
+    return item
+
+
+def add_place(connection: Connection, item: int) -> int:
+    """Want one more reviewer for an item. Returns how many it wants now."""
+    query = select(func.max(_P.place), func.min(_P.rank)).where(_P.item == item)
+    most, rank = connection.execute(query).one()
+    number = int(most or 0) + 1
+    connection.execute(QUEUE_PLACES.insert().values(item=item, place=number, rank=int(rank or 0), state="free"))
+    return number
+
+
+def decode_label(document: str) -> ReviewLabel:
+    """Return a label as the history has it."""
+    return msgspec.json.decode(document, type=ReviewLabel)
+
+
+def _encode(label: ReviewLabel) -> str:
+    said = {name: clean_text(getattr(label, name)) for name in ("value", "note")}
+    signals = {clean_text(key): clean_text(value) for key, value in label.signals.items()}
+    return msgspec.json.encode(msgspec.structs.replace(label, signals=signals, **said)).decode()
+
+
+def _is_free(now: float) -> ColumnElement[bool]:
+    return or_(_P.state == "free", and_(_P.state == "leased", _P.until < now))
+
+
+def _locked(connection: Connection, query: "object") -> "object":
+    """Lock the row on PostgreSQL, and pass over those that another transaction has locked; SQLite has one writer."""
+    if connection.dialect.name == "postgresql":
+        return query.with_for_update(skip_locked=True, of=QUEUE_PLACES)  # type: ignore[attr-defined]
+    return query
+
+
+def _give(connection: Connection, item: int, place: int, reviewer: str, until: float) -> None:
+    taken = update(QUEUE_PLACES).where(_P.item == item, _P.place == place)
+    connection.execute(taken.values(state="leased", reviewer=reviewer, until=until))
+
+
+def _extend(connection: Connection, item: int, reviewer: str, until: float) -> bool:
+    longer = update(QUEUE_PLACES).where(_P.item == item, _P.reviewer == reviewer, _P.state == "leased")
+    return connection.execute(longer.values(until=until)).rowcount > 0
+
+
+def _has_labelled(connection: Connection, item: int, reviewer: str) -> bool:
+    query = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
+    return connection.execute(query).first() is not None

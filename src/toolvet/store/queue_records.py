@@ -1,0 +1,85 @@
+"""What the review queue consists of: items, labels, changes, and sums."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from toolvet.store.records import VerdictRecord
+
+ItemState: TypeAlias = Literal["open", "leased", "done"]
+"""An item is open while it wants reviewers, leased while all of these have it before them, then done."""
+
+
+class ReviewLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """What one reviewer says of one item: of the verdict (`value`), and of its signals by their keys.
+
+    `at` is in seconds since the epoch, 0 for a label that is being handed in.
+    """
+
+    value: str
+    note: str = ""
+    signals: Mapping[str, str] = {}
+    reviewer: str = ""
+    item: str = ""
+    at: float = 0
+
+
+NO_LABEL: Final = ReviewLabel(value="")
+"""What a reviewer says who has not labelled yet."""
+
+
+class QueueItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict that people should see.
+
+    `id` is that of the verdict. `rule` says why it is here. `wanted` is how many reviewers it wants, `labelled` how many
+    have labelled it, `leased_to` who has it before them. `labels` are those that the reader may see: all of them once
+    their own is among them.
+    """
+
+    id: str
+    seq: int
+    at: float
+    rule: str
+    priority: int
+    wanted: int
+    labelled: int
+    leased_to: tuple[str, ...] = ()
+    until: float | None = None
+    labels: tuple[ReviewLabel, ...] = ()
+    verdict: VerdictRecord | None = None
+
+    @property
+    def state(self) -> ItemState:
+        """Whether it still wants reviewers."""
+        if self.labelled >= self.wanted:
+            return "done"
+        return "leased" if self.labelled + len(self.leased_to) >= self.wanted else "open"
+
+
+class LabelChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One change: somebody labelled, skipped, or took that back. `undoes` is the `seq` of what was taken back."""
+
+    seq: int
+    item: str
+    reviewer: str
+    at: float
+    action: Literal["label", "skip", "undo"]
+    before: ReviewLabel = NO_LABEL
+    after: ReviewLabel = NO_LABEL
+    undoes: int | None = None
+
+
+class QueueProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the queue is: numbers of items, and of labels by reviewer."""
+
+    items: int = 0
+    done: int = 0
+    leased: int = 0
+    labels: int = 0
+    by_reviewer: Mapping[str, int] = {}
+
+    @property
+    def open(self) -> int:
+        """How many items still want a reviewer."""
+        return self.items - self.done
