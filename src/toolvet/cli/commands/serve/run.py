@@ -26,8 +26,8 @@ def serve(flags: ServeFlags) -> int:
         from toolvet.dashboard.access.gate import Gate  # noqa: PLC0415 - an extra
         from toolvet.dashboard.access.people import People, person_at_this_machine  # noqa: PLC0415
         from toolvet.dashboard.access.session import Sessions  # noqa: PLC0415
-        from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
         from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
+        from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
         from toolvet.dashboard.app import make_app  # noqa: PLC0415
         from toolvet.dashboard.server import open_socket, run_app  # noqa: PLC0415
         from toolvet.dashboard.site import Site  # noqa: PLC0415
@@ -54,7 +54,8 @@ def serve(flags: ServeFlags) -> int:
     with Store(flags.store or known.store_settings().url or _STORE) as store:
         store.open()
         watch = AlertWatch(store, settings.alerts, os.environ)
-        app = make_app(Site(store, alerts=settings.alerts), gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
+        site = Site(store, alerts=settings.alerts)
+        app = make_app(site, gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
         if settings.alerts:
             watch.start()
         try:
