@@ -145,6 +145,8 @@ def test_a_missing_variable_is_named(store: Store, monkeypatch: pytest.MonkeyPat
 
 # Opik.
 
+# Its SDK builds its client in a way that httpx will not take one day.
+quiet_opik = pytest.mark.filterwarnings("ignore:`verify=<str>` is deprecated", "ignore::DeprecationWarning:opik")
 
 @contextmanager
 def opik(patch: pytest.MonkeyPatch, tmp_path: Path, status: int = 204) -> Iterator[Receiver]:
@@ -171,6 +173,7 @@ def opik_scores(server: Receiver, kind: str) -> list[Mapping[str, Any]]:
     return [each for arrived in server.arrived if arrived.path.rstrip("/") == path for each in arrived.json["scores"]]
 
 
+@quiet_opik
 def test_opik_gets_answers_on_the_trace_and_results_on_spans_of_their_own(
     store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -193,6 +196,7 @@ def test_opik_gets_answers_on_the_trace_and_results_on_spans_of_their_own(
         assert len(opik_scores(server, "traces")) == before
 
 
+@quiet_opik
 def test_opik_keeps_a_trace_that_is_its_own(store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = "0193d5f2-0b6e-7c3a-8f00-1234567890ab"
     store.add(check_answer(REFUSAL, trace=own), at=AT + 5)
@@ -202,6 +206,7 @@ def test_opik_keeps_a_trace_that_is_its_own(store: Store, monkeypatch: pytest.Mo
         assert not [each for each in server.arrived if each.path.endswith("/traces/batch")]
 
 
+@quiet_opik
 def test_opik_that_refuses_is_said(store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with opik(monkeypatch, tmp_path, 400), pytest.raises(UnreachableError, match="Opik did not take"):
         sent(store, "opik")

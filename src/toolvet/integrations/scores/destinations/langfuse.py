@@ -74,11 +74,14 @@ def _fields(score: Score) -> dict[str, Any]:
 
 class _Errors(logging.Handler):
     def __init__(self, found: list[str]) -> None:
-        super().__init__(logging.ERROR)
+        super().__init__(logging.WARNING)
         self._found = found
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._found.append(record.getMessage())
+        words = record.getMessage()
+        # A client that was shut down, or whose queue is full, only warns.
+        if record.levelno >= logging.ERROR or "dropped" in words:
+            self._found.append(words)
 
 
 @contextmanager
@@ -120,11 +123,8 @@ def _open() -> Iterator[ScoreSender]:
         # Of its own: the process's tracing is not ours to set up.
         tracer_provider=TracerProvider(),
     )
-    try:
-        yield LangfuseSender(client, f"langfuse {shown_url(url)} {public}")
-    finally:
-        with _collected_errors():
-            client.shutdown()
+    # Not shut down: the SDK has one client for each key in a process, and could never send by it again.
+    yield LangfuseSender(client, f"langfuse {shown_url(url)} {public}")
 
 
 DESTINATION: Final = Destination(_TITLE, _open, "a trace id or a conversation")
