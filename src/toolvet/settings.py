@@ -137,6 +137,32 @@ class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_size: str | None = None
 
 
+class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[[review.queue]]`: one rule by which the review queue fills, under the names of `toolvet.review.QueueRule`."""
+
+    name: str
+    kind: Literal["call", "arguments", "result", "envelope", "answer"] | None = None
+    server: str | None = None
+    tool: str | None = None
+    model: str | None = None
+    signal: str | None = None
+    failed: bool | None = None
+    escalated: bool | None = None
+    min_score: float | None = None
+    max_score: float | None = None
+    disagreement: bool = False
+    share: float = 1.0
+    priority: int = 0
+    reviewers: int = 1
+
+
+class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[review]`: what fills the review queue, and for how many minutes a reviewer has an item. None: not set."""
+
+    queue: tuple[QueueSettings, ...] | None = None
+    lease_minutes: float | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a settings file may hold; `load_settings` reads one.
 
@@ -149,6 +175,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     assess: AssessSettings = AssessSettings()
     checks: CheckSettings = CheckSettings()
     proxy: ProxySettings = ProxySettings()
+    review: ReviewSettings = ReviewSettings()
     serve: ServeSettings = ServeSettings()
     store: str | StoreSettings = StoreSettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}

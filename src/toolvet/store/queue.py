@@ -27,7 +27,7 @@ from toolvet.store.queue_filling import (
     safe_mark,
     unseen_places,
 )
-from toolvet.store.queue_reading import ItemFilter, read_changes, read_items, read_labels, read_progress
+from toolvet.store.queue_reading import ItemFilter, count_items, read_changes, read_items, read_labels, read_progress
 from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
 from toolvet.store.store import Store
 from toolvet.store.tables.verdicts import VERDICTS
@@ -143,7 +143,7 @@ class ReviewQueue:
     def next(self, reviewer: str) -> QueueItem | None:
         """Lease the item that this reviewer should look at now, None where there is none.
 
-        Who has a lease gets the same item again. Nobody gets an item that others have, or that they labelled or skipped.
+        Who has a lease gets the same item again. Nobody gets what others have, or what they labelled or skipped.
         """
         self.fill()
         now = self._clock()
@@ -219,6 +219,11 @@ class ReviewQueue:
         self.fill()
         with self.store.reading() as connection:
             return read_items(connection, wanted or ItemFilter(), limit=limit, offset=offset, reader=reader)
+
+    def count(self, wanted: ItemFilter | None = None) -> int:
+        """Return how many items a filter finds."""
+        with self.store.reading() as connection:
+            return count_items(connection, wanted or ItemFilter())
 
     def progress(self) -> QueueProgress:
         """Return how many items there are, are done, and who labelled how many."""

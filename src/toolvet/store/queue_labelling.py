@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, literal_column, or_, select, update
 
 from toolvet.store.queue_records import NO_LABEL, ReviewLabel
 from toolvet.store.records import clean_text
@@ -34,7 +34,8 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
         select(_P.item, _P.place)
         .where(
             _is_free(now),
-            _P.state != "labelled",  # The words of the index, so that it is used.
+            # The words of the index `queue_places_open`, not a parameter: else the database cannot use it.
+            literal_column("queue_places.state != 'labelled'"),
             ~exists().where(other.c.item == _P.item, other.c.reviewer == reviewer),
             ~exists().where(QUEUE_SKIPS.c.item == _P.item, QUEUE_SKIPS.c.reviewer == reviewer),
         )

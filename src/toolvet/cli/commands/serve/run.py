@@ -54,7 +54,7 @@ def serve(flags: ServeFlags) -> int:
     with Store(flags.store or known.store_settings().url or _STORE) as store:
         store.open()
         watch = AlertWatch(store, settings.alerts, os.environ)
-        site = Site(store, alerts=settings.alerts)
+        site = Site(store, alerts=settings.alerts, review=known.review)
         app = make_app(site, gate, host=host, hosts=(*flags.allow_host, *settings.allow_host))
         if settings.alerts:
             watch.start()
