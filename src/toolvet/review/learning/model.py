@@ -4,7 +4,7 @@ It goes on from the model that is in use: the labels of one team are few, and sa
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -25,7 +25,7 @@ FEWEST_HELD_BACK: Final = 5
 
 ALL: Final = "all"
 OWN_SENTENCES: Final = "toolvet's own sentences"
-_SETTINGS: Final = TrainingSettings(penalty=1e-4, precision=0.95, alarms=0.004, fewest=10)
+_SETTINGS: Final = TrainingSettings(penalty=1e-4, precision=0.95, alarms=0.004, fewest=10, unmeasured=frozenset({OWN_SENTENCES}))
 _WHOLE, _ALONE = "the whole check", "the model alone"
 
 
@@ -88,7 +88,7 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     usable = [label for label in LABELS if _is_enough(label, learned, held)]
     if not usable:
         raise UsageError(_too_few(learned, held))
-    trained = train(_texts(learned), _SETTINGS, base=base).model
+    trained = train([*_texts(learned), *_own_texts()], _SETTINGS, base=base).model
     model, relearned, kept = _put_together(base, trained, usable)
     outcomes = _measure(base, model, held)
     worse = {each.label: words for each in outcomes if (words := _worse(each)) is not None}
@@ -229,13 +229,25 @@ def _outcome(
     )
 
 
+def _own_texts() -> Iterator[LabelledText]:
+    """Yield the hits and misses of toolvet's phrases: what is learned must not make it forget them."""
+    every = frozenset(LABELS)
+    for known in read_phrases().values():
+        label = None if known.phrase.cue else _model_label(known.phrase.label, known.type.value)
+        if label is not None:
+            wrong = frozenset({label})
+            for hit in known.phrase.hits:
+                yield LabelledText(text=hit, source=OWN_SENTENCES, wrong=wrong, unsure=every - wrong)
+            for miss in known.phrase.misses:
+                yield LabelledText(text=miss, source=OWN_SENTENCES, unsure=every - wrong)
+
+
 def _own_sentences(base: Model, model: Model) -> list[LabelOutcome]:
     """Return how both do on the near misses of toolvet's own phrases, which a new model must not report."""
     rows = [
-        LabelledVerdict(text=miss, source=OWN_SENTENCES, not_there=frozenset({label}))
-        for known in read_phrases().values()
-        if not known.phrase.cue and (label := _model_label(known.phrase.label, known.type.value)) is not None
-        for miss in known.phrase.misses
+        LabelledVerdict(text=each.text, source=OWN_SENTENCES, not_there=frozenset(LABELS) - each.unsure)
+        for each in _own_texts()
+        if not each.wrong
     ]
     found = _outcomes(_WHOLE, rows, _whole(base), _whole(model))
     return [msgspec.structs.replace(each, source=OWN_SENTENCES) for each in found if each.source == ALL]
