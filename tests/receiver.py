@@ -29,7 +29,7 @@ class Reply(NamedTuple):
     """What is answered."""
 
     status: int = 200
-    body: Any = {}
+    body: Any = ""
     headers: tuple[tuple[str, str], ...] = ()
 
 

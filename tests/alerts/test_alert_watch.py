@@ -24,6 +24,7 @@ from toolvet.dashboard.alerting.webhook import WebhookCall, WebhookFailed, post
 
 AT = 1_795_356_960.0  # A whole minute.
 KEY = "a key to sign with"
+SIGNED = {"secret_env": "KEY"}
 
 
 def add(store: Store, minute: int, verdicts: int, escalated: int, **more: Any) -> None:
@@ -73,7 +74,7 @@ def hook() -> Iterator[Receiver]:
 def test_an_alert_is_posted_once_and_its_end_once_and_survives_a_restart(
     url: str, heard: Heard, hook: Receiver
 ) -> None:
-    rule = escalations(webhook=f"{hook.url}/hooks/secret-path", secret_env="KEY")
+    rule = escalations(webhook=f"{hook.url}/hooks/secret-path", **SIGNED)
     with Store(url) as store:
         add(store, 0, 40, 10)
         add(store, 1, 40, 6)
@@ -193,7 +194,7 @@ def test_names_must_differ_and_variables_must_be_there(tmp_path: Path, heard: He
         with pytest.raises(UsageError, match="HOOK in the environment"):
             heard.watch(store, escalations(webhook_env="HOOK"))
         with pytest.raises(UsageError, match="KEY in the environment"):
-            heard.watch(store, escalations(secret_env="KEY"))
+            heard.watch(store, escalations(**SIGNED))
         with pytest.raises(UsageError, match="http"):
             heard.watch(store, escalations(webhook_env="HOOK"), HOOK="ftp://x")
 

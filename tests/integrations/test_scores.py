@@ -111,8 +111,9 @@ def test_the_trace_id_of_another_form_is_the_one_that_langfuse_makes_of_it() -> 
 def test_langfuse_that_refuses_the_keys_is_said_and_nothing_counts_as_sent(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with langfuse(monkeypatch, lambda _: Reply(401, {"message": "Invalid credentials"})), pytest.raises(
-        AuthenticationError, match="credentials"
+    with (
+        langfuse(monkeypatch, lambda _: Reply(401, {"message": "Invalid credentials"})),
+        pytest.raises(AuthenticationError, match="credentials"),
     ):
         sent(store, "langfuse")
     with langfuse(monkeypatch) as server:
@@ -147,6 +148,7 @@ def test_a_missing_variable_is_named(store: Store, monkeypatch: pytest.MonkeyPat
 
 # Its SDK builds its client in a way that httpx will not take one day.
 quiet_opik = pytest.mark.filterwarnings("ignore:`verify=<str>` is deprecated", "ignore::DeprecationWarning:opik")
+
 
 @contextmanager
 def opik(patch: pytest.MonkeyPatch, tmp_path: Path, status: int = 204) -> Iterator[Receiver]:

@@ -8,6 +8,7 @@ import pytest
 
 from toolvet.checks.answer.model import read_model
 from toolvet.checks.answer.model.judgement import judge, shipped
+from toolvet.checks.answer.model.weights import LABELS, Label
 from toolvet.cli import run
 from toolvet.errors import ConfigError, UsageError
 from toolvet.review.learning import (
@@ -38,7 +39,7 @@ THINGS = (
     "the museum tour", "your password", "the lease", "this poem", "the weather report", "a map", "the bicycle",
 )  # fmt: skip
 ASKS = ("on Monday", "in Lisbon", "for Ada", "by noon", "with the team", "this spring")
-EVERY = frozenset({"refusal", "incapable", "tool_failure", "evasive"})
+EVERY: frozenset[Label] = frozenset(LABELS)
 
 
 def labelled() -> list[LabelledVerdict]:
@@ -68,9 +69,7 @@ def test_a_model_learns_a_house_style_and_says_how_it_did_on_answers_held_back()
     assert learned.relearned == ("refusal",)
     assert learned.learned_from + learned.held_back == len(rows)
     alone = next(
-        each
-        for each in learned.outcomes
-        if (each.by, each.label, each.source) == ("the model alone", "refusal", "all")
+        each for each in learned.outcomes if (each.by, each.label, each.source) == ("the model alone", "refusal", "all")
     )
     assert alone.found_before == 0
     assert alone.found_after > 0.9 * alone.positive
@@ -78,7 +77,9 @@ def test_a_model_learns_a_house_style_and_says_how_it_did_on_answers_held_back()
     assert {each.source for each in learned.outcomes} >= {"alpha", "beta", "all", "toolvet's own sentences"}
     # Labels that nobody labelled are those of the model before, byte for byte.
     assert learned.model.planes[1:] == shipped().planes[1:]
-    said = "It is important to note that the piano on Sunday sits beyond my remit, so kindly turn to the desk downstairs."
+    said = (
+        "It is important to note that the piano on Sunday sits beyond my remit, so kindly turn to the desk downstairs."
+    )
     assert not judge(said)
     assert [each.label for each in judge(said, model=learned.model)] == ["refusal"]
     assert not check_answer(said).should_escalate
@@ -149,10 +150,7 @@ def test_held_back_answers_keep_their_conversation_and_equal_texts_count_once() 
 def test_phrases_are_suggested_with_their_hits_and_near_misses() -> None:
     rows = [
         *labelled(),
-        *(
-            LabelledVerdict(text=f"That sits beyond my house, {thing} as well.", not_there=EVERY)
-            for thing in THINGS
-        ),
+        *(LabelledVerdict(text=f"That sits beyond my house, {thing} as well.", not_there=EVERY) for thing in THINGS),
     ]
     suggested = suggest_phrases(rows, "refusal")
     assert suggested
@@ -175,7 +173,9 @@ def test_phrases_are_suggested_with_their_hits_and_near_misses() -> None:
 
 def test_a_run_of_words_that_good_answers_have_is_not_suggested() -> None:
     rows = [
-        LabelledVerdict(text=text, there=frozenset({"refusal"}) if bad else frozenset(), not_there=frozenset() if bad else EVERY)
+        LabelledVerdict(
+            text=text, there=frozenset({"refusal"}) if bad else frozenset(), not_there=frozenset() if bad else EVERY
+        )
         for text, bad in (("please see the desk", True),) * 5 + (("please see the desk", False),) * 5
     ]
     assert suggest_phrases(rows, "refusal") == []
@@ -247,9 +247,7 @@ def test_what_reviewers_say_becomes_labels() -> None:
 
 
 def labels_file(path: Path) -> Path:
-    lines = [
-        {"text": row.text, "label": sorted(row.there) or "ok", "source": row.source} for row in labelled()
-    ]
+    lines = [{"text": row.text, "label": sorted(row.there) or "ok", "source": row.source} for row in labelled()]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
 
@@ -274,7 +272,9 @@ def test_the_command_writes_a_model_that_settings_can_use(
     assert place.with_suffix(".md").read_text().startswith("# A learned model")
     assert read_model(place.read_bytes(), "m").heads[0].label == "refusal"
     (tmp_path / "toolvet.toml").write_text('[checks.answer]\nmodel = "data/toolvet/answer-model.bin"\n')
-    said = "It is important to note that the piano on Sunday sits beyond my remit, so kindly turn to the desk downstairs."
+    said = (
+        "It is important to note that the piano on Sunday sits beyond my remit, so kindly turn to the desk downstairs."
+    )
     assert load_settings(None).answer_check()(said).should_escalate
     # With that model in use, the same labels teach nothing more.
     assert run(["review", "learn", "--labels", str(file), "--dry-run"]) == 1

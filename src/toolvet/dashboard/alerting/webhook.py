@@ -40,7 +40,10 @@ class WebhookFailed(Exception):  # noqa: N818 - as EmbedderFailed
 
 
 def webhook_of(rule: AlertRule, environment: Mapping[str, str]) -> WebhookCall | None:
-    """Return where a rule's alerts go; None for the log only. Raises UsageError where a variable is missing or wrong."""
+    """Return where a rule's alerts go; None for the log only.
+
+    Raises UsageError where a variable is missing or wrong.
+    """
     url, key = rule.webhook, None
     if rule.webhook_env is not None:
         url = environment.get(rule.webhook_env)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from toolvet.discover import module_names
@@ -70,6 +70,14 @@ def from_environment(title: str, *names: str) -> list[str]:
     if missing:
         raise UsageError(f"{title} needs {' and '.join(missing)} in the environment")
     return [os.environ[name] for name in names]
+
+
+def sdk_module(name: str, title: str, extra: str) -> Any:
+    """Return a module of a platform's SDK, which is an extra. Raises UsageError where it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise missing_sdk(title, extra, error) from error
 
 
 def missing_sdk(title: str, extra: str, error: ImportError) -> UsageError:

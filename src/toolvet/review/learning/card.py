@@ -13,7 +13,8 @@ def render_card(learned: LearnedModel, *, base: bytes, date: str) -> str:
     kept = "\n".join(f"- As it was: {words}." for words in learned.kept) or "- No label stayed as it was."
     return f"""# A learned model of answers
 
-Made by `toolvet review learn` of toolvet {__version__} on {date}. It is used with `model` under `[checks.answer]`.
+Made by `toolvet review learn` of toolvet {__version__} on {date}. It is used with `model` under
+`[checks.answer]`.
 
 ## What it is
 
@@ -25,8 +26,8 @@ from the model before (SHA-256 `{hashlib.sha256(base).hexdigest()}`).
 
 ## Data
 
-{learned.learned_from} different answers were learned from, {learned.held_back} held back. No text of them is in the file.
-SHA-256 of the texts and labels `{learned.digest}`, of the model `{hashlib.sha256(content).hexdigest()}`.
+{learned.learned_from} different answers were learned from, {learned.held_back} held back. No text of them is in the
+file. SHA-256 of the texts and labels `{learned.digest}`, of the model `{hashlib.sha256(content).hexdigest()}`.
 
 | source | labelled answers |
 |---|---|
@@ -35,7 +36,8 @@ SHA-256 of the texts and labels `{learned.digest}`, of the model `{hashlib.sha25
 ## Figures
 
 On the answers held back. Which labels are learned anew was decided on them as well, so they flatter a little. The last
-rows are near misses of toolvet's own phrases, which were learned from as well; more of them than before must not be reported.
+rows are near misses of toolvet's own phrases, which were learned from as well: no more of them than before may be
+reported.
 
 {outcome_table(learned)}
 Verdict: {"refused: " + learned.refused if learned.refused else "better than the one before"}.
@@ -50,7 +52,10 @@ Verdict: {"refused: " + learned.refused if learned.refused else "better than the
 
 def outcome_table(learned: LearnedModel) -> str:
     """Return the figures as a table: what was found and falsely reported before and after."""
-    lines = ["| judged by | label | source | found | found before | false alarms | before |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| judged by | label | source | found | found before | false alarms | before |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for each in learned.outcomes:
         if each.source not in (ALL, OWN_SENTENCES) and not each.positive and not each.alarms_after + each.alarms_before:
             continue
@@ -65,4 +70,4 @@ def outcome_table(learned: LearnedModel) -> str:
 def _cell(words: str) -> str:
     """Return words that cannot leave their cell."""
     shown = "".join(letter if letter.isprintable() else " " for letter in words)
-    return shown.replace("|", "/").replace("<", "‹")
+    return shown.replace("|", "/").replace("<", "(")

@@ -25,7 +25,9 @@ FEWEST_HELD_BACK: Final = 5
 
 ALL: Final = "all"
 OWN_SENTENCES: Final = "toolvet's own sentences"
-_SETTINGS: Final = TrainingSettings(penalty=1e-4, precision=0.95, alarms=0.004, fewest=10, unmeasured=frozenset({OWN_SENTENCES}))
+_SETTINGS: Final = TrainingSettings(
+    penalty=1e-4, precision=0.95, alarms=0.004, fewest=10, unmeasured=frozenset({OWN_SENTENCES})
+)
 _WHOLE, _ALONE = "the whole check", "the model alone"
 
 

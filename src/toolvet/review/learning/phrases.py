@@ -76,7 +76,17 @@ def suggest_phrases(
         if len(new) < _FEWEST:
             break
         covered |= new
-        chosen.append(_suggestion(rows, label, run, sorted(hits[run]), sorted(others.get(run, ())), without, words))
+        chosen.append(
+            _suggestion(
+                rows,
+                label,
+                run,
+                hits=sorted(hits[run]),
+                false=sorted(others.get(run, ())),
+                without=without,
+                words=words,
+            )
+        )
     return chosen
 
 
@@ -102,6 +112,7 @@ def _suggestion(
     rows: Sequence[LabelledVerdict],
     label: str,
     run: tuple[str, ...],
+    *,
     hits: Sequence[int],
     false: Sequence[int],
     without: Iterable[int],
@@ -111,9 +122,7 @@ def _suggestion(
     if len(run) > _SHORTEST:
         parts = (run[1:], run[:-1])
         near += [
-            place
-            for place in sorted(without)
-            if place not in near and any(_has(words[place], part) for part in parts)
+            place for place in sorted(without) if place not in near and any(_has(words[place], part) for part in parts)
         ]
     return SuggestedPhrase(
         words=" ".join(run),
@@ -134,9 +143,7 @@ def _sentence(text: str, run: tuple[str, ...]) -> str:
     best, most = text, -1
     for match in _SENTENCE.finditer(text):
         own = _words(match.group())
-        shared = max(
-            (len(part) for part in (run, run[1:], run[:-1]) if part and _has(own, part)), default=0
-        )
+        shared = max((len(part) for part in (run, run[1:], run[:-1]) if part and _has(own, part)), default=0)
         if shared > most:
             best, most = match.group(), shared
     return " ".join(best.split())[:_MOST_CHARACTERS]

@@ -124,11 +124,7 @@ def train(
         plane, scale = _quantised(table.spread(weights[place]) + _weights_of(base, place))
         planes.append(plane)
         bias = float(biases[place]) + (0.0 if base is None else base.heads[place].bias)
-        heads.append(
-            LabelHead(
-                label=label, bias=bias, scale=scale, slope=slope, offset=offset, threshold=threshold
-            )
-        )
+        heads.append(LabelHead(label=label, bias=bias, scale=scale, slope=slope, offset=offset, threshold=threshold))
         for source in sources:
             part = table.of(source) & told
             if part.any():

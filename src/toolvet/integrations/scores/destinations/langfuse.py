@@ -8,20 +8,17 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
 from toolvet.integrations.scores.destination import (
     Destination,
     ScoreSender,
     from_environment,
-    missing_sdk,
+    sdk_module,
     shown_url,
 )
 from toolvet.integrations.scores.score import Score, trace_id_of
-
-if TYPE_CHECKING:
-    from langfuse import Langfuse
 
 _TITLE: Final = "Langfuse"
 _CLOUD: Final = "https://cloud.langfuse.com"
@@ -32,7 +29,7 @@ _TIMEOUT_SECONDS: Final = 20
 class LangfuseSender:
     """Sends by `create_score` and waits for it: the SDK sends in a thread, and only logs what goes wrong there."""
 
-    def __init__(self, client: "Langfuse", place: str) -> None:
+    def __init__(self, client: Any, place: str) -> None:
         self.place = place
         self._client = client
 
@@ -108,12 +105,9 @@ def _failure(problems: Sequence[str]) -> Exception:
 def _open() -> Iterator[ScoreSender]:
     public, secret = from_environment(_TITLE, "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
     url = os.environ.get("LANGFUSE_BASE_URL") or os.environ.get("LANGFUSE_HOST") or _CLOUD
-    try:
-        from langfuse import Langfuse  # noqa: PLC0415 - an extra
-        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - comes with it
-    except ImportError as error:
-        raise missing_sdk(_TITLE, "langfuse", error) from error
-    client = Langfuse(
+    sdk = sdk_module("langfuse", _TITLE, "langfuse")
+    tracing = sdk_module("opentelemetry.sdk.trace", _TITLE, "langfuse")
+    client = sdk.Langfuse(
         public_key=public,
         secret_key=secret,
         base_url=url,
@@ -121,7 +115,7 @@ def _open() -> Iterator[ScoreSender]:
         sample_rate=1.0,
         flush_at=100,
         # Of its own: the process's tracing is not ours to set up.
-        tracer_provider=TracerProvider(),
+        tracer_provider=tracing.TracerProvider(),
     )
     # Not shut down: the SDK has one client for each key in a process, and could never send by it again.
     yield LangfuseSender(client, f"langfuse {shown_url(url)} {public}")

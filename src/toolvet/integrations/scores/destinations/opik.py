@@ -1,4 +1,4 @@
-"""Opik: a score on the trace of the turn for answers, and on a span of its own for each call, argument check and result.
+"""Opik: a score on the trace of the turn for answers, and on a span of its own for each other verdict.
 
 Opik keeps one score for each name on a trace, and a turn may have many calls. So each of their verdicts becomes a span,
 whose id is the verdict's own. Ids there are UUIDs of version 7; a turn whose id is none gets a trace with a derived id.
@@ -9,14 +9,11 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.integrations.scores.destination import Destination, ScoreSender, missing_sdk, shown_url
+from toolvet.integrations.scores.destination import Destination, ScoreSender, sdk_module, shown_url
 from toolvet.integrations.scores.score import Score, is_uuid7, uuid7_of
-
-if TYPE_CHECKING:
-    from opik import Opik
 
 _TITLE: Final = "Opik"
 _TIMEOUT_SECONDS: Final = 60
@@ -32,7 +29,7 @@ _QUIET: Final = {
 class OpikSender:
     """Sends by `log_traces_feedback_scores` and `log_spans_feedback_scores`, and waits until the server has them."""
 
-    def __init__(self, client: "Opik", place: str) -> None:
+    def __init__(self, client: Any, place: str) -> None:
         self.place = place
         self._client = client
 
@@ -75,7 +72,9 @@ class OpikSender:
             return
         result = self._client.last_flush_result
         failures = () if result is None else result.failures
-        words = "; ".join(f"{each.reason.value} {each.status_code or ''} {each.detail or ''}".strip() for each in failures)
+        words = "; ".join(
+            f"{each.reason.value} {each.status_code or ''} {each.detail or ''}".strip() for each in failures
+        )
         if any(each.status_code in (401, 403) for each in failures):
             raise AuthenticationError(f"{_TITLE} refuses the credentials: {words[:300]}")
         raise UnreachableError(f"{_TITLE} did not take the scores: {words[:300] or 'no answer'}")
@@ -112,11 +111,7 @@ def _feedback(id_: str, score: Score) -> Any:
 def _open() -> Iterator[ScoreSender]:
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
-    try:
-        from opik import Opik  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise missing_sdk(_TITLE, "opik", error) from error
-    client = Opik(_show_misconfiguration_message=False)
+    client = sdk_module("opik", _TITLE, "opik").Opik(_show_misconfiguration_message=False)
     config = client.config
     project = f"{config.workspace}/{config.project_name}"
     try:

@@ -7,14 +7,11 @@ have yet waits for the next run.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.integrations.scores.destination import Destination, ScoreSender, missing_sdk, shown_url
+from toolvet.integrations.scores.destination import Destination, ScoreSender, sdk_module, shown_url
 from toolvet.integrations.scores.score import Score, trace_id_of
-
-if TYPE_CHECKING:
-    from phoenix.client import Client
 
 _TITLE: Final = "Phoenix"
 _TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "tool_call.function.name")
@@ -25,7 +22,7 @@ _MOST_SPANS: Final = 5_000
 class PhoenixSender:
     """Sends by `log_span_annotations`; its `identifier` is the id of the score, so that it is kept once."""
 
-    def __init__(self, client: "Client", place: str, project: str) -> None:
+    def __init__(self, client: Any, place: str, project: str) -> None:
         self.place = place
         self._client = client
         self._project = project
@@ -36,7 +33,7 @@ class PhoenixSender:
 
     def send(self, scores: Sequence[Score]) -> frozenset[str]:
         """Find the spans of these scores, and annotate them."""
-        import httpx  # noqa: PLC0415 - comes with the SDK
+        httpx = sdk_module("httpx", _TITLE, "phoenix")
 
         try:
             spans = self._spans(sorted({trace_id_of(score.trace or "") for score in scores}))
@@ -54,7 +51,7 @@ class PhoenixSender:
         return frozenset(found)
 
     def _spans(self, traces: Sequence[str]) -> Mapping[str, list[Mapping[str, Any]]]:
-        import httpx  # noqa: PLC0415 - as above
+        httpx = sdk_module("httpx", _TITLE, "phoenix")
 
         found: dict[str, list[Mapping[str, Any]]] = {}
         for start in range(0, len(traces), _TRACES_AT_ONCE):
@@ -70,7 +67,7 @@ class PhoenixSender:
                     return {}
                 raise
             for span in spans:
-                found.setdefault(span["context"]["trace_id"], []).append(cast("Mapping[str, Any]", span))
+                found.setdefault(span["context"]["trace_id"], []).append(span)
         return found
 
 
@@ -115,13 +112,10 @@ def _annotation(score: Score, span: str) -> Any:
 
 @contextmanager
 def _open() -> Iterator[ScoreSender]:
-    try:
-        from phoenix.client import Client  # noqa: PLC0415 - an extra
-        from phoenix.client.utils.config import get_base_url, get_env_project_name  # noqa: PLC0415
-    except ImportError as error:
-        raise missing_sdk(_TITLE, "phoenix", error) from error
-    project = get_env_project_name()
-    yield PhoenixSender(Client(), f"phoenix {shown_url(str(get_base_url()))} {project}", project)
+    sdk = sdk_module("phoenix.client", _TITLE, "phoenix")
+    known = sdk_module("phoenix.client.utils.config", _TITLE, "phoenix")
+    project = str(known.get_env_project_name())
+    yield PhoenixSender(sdk.Client(), f"phoenix {shown_url(str(known.get_base_url()))} {project}", project)
 
 
 DESTINATION: Final = Destination(_TITLE, _open, "a trace id")

@@ -92,7 +92,9 @@ def _find_out(rows: Sequence[LabelledVerdict], base: Model, check: AnswerCheck, 
     except UsageError as error:
         problems.append(f"model: {error}")
     # Labels without a score are judged now; those of the store have the score of their time.
-    scored = [row if row.score is not None else msgspec.structs.replace(row, score=check(row.text).score) for row in rows]
+    scored = [
+        row if row.score is not None else msgspec.structs.replace(row, score=check(row.text).score) for row in rows
+    ]
     try:
         threshold = suggest_threshold(scored, precision)
     except UsageError as error:
@@ -103,7 +105,8 @@ def _find_out(rows: Sequence[LabelledVerdict], base: Model, check: AnswerCheck, 
         missed = [
             place
             for place, row in enumerate(learned)
-            if label in row.there and not any(label in (each.label, each.type.value) for each in check(row.text).signals)
+            if label in row.there
+            and not any(label in (each.label, each.type.value) for each in check(row.text).signals)
         ]
         phrases += suggest_phrases(learned, label, missed=missed)
     return _Learned(
@@ -200,7 +203,10 @@ def _as_text(found: _Learned) -> str:
             f" {each.missed} of {each.labelled} answers missed\n"
         )
     if found.types:
-        lines = [f"{each.type}: {each.right} of {each.signals} confirmed, {each.at_least:.3f} or more" for each in found.types]
+        lines = [
+            f"{each.type}: {each.right} of {each.signals} confirmed, {each.at_least:.3f} or more"
+            for each in found.types
+        ]
         parts.append("# Signals\n" + "\n".join(lines) + "\n")
     if found.phrases:
         parts.append("# Phrases to look at\n" + "\n".join(phrase_entry(each) for each in found.phrases))
