@@ -95,12 +95,13 @@ def test_the_same_labels_give_the_same_model() -> None:
 def test_a_worse_model_is_refused() -> None:
     """Labels that were turned around in the part that is learned from."""
     learned, held = split_held_back(labelled())
+    refusal: frozenset[Label] = frozenset({"refusal"})
     turned = [
         LabelledVerdict(
             text=row.text,
             source=row.source,
-            there=frozenset({"refusal"}) - row.there,
-            not_there=EVERY - (frozenset({"refusal"}) - row.there),
+            there=refusal - row.there,
+            not_there=EVERY - (refusal - row.there),
         )
         for row in learned
     ]

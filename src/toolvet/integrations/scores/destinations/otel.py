@@ -105,7 +105,7 @@ def _open() -> Iterator[ScoreSender]:
         raise missing_sdk(_TITLE, "otel", error) from error
     failures: list[str] = []
 
-    class Watched(OTLPLogExporter):
+    class _Watched(OTLPLogExporter):
         """Notes what was not taken: the SDK only logs it."""
 
         def export(self, batch: Any) -> Any:
@@ -116,7 +116,7 @@ def _open() -> Iterator[ScoreSender]:
 
     own = {} if "OTEL_SERVICE_NAME" in os.environ else {"service.name": "toolvet"}
     loggers = LoggerProvider(resource=Resource.create({**own, "service.version": __version__}))
-    exporter = Watched()
+    exporter = _Watched()
     loggers.add_log_record_processor(BatchLogRecordProcessor(exporter))
     endpoint = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
     try:
