@@ -5,12 +5,17 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from toolvet.cli.commands.store.options import StoreOption
+from toolvet.discover import module_names
+
+_NAMES = module_names("toolvet.integrations.scores.destinations")
 
 
 def command(
     destination: Annotated[
-        Literal["langfuse", "opik", "otel", "phoenix"],
-        Parameter(help="Where to; address and keys come from the environment, by the names of its own SDK."),
+        str,
+        Parameter(
+            help=f"Where to: {', '.join(_NAMES)}; address and keys come from the environment, by the names of its SDK."
+        ),
     ],
     /,
     *,
