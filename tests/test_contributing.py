@@ -17,6 +17,7 @@ from toolvet.checks.answer.wording import wording as answer_wording
 from toolvet.checks.arguments.wording_table import wording as keyword_wording
 from toolvet.checks.result.shapes import result_shapes
 from toolvet.discover import modules, packages
+from toolvet.integrations.scores import destination_names
 from toolvet.report import formats
 from toolvet.tool.shape import tool_shapes
 
@@ -199,3 +200,11 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
     lacking = [shape.name for shape in tool_shapes() if shape.example.startswith("{") and not shape.hits]
     lacking += [shape.name for shape in result_shapes() if shape.example.startswith("{") and not shape.fails]
     assert not lacking, f"{lacking[0]} has no proof: add hits (tools) or fails (results) to its table in shapes.toml"
+
+
+def test_a_platform_for_scores_has_tests() -> None:
+    text = (TESTS / "integrations" / "test_scores.py").read_text(encoding="utf-8")
+    lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
+    assert not lacking, (
+        f"{lacking[0]} has no proof: add tests to tests/integrations/test_scores.py that send to a local server with its SDK"
+    )

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
 
 import msgspec
 
+from toolvet.alerts import AlertRule
 from toolvet.checks.result import ResultCheck, ResultSettings, ToolResultSettings
 from toolvet.discover.toml import decode_toml
 from toolvet.errors import ConfigError, UsageError
@@ -69,7 +70,10 @@ class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class AnswerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[checks.answer]`: the options of `AnswerCheck` under their names. None: not set."""
+    """`[checks.answer]`: the options of `AnswerCheck` under their names. None: not set.
+
+    `model` is a file that `toolvet review learn` wrote, beside the settings file.
+    """
 
     min_length: int | None = None
     strict: bool | None = None
@@ -80,6 +84,7 @@ class AnswerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     replace_patterns: bool | None = None
     exceptions: dict[str, tuple[str, ...]] | None = None
     weights: dict[str, float] | None = None
+    model: str | None = None
 
 
 class ArgumentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,6 +146,7 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     requests_per_minute: int | None = None
     people: tuple[PersonSettings, ...] = ()
     oidc: OidcSettings | None = None
+    alerts: tuple[AlertRule, ...] = ()
 
 
 class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -200,8 +206,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return StoreSettings(url=self.store) if isinstance(self.store, str) else self.store
 
     def answer_options(self) -> "AnswerOptions":
-        """Return the options of `[checks.answer]` that are set, as keywords of `check_answer`."""
+        """Return the options of `[checks.answer]` that are set, as keywords of `check_answer`.
+
+        Raises ConfigError where the file of the learned model cannot be read.
+        """
         given = msgspec.structs.asdict(self.checks.answer)
+        if self.checks.answer.model is not None:
+            # Loaded only when asked for, as below.
+            from toolvet.checks.answer.model import read_model  # noqa: PLC0415
+
+            given["model"] = read_model(_read_bytes(Path(self.checks.answer.model)), self.checks.answer.model)
         return cast("AnswerOptions", {name: value for name, value in given.items() if value is not None})
 
     def answer_check(self) -> "AnswerCheck":
@@ -290,13 +304,23 @@ def _read_text(path: Path) -> str:
         raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
 def _resolved(settings: Settings, folder: Path) -> Settings:
     """The settings with paths that hold wherever the program runs."""
-    named = settings.checks.arguments.wording
-    if named is None:
-        return settings
-    arguments = msgspec.structs.replace(settings.checks.arguments, wording=str(folder / named))
-    return msgspec.structs.replace(settings, checks=msgspec.structs.replace(settings.checks, arguments=arguments))
+    checks = settings.checks
+    if checks.arguments.wording is not None:
+        arguments = msgspec.structs.replace(checks.arguments, wording=str(folder / checks.arguments.wording))
+        checks = msgspec.structs.replace(checks, arguments=arguments)
+    if checks.answer.model is not None:
+        answer = msgspec.structs.replace(checks.answer, model=str(folder / Path(checks.answer.model).expanduser()))
+        checks = msgspec.structs.replace(checks, answer=answer)
+    return settings if checks is settings.checks else msgspec.structs.replace(settings, checks=checks)
 
 
 def _check_fixtures(fixtures: Mapping[str, object]) -> None:

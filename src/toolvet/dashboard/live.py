@@ -37,7 +37,12 @@ class LiveUpdates:
     """
 
     def __init__(
-        self, site: Site, gate: Gate, *, look_seconds: float = _LOOK_SECONDS, heartbeat_seconds: float = _HEARTBEAT_SECONDS
+        self,
+        site: Site,
+        gate: Gate,
+        *,
+        look_seconds: float = _LOOK_SECONDS,
+        heartbeat_seconds: float = _HEARTBEAT_SECONDS,
     ) -> None:
         self._site = site
         self._gate = gate
@@ -67,7 +72,9 @@ class LiveUpdates:
         except ApiError as error:
             return failure(error.status, error.envelope, error.headers)
         return StreamingResponse(
-            self._stream(), media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"}
+            self._stream(),
+            media_type="text/event-stream",
+            headers={"cache-control": "no-store", "x-accel-buffering": "no"},
         )
 
     async def _stream(self) -> AsyncIterator[bytes]:

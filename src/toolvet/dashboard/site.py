@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
+from toolvet.alerts import AlertRule
 from toolvet.dashboard.reviewing import open_queue
 from toolvet.settings import ReviewSettings
 from toolvet.store import Store
@@ -25,12 +26,20 @@ class Site:
         most_body: How many bytes a body may have.
         ending: Set when the server is told to end. A stream of events looks at it, and ends too.
         review: What fills the review queue.
+        alerts: The rules of alerts.
     """
 
     store: Store
     most_body: int = MOST_BODY
     ending: threading.Event = field(default_factory=threading.Event)
+    review: ReviewSettings = field(default_factory=ReviewSettings)
+    alerts: tuple[AlertRule, ...] = ()
     _kept: dict[type, Any] = field(default_factory=dict[type, Any])
+
+    @cached_property
+    def queue(self) -> ReviewQueue:
+        """The review queue of the store."""
+        return open_queue(self.store, self.review)
 
     def kept(self, kind: type[K]) -> K:
         """Return this server's one object of a kind, made without arguments when it is first asked for."""
@@ -39,9 +48,3 @@ class Site:
     def note(self, who: str, action: str, target: str = "", *, address: str = "") -> None:
         """Write down who did what, as `write_entry` does: call it before the deed, which a StoreError prevents."""
         write_entry(self.store, who, action, target, address=address)
-    review: ReviewSettings = field(default_factory=ReviewSettings)
-
-    @cached_property
-    def queue(self) -> ReviewQueue:
-        """The review queue of the store."""
-        return open_queue(self.store, self.review)

@@ -1,7 +1,7 @@
 """Reads a database of verdicts: one verdict, those of a filter, a turn. Every function takes a connection."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, select
@@ -120,6 +120,11 @@ def latest_traces(connection: Connection, limit: int) -> list[str]:
     query = select(VERDICTS.c.trace).where(VERDICTS.c.trace.is_not(None)).order_by(VERDICTS.c.seq.desc()).limit(5_000)
     found = dict.fromkeys(str(trace) for trace in connection.execute(query).scalars())
     return list(found)[:limit]
+
+
+def read_records(connection: Connection, query: "Select[Any]") -> list[VerdictRecord]:
+    """Return the verdicts that a query of whole rows of `VERDICTS` finds."""
+    return list(_records(connection, query))
 
 
 def _records(connection: Connection, query: "Select[tuple[object, ...]]") -> Iterator[VerdictRecord]:

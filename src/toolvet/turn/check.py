@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from re import Pattern as Regex
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import msgspec
 
@@ -25,6 +25,9 @@ from toolvet.checks.answer.phrases import phrases
 from toolvet.turn.midturn import announced, may_announce, reason_before_calls
 from toolvet.turn.verdict import CLEAN, checked_threshold, verdict
 
+if TYPE_CHECKING:
+    from toolvet.checks.answer.model import Model
+
 CustomPatterns = Mapping[str, Iterable[str | Regex[str]]]
 
 
@@ -40,6 +43,7 @@ class AnswerOptions(TypedDict, total=False):
     exceptions: CustomPatterns | None
     weights: Mapping[str, float] | None
     threshold: float | None
+    model: "Model | None"
 
 
 class AnswerCheck:
@@ -63,6 +67,8 @@ class AnswerCheck:
         weights: What signals of a type cost at most, 0 to 1, such as `{"low_confidence": 0.2}`; 0 leaves the type
             out. A type with a weight of your own escalates by the score alone. Default None.
         threshold: The score (0 to 1) below which an answer is escalated. Default None: 0.7, or 0.75 if `strict`.
+        model: A learned model of your own, from `toolvet review learn` (`toolvet.checks.answer.model.read_model` reads
+            its file). Default None: the one that comes with toolvet.
 
     Raises:
         BadOption: An option cannot be used as given (a ValueError; the message says what can).
@@ -89,8 +95,10 @@ class AnswerCheck:
         exceptions: CustomPatterns | None = None,
         weights: Mapping[str, float] | None = None,
         threshold: float | None = None,
+        model: "Model | None" = None,
     ) -> None:
         self.min_length = min_length
+        self.model = model
         self.strict = strict
         self.custom = read_custom_patterns(custom_patterns, replace=replace_patterns)
         self.languages = known_languages(languages)
@@ -118,6 +126,7 @@ class AnswerCheck:
             custom=self.custom,
             packs=self.packs,
             finish_reason=finish_reason,
+            model=self.model,
         )
         failed: tuple[CallFailure, ...] = ()
         partial: tuple[PartialCall, ...] = ()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
 from toolvet.checks.answer.finish import finish_kind
@@ -11,6 +11,9 @@ from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
 from toolvet.prose import Masks
+
+if TYPE_CHECKING:
+    from toolvet.checks.answer.model import Model
 
 _AROUND = 40  # Characters of context on either side of the evidence.
 _EDGE = 300
@@ -108,8 +111,12 @@ def read_answer(
     custom: CustomPatterns = NO_CUSTOM,
     packs: SignalPhrases | None = None,
     finish_reason: str | None = None,
+    model: "Model | None" = None,
 ) -> list[FailureSignal]:
-    """Every signal in `text`, the gravest first, then in order of position; at most 100 of them."""
+    """Every signal in `text`, the gravest first, then in order of position; at most 100 of them.
+
+    `model` is the learned model that is asked where the rules leave the text open; None is the shipped one.
+    """
     shape = shape_signals(text, min_length, finish_reason)
     found = find(text, languages=languages, replaced=custom.replaced, packs=packs)
     own = custom.signals(text) if custom.patterns is not None else []
@@ -123,7 +130,7 @@ def read_answer(
         of_phrases = [signal for signal in of_phrases if signal.type is not SignalType.TOOL_FAILURE]
     signals = [*shape, *apart([*of_phrases, *own])]
     if undecided and not any(signal.weight > _DECIDING for signal in signals):
-        signals += [each for each in judged(text) if each.type not in custom.replaced]
+        signals += [each for each in judged(text, model) if each.type not in custom.replaced]
     return sorted(signals, key=gravity)[:_MOST]
 
 
@@ -228,8 +235,8 @@ def _masks(text: str) -> Masks:
     return masks(text)
 
 
-def judged(text: str) -> list[FailureSignal]:
-    """What the learned model is sure enough of."""
+def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
+    """What the learned model is sure enough of; None is the shipped one."""
     # Loaded only when asked (6 ms): most texts are settled without it.
     from toolvet.checks.answer.model import judge  # noqa: PLC0415
 
@@ -243,7 +250,7 @@ def judged(text: str) -> list[FailureSignal]:
             label=each.label,
             source="model",
         )
-        for each in judge(text)
+        for each in judge(text, model=model)
     ]
 
 

@@ -98,7 +98,9 @@ def shown_json(value: object) -> Folded:
         return Folded(_joined(lines))
     if len(lines) == 1:
         return marked(pretty(value, _MOST_JSON))
-    return Folded(_joined(lines[:_LONG_LINES]), _joined(lines[_LONG_LINES:]), f"{len(lines) - _LONG_LINES:,} more lines")
+    return Folded(
+        _joined(lines[:_LONG_LINES]), _joined(lines[_LONG_LINES:]), f"{len(lines) - _LONG_LINES:,} more lines"
+    )
 
 
 def _joined(lines: Iterable[str]) -> Markup:

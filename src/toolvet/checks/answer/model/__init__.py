@@ -5,5 +5,15 @@ The model knows nothing that a text's beginning and end do not show, and nothing
 """
 
 from toolvet.checks.answer.model.judgement import ModelJudgement, judge
+from toolvet.checks.answer.model.weights import Model
 
-__all__ = ["ModelJudgement", "judge"]
+
+def read_model(content: bytes, file: str) -> Model:
+    """Return the model in the content of a file that `toolvet review learn` wrote.
+
+    Raises ConfigError, with `file` in its message, where it is damaged or of another format.
+    """
+    return Model.from_bytes(content, file=file)
+
+
+__all__ = ["Model", "ModelJudgement", "judge", "read_model"]

@@ -86,18 +86,23 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def train(
-    rows: Iterable[LabelledText], settings: TrainingSettings | None = None, *, left_open: Callable[[str], bool] = bool
+    rows: Iterable[LabelledText],
+    settings: TrainingSettings | None = None,
+    *,
+    left_open: Callable[[str], bool] = bool,
+    base: Model | None = None,
 ) -> Trained:
     """A model of these texts; the same texts in the same order give the same model.
 
     `left_open` says of a text whether the rules leave it to the model (every text, unless given); this decides only
     what is measured. Thresholds and calibration are for all texts: where rules were written beside them, the few
     that they leave open are the odd ones, and no sample of what a new source will leave.
+    `base` is a model to go on from: what is learned is added to its weights, and where the texts say nothing they stay.
     Raises `UsageError` where there are not two sources, so that one can be left out and the other learned from.
     """
     settings = settings or TrainingSettings()
     texts = [row for row in rows if features(row.text)]
-    table = FeatureTable(texts)
+    table = FeatureTable(texts, base)
     asked = np.array([left_open(row.text) for row in texts])
     sources = sorted(set(table.sources) - settings.unmeasured)
     if len(sources) < 2:
@@ -116,13 +121,10 @@ def train(
         slope, offset = _calibration(left_out[place][told], truth[told])
         probable = _logistic(slope * left_out[place] + offset)
         threshold = _threshold(probable[told], truth[told], settings)
-        plane, scale = _quantised(table.spread(weights[place]))
+        plane, scale = _quantised(table.spread(weights[place]) + _weights_of(base, place))
         planes.append(plane)
-        heads.append(
-            LabelHead(
-                label=label, bias=float(biases[place]), scale=scale, slope=slope, offset=offset, threshold=threshold
-            )
-        )
+        bias = float(biases[place]) + (0.0 if base is None else base.heads[place].bias)
+        heads.append(LabelHead(label=label, bias=bias, scale=scale, slope=slope, offset=offset, threshold=threshold))
         for source in sources:
             part = table.of(source) & told
             if part.any():
@@ -142,7 +144,7 @@ def train(
 class FeatureTable:
     """The texts as a sparse matrix (a row a text, a column a feature that two share), and what is known of them."""
 
-    def __init__(self, rows: Sequence[LabelledText]) -> None:
+    def __init__(self, rows: Sequence[LabelledText], base: Model | None = None) -> None:
         self.sources = [row.source for row in rows]
         self.truth: Flags = np.array([[label in row.wrong for row in rows] for label in LABELS])
         self.told: Flags = np.array([[label not in row.unsure for row in rows] for label in LABELS])
@@ -156,6 +158,13 @@ class FeatureTable:
         self.columns, self._column = np.unique(every[kept], return_inverse=True)
         self._row = np.repeat(np.arange(len(rows)), lengths)[kept]
         self._share = (1.0 / np.sqrt(lengths))[self._row]
+        self._has_base = base is not None
+        # What the model to go on from says of each text, before its calibration.
+        self._before: Floats = np.zeros((len(LABELS), len(rows)))
+        if base is not None:
+            sums = np.array([base.sums(each.tolist()) for each in found], dtype=np.float64).T
+            scales = np.array([[head.scale] for head in base.heads])
+            self._before = np.array([[head.bias] for head in base.heads]) + scales * sums / np.sqrt(lengths)
 
     def of(self, source: str) -> Flags:
         """Which texts are from `source`."""
@@ -165,8 +174,10 @@ class FeatureTable:
         """A score for each label and text."""
         return np.array(
             [
-                np.bincount(self._row, weights=plane[self._column] * self._share, minlength=len(self.sources)) + bias
-                for plane, bias in zip(weights, biases, strict=True)
+                np.bincount(self._row, weights=plane[self._column] * self._share, minlength=len(self.sources))
+                + bias
+                + before
+                for plane, bias, before in zip(weights, biases, self._before, strict=True)
             ]
         )
 
@@ -179,12 +190,13 @@ class FeatureTable:
         for place in range(len(LABELS)):
             importance = self._importance(place, used)
             if not (self.truth[place] & (importance > 0)).any():
-                biases[place] = -10.0
+                biases[place] = 0.0 if self._has_base else -10.0
                 continue
             plane = np.zeros(size + 1)  # The bias is the last weight.
             mean, square = np.zeros(size + 1), np.zeros(size + 1)
             for step in range(1, settings.steps + 1):
                 score = np.bincount(row, weights=plane[column] * share, minlength=len(self.sources)) + plane[-1]
+                score += self._before[place]
                 error = (_logistic(score) - self.truth[place]) * importance
                 slope = np.append(np.bincount(column, weights=error[row] * share, minlength=size), error.sum())
                 slope[:-1] += settings.penalty * plane[:-1]
@@ -212,6 +224,13 @@ class FeatureTable:
             importance[self.truth[place]] *= np.sqrt(negative / positive)
         importance /= importance.sum() or 1.0
         return importance
+
+
+def _weights_of(base: Model | None, place: int) -> Floats:
+    """The weights of a label in the model to go on from."""
+    if base is None:
+        return np.zeros(SLOTS)
+    return (np.frombuffer(base.planes[place], dtype=np.uint8).astype(np.float64) - 128) * base.heads[place].scale
 
 
 def _logistic(scores: Floats) -> Floats:

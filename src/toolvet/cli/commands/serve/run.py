@@ -33,6 +33,7 @@ def serve(flags: ServeFlags) -> int:
         from toolvet.dashboard.access.people import People, person_at_this_machine  # noqa: PLC0415
         from toolvet.dashboard.access.session import COOKIE, Sessions  # noqa: PLC0415
         from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
+        from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
         from toolvet.dashboard.app import make_app  # noqa: PLC0415
         from toolvet.dashboard.server import open_socket, run_app  # noqa: PLC0415
         from toolvet.dashboard.site import Site  # noqa: PLC0415
@@ -64,8 +65,14 @@ def serve(flags: ServeFlags) -> int:
     store = Store(flags.store or known.store_settings().url or _STORE)
     try:
         store.open()
-        site = Site(store, review=known.review)
-        run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+        watch = AlertWatch(store, settings.alerts, os.environ)
+        site = Site(store, alerts=settings.alerts, review=known.review)
+        if settings.alerts:
+            watch.start()
+        try:
+            run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+        finally:
+            watch.close()
     finally:
         # What the database does not take in this time stays safe in the spool.
         store.close(_CLOSE_SECONDS)
