@@ -28,7 +28,10 @@ class StoreProgress(msgspec.Struct, frozen=True):
 def read_progress(connection: Connection) -> StoreProgress:
     """Return how far the store is: a greater place means that something was added."""
     query = select(
-        *(select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery() for table in (VERDICTS, EVENTS, ASSESSMENTS))
+        *(
+            select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery()
+            for table in (VERDICTS, EVENTS, ASSESSMENTS)
+        )
     )
     return StoreProgress(*(int(place) for place in connection.execute(query).one()))
 

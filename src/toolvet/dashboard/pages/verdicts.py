@@ -61,8 +61,22 @@ def _listed(visit: Visit, chosen: ChosenFilter, path: str) -> Mapping[str, objec
 
 
 _OUTCOMES: Final = (
-    "success", "tool_error", "protocol_error", "refused", "input_required", "task", "validated", "cancelled",
-    "unreadable", "lost", "valid", "invalid", "use", "retry", "clarify", "route",
+    "success",
+    "tool_error",
+    "protocol_error",
+    "refused",
+    "input_required",
+    "task",
+    "validated",
+    "cancelled",
+    "unreadable",
+    "lost",
+    "valid",
+    "invalid",
+    "use",
+    "retry",
+    "clarify",
+    "route",
 )
 
 
@@ -72,9 +86,7 @@ def _page_of(
     """Return the verdicts of the page that the URL asks for, and the links to the pages before and after it."""
     if chosen.order != "newest":
         page = _number(visit, "page", 1, _MOST_PAGE)
-        found = store.verdicts(
-            chosen.wanted, limit=_PER_PAGE + 1, order=chosen.order, offset=(page - 1) * _PER_PAGE
-        )
+        found = store.verdicts(chosen.wanted, limit=_PER_PAGE + 1, order=chosen.order, offset=(page - 1) * _PER_PAGE)
         newer = queried(path, chosen.query, page=page - 1 if page > 2 else None) if page > 1 else None
         older = queried(path, chosen.query, page=page + 1) if len(found) > _PER_PAGE and page < _MOST_PAGE else None
         return found[:_PER_PAGE], newer, older

@@ -104,7 +104,9 @@ def _by_subject(findings: Sequence[ShownReportFinding]) -> Mapping[tuple[str, st
 
 def _statuses(record: AssessmentRecord) -> Mapping[str, str]:
     tools = map(members, elements(record.detail.get("tools")))
-    return {str(tool.get("name", "")): "skipped" if tool.get("skipped") else str(tool.get("status", "")) for tool in tools}
+    return {
+        str(tool.get("name", "")): "skipped" if tool.get("skipped") else str(tool.get("status", "")) for tool in tools
+    }
 
 
 def _sorted(findings: Iterable[ShownReportFinding]) -> Sequence[ShownReportFinding]:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from toolvet.dashboard.view.formats import number, percent, score, seconds, when
 from toolvet.dashboard.view.period import Period
 from toolvet.store import Store
-from toolvet.store.overview import VerdictFigures, TrendPoint, add_figures
+from toolvet.store.overview import TrendPoint, VerdictFigures, add_figures
 
 Unit: TypeAlias = Literal["count", "share", "score", "seconds"]
 _SHOWN: Final[Mapping[Unit, Callable[[float | None], str]]] = {
@@ -77,9 +77,7 @@ class Chart:
         return not any(value for line in self.lines for value in line.values)
 
 
-def read_charts(
-    store: Store, period: Period, server: str | None = None, tool: str | None = None
-) -> tuple[Chart, ...]:
+def read_charts(store: Store, period: Period, server: str | None = None, tool: str | None = None) -> tuple[Chart, ...]:
     """Return the charts of a period: calls, failures, answers, durations."""
     stretches = _stretches(period)
     shift = period.until - period.since
@@ -95,21 +93,57 @@ def read_charts(
 
     calls, answers = 0, 1
     charts = (
-        Chart("calls", "Calls", "count", stretches, (
-            line("calls", "--info", calls, _count), line("failed", "--poor", calls, _failed), line_before(calls, _count),
-        )),
-        Chart("failures", "Failure rate", "share", stretches, (
-            line("failure rate", "--poor", calls, _failure_rate), line_before(calls, _failure_rate),
-        )),
-        Chart("durations", "Slow calls (95th percentile)", "seconds", stretches, (
-            line("p95", "--fair", calls, _slow), line_before(calls, _slow),
-        )),
-        Chart("escalations", "Escalation rate of answers", "share", stretches, (
-            line("escalation rate", "--fair", answers, _escalation_rate), line_before(answers, _escalation_rate),
-        )),
-        Chart("scores", "Average score of answers", "score", stretches, (
-            line("average score", "--good", answers, _score), line_before(answers, _score),
-        )),
+        Chart(
+            "calls",
+            "Calls",
+            "count",
+            stretches,
+            (
+                line("calls", "--info", calls, _count),
+                line("failed", "--poor", calls, _failed),
+                line_before(calls, _count),
+            ),
+        ),
+        Chart(
+            "failures",
+            "Failure rate",
+            "share",
+            stretches,
+            (
+                line("failure rate", "--poor", calls, _failure_rate),
+                line_before(calls, _failure_rate),
+            ),
+        ),
+        Chart(
+            "durations",
+            "Slow calls (95th percentile)",
+            "seconds",
+            stretches,
+            (
+                line("p95", "--fair", calls, _slow),
+                line_before(calls, _slow),
+            ),
+        ),
+        Chart(
+            "escalations",
+            "Escalation rate of answers",
+            "share",
+            stretches,
+            (
+                line("escalation rate", "--fair", answers, _escalation_rate),
+                line_before(answers, _escalation_rate),
+            ),
+        ),
+        Chart(
+            "scores",
+            "Average score of answers",
+            "score",
+            stretches,
+            (
+                line("average score", "--good", answers, _score),
+                line_before(answers, _score),
+            ),
+        ),
     )
     return tuple(chart for chart in charts if chart.id in _ALWAYS or not chart.is_empty)
 

@@ -87,7 +87,11 @@ def shown_entry(record: VerdictRecord, number: int = 1, *, with_calls: bool = Tr
     is_good = not record.failed and not record.escalate and (record.outcome in _GOOD or record.kind == "answer")
     if record.kind == "answer":
         return _answer(record, detail, number, is_good=is_good, with_calls=with_calls)
-    about_arguments = [_issue(members(issue), number + place) for place, issue in enumerate(elements(detail.get("issues"))) if members(issue)]
+    about_arguments = [
+        _issue(members(issue), number + place)
+        for place, issue in enumerate(elements(detail.get("issues")))
+        if members(issue)
+    ]
     after = number + len(about_arguments)
     verdict = members(detail.get("verdict")) or detail
     about_result = () if about_arguments and record.kind == "arguments" else _of_result(record, verdict, after)
@@ -151,7 +155,11 @@ def _issue(issue: Mapping[str, object], number: int) -> ShownFinding:
 
 
 def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int) -> Sequence[ShownFinding]:
-    said = [f"{each}" for each in (*elements(verdict.get("issues")), *elements(verdict.get("evidence"))) if isinstance(each, str)]
+    said = [
+        f"{each}"
+        for each in (*elements(verdict.get("issues")), *elements(verdict.get("evidence")))
+        if isinstance(each, str)
+    ]
     if not record.failed and not said:
         return ()
     # The keywords of the schema stand beside the arguments.
@@ -194,7 +202,10 @@ def _facts(verdict: Mapping[str, object], detail: Mapping[str, object]) -> Seque
         ("not judged", detail.get("unjudged")),
         ("what to change", detail.get("feedback")),
     )
-    failed = [f"{members(call).get('tool')} ({members(call).get('state') or 'failed'})" for call in elements(detail.get("failedCalls"))]
+    failed = [
+        f"{members(call).get('tool')} ({members(call).get('state') or 'failed'})"
+        for call in elements(detail.get("failedCalls"))
+    ]
     facts = [(name, f"{value}") for name, value in wanted if isinstance(value, str) and value]
     return [*facts, ("failed calls of the turn", ", ".join(failed))] if failed else facts
 

@@ -13,7 +13,9 @@ _SLOW: Final = 0.95
 def worst(groups: Iterable[GroupFigures]) -> Sequence[GroupFigures]:
     """Return the groups with failures, those with the most failed calls for each call first."""
     found = [group for group in groups if group.figures.failed]
-    return sorted(found, key=lambda group: (-group.figures.failure_rate, -group.figures.failed, group.server, group.tool))
+    return sorted(
+        found, key=lambda group: (-group.figures.failure_rate, -group.figures.failed, group.server, group.tool)
+    )
 
 
 def slowest(groups: Iterable[GroupFigures]) -> Sequence[GroupFigures]:

@@ -55,9 +55,7 @@ class Period:
         """The periods that a reader may choose, by their names in the URL."""
         return _WORDS
 
-    def figures(
-        self, *, server: str | None = None, tool: str | None = None, kind: str | None = None
-    ) -> FigureFilter:
+    def figures(self, *, server: str | None = None, tool: str | None = None, kind: str | None = None) -> FigureFilter:
         """Return the filter of sums within this period."""
         return FigureFilter(since=self.since, until=self.until, server=server, tool=tool, kind=kind)
 

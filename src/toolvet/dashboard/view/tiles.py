@@ -60,7 +60,13 @@ def tiles(now: Split, before: Split, *, has_answers: bool = True) -> Sequence[Ti
     ]
     if has_answers:
         found += [
-            _tile("Answers", number, answers.verdicts, were.verdicts or None, note=f"{number(answers.escalated)} for a person"),
+            _tile(
+                "Answers",
+                number,
+                answers.verdicts,
+                were.verdicts or None,
+                note=f"{number(answers.escalated)} for a person",
+            ),
             _tile("Escalation rate", percent, _escalation(answers), _escalation(were), bad=1),
             _tile("Average score", score, answers.average_score, were.average_score, bad=-1),
         ]
@@ -76,7 +82,13 @@ def _escalation(figures: VerdictFigures) -> float | None:
 
 
 def _tile(
-    label: str, shown: Callable[[float | None], str], value: float | None, before: float | None, *, bad: int = 0, note: str = ""
+    label: str,
+    shown: Callable[[float | None], str],
+    value: float | None,
+    before: float | None,
+    *,
+    bad: int = 0,
+    note: str = "",
 ) -> Tile:
     """Return a tile; `bad` is 1 where more is worse, -1 where less is, 0 where neither is."""
     if before is None or value is None:
@@ -85,6 +97,6 @@ def _tile(
     if abs(difference) <= _LEAST * max(abs(before), abs(value)):
         return Tile(label, shown(value), shown(before), "as before", note=note)
     mood = "" if not bad else "poor" if difference * bad > 0 else "good"
-    sign = "+" if difference > 0 else "−"
+    sign = "+" if difference > 0 else "\u2212"
     size = (points if shown is percent else shown)(abs(difference))
     return Tile(label, shown(value), shown(before), f"{sign}{size}", mood, note)
