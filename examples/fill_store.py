@@ -82,7 +82,7 @@ TURNS: Final = (
         "How many copies of Structure and Interpretation are in stock?",
         [shop("search_books", query="structure"), shop("check_stock", isbn=ABELSON)],
         {
-            "careful": "I could not read the stock: the connection to the warehouse was refused. Please try again later.",
+            "careful": "I could not read the stock: the warehouse refused the connection. Please try again later.",
             "brief": "The warehouse does not answer, so I cannot tell how many copies there are.",
             "hasty": "There are 14 copies of Structure and Interpretation in stock.",
         },
@@ -145,7 +145,7 @@ TURNS: Final = (
         "List all ships of the register.",
         [harbour("list_ships")],
         {
-            "careful": "These are the first ships of the register; the list was cut, and the rest can be had on request.",
+            "careful": "These are the first ships of the register; the list was cut, I can ask for the rest.",
             "brief": "400 ships; the list I received is only a part of them.",
             "hasty": "These are all the ships: Ship 0, Ship 1, Ship 2 and Ship 3.",
         },
@@ -173,7 +173,9 @@ class Filler:
     def toolvet(self, *words: str, text: str | None = None) -> None:
         """Run a command of toolvet; what it prints is of no interest, its exit code may say that things are wrong."""
         command = [sys.executable, "-m", "toolvet", *words]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=self.folder, check=False)
+        done = subprocess.run(  # noqa: S603 - our own program
+            command, input=text, capture_output=True, text=True, cwd=self.folder, check=False
+        )
         if done.returncode > 1:
             raise SystemExit(done.stderr)
 

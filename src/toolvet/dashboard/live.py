@@ -67,10 +67,10 @@ class LiveUpdates:
         """Answer with a stream that ends when the page is closed or the server stops."""
         try:
             allowed(self._gate.caller(request).person, Role.VIEWER)
-            if self._is_ending or len(self._listeners) >= MOST_LISTENERS:
-                raise ApiError(503, error_response("too many pages listen; try again later"), {"retry-after": "30"})
         except ApiError as error:
             return failure(error.status, error.envelope, error.headers)
+        if self._is_ending or len(self._listeners) >= MOST_LISTENERS:
+            return failure(503, error_response("too many pages listen; try again later"), {"retry-after": "30"})
         return StreamingResponse(
             self._stream(),
             media_type="text/event-stream",
@@ -100,6 +100,7 @@ class LiveUpdates:
     async def _look(self) -> None:
         """Look at the store until nobody listens."""
         last: StoreProgress | None = None
+        now: StoreProgress | None
         while self._listeners and not self._is_ending:
             try:
                 now = await run_in_threadpool(self._progress)

@@ -1,4 +1,4 @@
-"""`/events`: what else happened: schemas that do not compile, lists that could not be read, records that were dropped."""
+"""`/events`: what else happened: schemas that do not compile, lists that cannot be read, records that were dropped."""
 
 from collections.abc import Mapping
 

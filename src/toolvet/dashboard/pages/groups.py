@@ -1,4 +1,4 @@
-"""`/servers` and `/tools`: every server and tool with its figures; `/server/{server}` and `/tool/{server}/{tool}`: one."""
+"""`/servers` and `/tools`: each with its figures; `/server/{server}` and `/tool/{server}/{tool}`: one of them."""
 
 import time
 from collections.abc import Mapping

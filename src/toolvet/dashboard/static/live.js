@@ -26,7 +26,7 @@
     if (before.textContent === after.textContent) return;
     before.textContent = after.textContent;
     old.querySelector(".plot").setAttribute("aria-label", now.querySelector(".plot").getAttribute("aria-label"));
-    old.querySelector("table").innerHTML = now.querySelector("table").innerHTML;
+    old.querySelector("details table").innerHTML = now.querySelector("details table").innerHTML;
     old.dispatchEvent(new Event("toolvet:chart", { bubbles: true }));
     old.dispatchEvent(new Event("toolvet:renewed", { bubbles: true }));
   };

@@ -9,7 +9,7 @@ from markupsafe import Markup
 _PERCENT: Final = 100
 _WHOLE: Final = 10
 _MINUTE: Final = 60
-NOTHING: Final = "–"
+NOTHING: Final = "\u2013"
 
 
 def number(value: float | None) -> str:
@@ -24,8 +24,8 @@ def number(value: float | None) -> str:
 def percent(share: float | None) -> str:
     """Return a share (0 to 1), with one place below ten per cent.
 
-    >>> [percent(share).replace("\\u00a0", " ") for share in (0.0123, 0.5)]
-    ['1.2 %', '50 %']
+    >>> [percent(share).split() for share in (0.0123, 0.5)]
+    [['1.2', '%'], ['50', '%']]
     """
     if share is None:
         return NOTHING
@@ -36,8 +36,8 @@ def percent(share: float | None) -> str:
 def points(difference: float | None) -> str:
     """Return a difference of shares, in points of a hundred.
 
-    >>> points(0.054).replace("\\u00a0", " ")
-    '5.4 points'
+    >>> points(0.054).split()
+    ['5.4', 'points']
     """
     return NOTHING if difference is None else f"{difference * _PERCENT:.1f}".removesuffix(".0") + "\u00a0points"
 
@@ -54,7 +54,7 @@ def score(value: float | None) -> str:
 def seconds(value: float | None) -> str:
     """Return a duration.
 
-    >>> [seconds(value).replace("\\u00a0", " ") for value in (0.0042, 0.25, 2.5, 90)]
+    >>> [" ".join(seconds(value).split()) for value in (0.0042, 0.25, 2.5, 90)]
     ['4.2 ms', '250 ms', '2.5 s', '1.5 min']
     """
     if value is None:
@@ -71,7 +71,7 @@ def when(at: float) -> Markup:
     try:
         moment = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):
-        return Markup("–")
+        return Markup(NOTHING)  # noqa: S704 - ours
     return Markup('<time datetime="{}">{}</time>').format(
         moment.isoformat(timespec="milliseconds"), moment.strftime("%Y-%m-%d %H:%M:%S")
     )

@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -17,6 +18,7 @@ from toolvet.schema.json_value import elements, is_object, members
 _LONG_TEXT: Final = 1_200
 _LONG_LINES: Final = 18
 _MOST_JSON: Final = 40_000
+_NOTHING: Final = Markup()
 _KEY: Final = re.compile(r"^( *)(&#34;(?:[^&\\]|\\.|&(?!#34;))*&#34;)(: ?)", re.MULTILINE)
 
 
@@ -38,7 +40,7 @@ class Folded:
     """
 
     head: Markup
-    rest: Markup = Markup()
+    rest: Markup = _NOTHING
     more: str = ""
     is_open: bool = False
 
@@ -77,7 +79,7 @@ def _mark(text: str, first: int, last: int, spans: Sequence[TextSpan]) -> Markup
     cuts = {first, last} | {place for span in spans for place in (span.start, span.end) if first < place < last}
     places = sorted(cuts)
     parts: list[Markup] = []
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         piece = escape(visible(text[start:end]))
         over = [span for span in spans if span.start <= start and span.end >= end]
         if over:

@@ -97,6 +97,6 @@ def _tile(
     if abs(difference) <= _LEAST * max(abs(before), abs(value)):
         return Tile(label, shown(value), shown(before), "as before", note=note)
     mood = "" if not bad else "poor" if difference * bad > 0 else "good"
-    sign = "+" if difference > 0 else "−"
+    sign = "+" if difference > 0 else "\u2212"
     size = (points if shown is percent else shown)(abs(difference))
     return Tile(label, shown(value), shown(before), f"{sign}{size}", mood, note)
