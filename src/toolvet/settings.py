@@ -150,6 +150,32 @@ class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_size: str | None = None
 
 
+class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[[review.queue]]`: one rule by which the review queue fills, under the names of `toolvet.review.QueueRule`."""
+
+    name: str
+    kind: Literal["call", "arguments", "result", "envelope", "answer"] | None = None
+    server: str | None = None
+    tool: str | None = None
+    model: str | None = None
+    signal: str | None = None
+    failed: bool | None = None
+    escalated: bool | None = None
+    min_score: float | None = None
+    max_score: float | None = None
+    disagreement: bool = False
+    share: float = 1.0
+    priority: int = 0
+    reviewers: int = 1
+
+
+class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[review]`: what fills the review queue, and for how many minutes a reviewer has an item. None: not set."""
+
+    queue: tuple[QueueSettings, ...] | None = None
+    lease_minutes: float | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a settings file may hold; `load_settings` reads one.
 
@@ -162,6 +188,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     assess: AssessSettings = AssessSettings()
     checks: CheckSettings = CheckSettings()
     proxy: ProxySettings = ProxySettings()
+    review: ReviewSettings = ReviewSettings()
     serve: ServeSettings = ServeSettings()
     store: str | StoreSettings = StoreSettings()
     fixtures: dict[str, tuple[dict[str, Any], ...]] = {}
@@ -299,6 +326,8 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
     ]
     unknown = re.search(r"unknown field `([^`]+)`", problem)
     if unknown:
+        if keys and keys[0] == "review":
+            return "unknown key; docs/review.md has the members of a rule", [*keys, unknown[1]]
         command = keys[0] if keys and keys[0] in {"proxy", "serve"} else "assess"
         return f"unknown key; see `toolvet {command} --help` for the options there are", [*keys, unknown[1]]
     if problem.startswith("Invalid enum value") and (choices := _choices(keys)):
@@ -309,7 +338,8 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
 
 def _choices(keys: list[str]) -> list[str]:
     """Return the words that the setting may have."""
-    section = {"proxy": ProxySettings, "assess": AssessSettings, "serve": ServeSettings}.get(keys[0]) if keys else None
+    sections = {"proxy": ProxySettings, "assess": AssessSettings, "serve": ServeSettings, "review": QueueSettings}
+    section = sections.get(keys[0]) if keys else None
     hint = get_type_hints(section).get(keys[-1]) if section is not None else None
     # Most settings may also be absent (`Literal[…] | None`): then the words are one level deeper.
     return [word for part in (hint, *get_args(hint)) for word in get_args(part) if isinstance(word, str)]

@@ -1,5 +1,6 @@
-"""Every test that takes `url` runs on SQLite and on PostgreSQL."""
+"""The browser for the tests of pages (see browser.py). A test that takes `url` runs on SQLite and on PostgreSQL."""
 
+from tests.dashboard.browser import chromium, open_page
 from tests.store.conftest import postgres, url
 
-__all__ = ["postgres", "url"]
+__all__ = ["chromium", "open_page", "postgres", "url"]

@@ -2,10 +2,14 @@
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
+from toolvet.dashboard.reviewing import open_queue
+from toolvet.settings import ReviewSettings
 from toolvet.store import Store
 from toolvet.store.audit import write_entry
+from toolvet.store.queue import ReviewQueue
 
 MOST_BODY: Final = 16 * 1024 * 1024
 
@@ -19,13 +23,20 @@ class Site:
     Attributes:
         store: Where everything is kept. Its methods wait for a disk or a database: call them in a thread.
         most_body: How many bytes a body may have.
+        review: What fills the review queue.
         ending: Set when the server is told to end. A stream of events looks at it, and ends too.
     """
 
     store: Store
     most_body: int = MOST_BODY
+    review: ReviewSettings = field(default_factory=ReviewSettings)
     ending: threading.Event = field(default_factory=threading.Event)
     _kept: dict[type, Any] = field(default_factory=dict[type, Any])
+
+    @cached_property
+    def queue(self) -> ReviewQueue:
+        """The review queue of the store."""
+        return open_queue(self.store, self.review)
 
     def kept(self, kind: type[K]) -> K:
         """Return this server's one object of a kind, made without arguments when it is first asked for."""

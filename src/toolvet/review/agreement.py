@@ -1,8 +1,8 @@
 """How far reviewers agree: the share of equal labels, and Cohen's kappa, which takes chance out of it.
 
-Cohen (1960): kappa = (po - pe) / (1 - pe), where po is the share of items on which two reviewers agree, and pe the share
-on which they would by chance, each with their own habits. More than two reviewers: the mean over all pairs (Light 1971),
-each pair weighing as much as it has items.
+Cohen (1960): kappa = (po - pe) / (1 - pe), where po is the share of items on which two reviewers agree, and pe the
+share on which they would by chance, each with their own habits. More than two reviewers: the mean over all pairs
+(Light 1971), each pair weighing as much as it has items.
 """
 
 from collections import Counter

@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -27,14 +28,16 @@ from toolvet.store.queue_filling import (
     safe_mark,
     unseen_places,
 )
-from toolvet.store.queue_reading import ItemFilter, read_changes, read_items, read_labels, read_progress
+from toolvet.store.queue_reading import ItemFilter, count_items, read_changes, read_items, read_labels, read_progress
 from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
 from toolvet.store.store import Store
 from toolvet.store.tables.verdicts import VERDICTS
 
 _T = TypeVar("_T")
 _BATCH: Final = 1000
-_LEASE_SECONDS: Final = 15 * 60.0
+LEASE_SECONDS: Final = 15 * 60.0
+"""How long a reviewer has an item, by default."""
+
 # Writers of one SQLite file take turns; one that found no turn tries again for so long.
 _PATIENCE: Final = 20.0
 
@@ -69,7 +72,7 @@ class ReviewQueue:
         choose: Choose | None = None,
         *,
         kinds: Collection[str] | None = None,
-        lease_seconds: float = _LEASE_SECONDS,
+        lease_seconds: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store = store
@@ -116,7 +119,7 @@ class ReviewQueue:
             if not places:
                 return added
             if rows:
-                added += self._transact(lambda connection, rows=rows: insert_items(connection, rows, self._clock()))  # type: ignore[misc]
+                added += self._transact(partial(insert_items, rows=rows, now=self._clock()))
             self._judged.update(fresh)
             after, seen = places[-1], seen + len(fresh)
             if progress is not None:
@@ -143,14 +146,22 @@ class ReviewQueue:
     def next(self, reviewer: str) -> QueueItem | None:
         """Lease the item that this reviewer should look at now, None where there is none.
 
-        Who has a lease gets the same item again. Nobody gets an item that others have, or that they labelled or skipped.
+        Who has a lease gets the same item again. Nobody gets what others have, or what they labelled or skipped.
         """
-        self.fill()
+        # Another thread may be filling: then there is something to do meanwhile.
+        if not self._filling.locked():
+            self.fill()
+        item = self._lease_next(reviewer)
+        if item is None:
+            self.fill()
+            item = self._lease_next(reviewer)
+        return None if item is None else self._one(item, reviewer)
+
+    def _lease_next(self, reviewer: str) -> int | None:
         now = self._clock()
-        item = self._transact(
+        return self._transact(
             lambda connection: labelling.lease_next(connection, reviewer, now, now + self.lease_seconds)
         )
-        return None if item is None else self._one(item, reviewer)
 
     def lease(self, id_: str, reviewer: str) -> QueueItem:
         """Lease this item. Raises UsageError where others have all its places."""
@@ -220,18 +231,23 @@ class ReviewQueue:
         with self.store.reading() as connection:
             return read_items(connection, wanted or ItemFilter(), limit=limit, offset=offset, reader=reader)
 
+    def count(self, wanted: ItemFilter | None = None) -> int:
+        """Return how many items a filter finds."""
+        with self.store.reading() as connection:
+            return count_items(connection, wanted or ItemFilter())
+
     def progress(self) -> QueueProgress:
         """Return how many items there are, are done, and who labelled how many."""
         self.fill()
         with self.store.reading() as connection:
             return read_progress(connection, self._clock())
 
-    def labels(self) -> Iterator[ReviewLabel]:
-        """Yield what everybody says now, in the order of the items."""
+    def labels(self, *, at_least: int = 1) -> Iterator[ReviewLabel]:
+        """Yield what everybody says now, in the order of the items; only of items that have `at_least` so many."""
         after = 0
         while True:
             with self.store.reading() as connection:
-                found, after = read_labels(connection, after, _BATCH)
+                found, after = read_labels(connection, after, _BATCH, at_least)
             if not found:
                 return
             yield from found

@@ -4,15 +4,19 @@ a free place → leased by a reviewer, until a time → labelled by them
                       ↳ given back, or over: free for the next
 """
 
-from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, literal_column, or_, select, update
 
 from toolvet.store.queue_records import NO_LABEL, ReviewLabel
 from toolvet.store.records import clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Select
 
 _P: Final = QUEUE_PLACES.c
 
@@ -34,7 +38,8 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
         select(_P.item, _P.place)
         .where(
             _is_free(now),
-            _P.state != "labelled",  # The words of the index, so that it is used.
+            # The words of the index `queue_places_open`, not a parameter: else the database cannot use it.
+            literal_column("queue_places.state != 'labelled'"),
             ~exists().where(other.c.item == _P.item, other.c.reviewer == reviewer),
             ~exists().where(QUEUE_SKIPS.c.item == _P.item, QUEUE_SKIPS.c.reviewer == reviewer),
         )
@@ -196,10 +201,10 @@ def _is_free(now: float) -> ColumnElement[bool]:
     return or_(_P.state == "free", and_(_P.state == "leased", _P.until < now))
 
 
-def _locked(connection: Connection, query: "object") -> "object":
+def _locked(connection: Connection, query: "Select[int, int]") -> "Select[int, int]":
     """Lock the row on PostgreSQL, and pass over those that another transaction has locked; SQLite has one writer."""
     if connection.dialect.name == "postgresql":
-        return query.with_for_update(skip_locked=True, of=QUEUE_PLACES)  # type: ignore[attr-defined]
+        return query.with_for_update(skip_locked=True, of=QUEUE_PLACES)
     return query
 
 

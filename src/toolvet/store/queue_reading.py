@@ -1,6 +1,6 @@
 """Reads the review queue: items with their verdicts, labels, changes, sums. Every function takes a connection."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from sqlalchemy import Connection, Row, exists, func, select
@@ -11,6 +11,9 @@ from toolvet.store.reading import read_places
 from toolvet.store.records import VerdictKind
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
 from toolvet.store.tables.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
 
 
 class ItemFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +62,7 @@ def read_items(
     return found
 
 
-def _wanted(wanted: ItemFilter) -> "select[tuple[object, ...]]":  # type: ignore[valid-type]
+def _wanted(wanted: ItemFilter) -> "Select[Any]":
     query = select(QUEUE_ITEMS)
     if wanted.place is not None:
         query = query.where(QUEUE_ITEMS.c.seq == wanted.place)
@@ -99,11 +102,16 @@ def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[Re
     return found
 
 
-def read_labels(connection: Connection, after: int, limit: int) -> tuple[list[ReviewLabel], int]:
-    """Return the labels of the next items after the place `after`, and the place of the last of these."""
+def read_labels(connection: Connection, after: int, limit: int, at_least: int = 1) -> tuple[list[ReviewLabel], int]:
+    """Return the labels of the next items after the place `after`, and the place of the last of these.
+
+    Items with fewer labels than `at_least` are left out.
+    """
+    verdicts = select(QUEUE_LABELS.c.item).where(QUEUE_LABELS.c.signal == "", QUEUE_LABELS.c.item > after)
+    enough = verdicts.group_by(QUEUE_LABELS.c.item).having(func.count() >= at_least)
     query = (
         select(QUEUE_ITEMS.c.seq, QUEUE_ITEMS.c.id)
-        .where(QUEUE_ITEMS.c.seq > after, exists().where(QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq))
+        .where(QUEUE_ITEMS.c.seq > after, QUEUE_ITEMS.c.seq.in_(enough))
         .order_by(QUEUE_ITEMS.c.seq)
         .limit(limit)
     )

@@ -32,9 +32,9 @@ NO_LABEL: Final = ReviewLabel(value="")
 class QueueItem(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict that people should see.
 
-    `id` is that of the verdict. `rule` says why it is here. `wanted` is how many reviewers it wants, `labelled` how many
-    have labelled it, `leased_to` who has it before them. `labels` are those that the reader may see: all of them once
-    their own is among them.
+    `id` is that of the verdict. `rule` says why it is here. `wanted` is how many reviewers it wants, `labelled` how
+    many have labelled it, `leased_to` who has it before them. `labels` are those that the reader may see: all of them
+    once their own is among them.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """The tables of the review queue: items, the places in them that reviewers take, labels, and every change.
 
-An item has one place for each reviewer that it wants, so that the keys of this table are the rules of the queue: no more
-reviewers than places, and no reviewer twice. A label hangs on a place that its reviewer has.
+An item has one place for each reviewer that it wants, so that the keys of this table are the rules of the queue: no
+more reviewers than places, and no reviewer twice. A label hangs on a place that its reviewer has.
 """
 
 from typing import Final

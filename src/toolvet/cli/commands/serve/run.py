@@ -64,7 +64,7 @@ def serve(flags: ServeFlags) -> int:
     store = Store(flags.store or known.store_settings().url or _STORE)
     try:
         store.open()
-        site = Site(store)
+        site = Site(store, review=known.review)
         run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
     finally:
         # What the database does not take in this time stays safe in the spool.

@@ -1,0 +1,255 @@
+"""The work of `toolvet review`: a store and a reviewer → items, labels and figures."""
+
+import getpass
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal
+
+import orjson
+from rich.console import Console
+from rich.text import Text
+
+from toolvet.cli.commands.review.item import item_lines
+from toolvet.cli.store import store_url
+from toolvet.cli.table import new_table
+from toolvet.dashboard.reviewing import (
+    change_document,
+    export_document,
+    hand_in,
+    item_document,
+    open_queue,
+    verdict_words,
+)
+from toolvet.errors import UsageError
+from toolvet.report.visible import one_line, shorten
+from toolvet.review import measure_agreement
+from toolvet.settings import load_settings
+from toolvet.store import RecordedTurn, Store
+from toolvet.store.queue import ReviewQueue
+from toolvet.store.queue_reading import ItemFilter
+from toolvet.store.queue_records import QueueItem
+
+_MOST_WORDS = 60
+
+
+def list_items(
+    given: str | None, reviewer: str | None, *, state: Literal["open", "done", "all"], limit: int, as_json: bool
+) -> int:
+    """Print the queue. Returns the exit code."""
+    with _opened(given) as queue:
+        wanted = ItemFilter(state=None if state == "all" else state)
+        items = queue.items(wanted, limit=max(0, limit), reader=reviewer_name(reviewer))
+        progress = queue.progress()
+    if as_json:
+        _write(
+            {
+                "items": [item_document(item, whole=False) for item in items],
+                "progress": {"items": progress.items, "open": progress.open, "done": progress.done},
+            }
+        )
+        return 0
+    console = Console(highlight=False, soft_wrap=True)
+    if items:
+        table = new_table("item", "rule", "reviewed", "verdict", "text")
+        for column in table.columns[:3]:
+            column.no_wrap = True
+        for item in items:
+            words, text = _shown(item)
+            seen = f"{item.labelled} of {item.wanted}" + (" …" if item.leased_to else "")
+            table.add_row(Text(item.id), Text(one_line(item.rule)), seen, Text(words), Text(text))
+        console.print(table)
+        console.print()
+    console.print(f"{progress.open:,} open, {progress.done:,} done, {progress.labels:,} labels")
+    return 0
+
+
+def take_next(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
+    """Lease and print the next item. Returns 1 where there is none."""
+    with _opened(given) as queue:
+        item = queue.next(reviewer_name(reviewer))
+        if item is not None:
+            _print_item(queue.store, item, as_json=as_json)
+            return 0
+    if as_json:
+        _write(None)
+    else:
+        sys.stderr.write("nothing is left for you in the review queue\n")
+    return 1
+
+
+def show_item(given: str | None, reviewer: str | None, id_: str, *, with_history: bool, as_json: bool) -> int:
+    """Print one item. Returns the exit code."""
+    name = reviewer_name(reviewer)
+    with _opened(given) as queue:
+        item = queue.item(id_, name)
+        # What others did would say what others think.
+        may_see_all = item.state == "done" or any(label.reviewer == name for label in item.labels)
+        changes = queue.history(id_, reviewer=None if may_see_all else name) if with_history else []
+        _print_item(queue.store, item, as_json=as_json, history=[change_document(each) for each in changes])
+    return 0
+
+
+def label_item(
+    given: str | None,
+    reviewer: str | None,
+    id_: str,
+    value: str,
+    *,
+    signals: Sequence[str],
+    note: str,
+    second_opinion: bool,
+    as_json: bool,
+) -> int:
+    """Keep a label. Returns the exit code."""
+    said = dict(_signal(each) for each in signals)
+    name = reviewer_name(reviewer)
+    with _opened(given) as queue:
+        item = hand_in(
+            queue, queue.item(id_, name), name, value=value, note=note, signals=said, second_opinion=second_opinion
+        )
+    if as_json:
+        _write(item_document(item, whole=False))
+    else:
+        sys.stderr.write(f"{name} says {value}; {item.labelled} of {item.wanted} reviewers have labelled it\n")
+    return 0
+
+
+def skip_item(given: str | None, reviewer: str | None, id_: str) -> int:
+    """Leave an item to others. Returns the exit code."""
+    with _opened(given) as queue:
+        queue.skip(id_, reviewer_name(reviewer))
+    return 0
+
+
+def undo_last(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
+    """Take the last change back. Returns 1 where there is none."""
+    with _opened(given) as queue:
+        item = queue.undo(reviewer_name(reviewer))
+    if as_json:
+        _write(None if item is None else item_document(item, whole=False))
+    elif item is None:
+        sys.stderr.write("there is nothing to take back\n")
+    else:
+        sys.stderr.write(f"taken back: {item.id} is as it was before\n")
+    return int(item is None)
+
+
+def fill_queue(given: str | None, *, again: bool) -> int:
+    """Fill the queue. Returns the exit code."""
+    with _opened(given) as queue:
+        added = queue.fill(again=again)
+        progress = queue.progress()
+    sys.stderr.write(f"{added:,} new, {progress.open:,} open, {progress.done:,} done\n")
+    return 0
+
+
+def print_agreement(given: str | None, *, as_json: bool) -> int:
+    """Print how far reviewers agree. Returns the exit code."""
+    with _opened(given) as queue:
+        agreement = measure_agreement(queue.labels(at_least=2))
+    if as_json:
+        _write(agreement)
+        return 0
+    console = Console(highlight=False, soft_wrap=True)
+    if not agreement.pairs:
+        console.print("No item has labels of two reviewers yet.")
+        return 0
+    table = new_table("reviewers", "items", "agreed", "kappa")
+    for pair in agreement.pairs:
+        names = Text(one_line(f"{pair.first}, {pair.second}"))
+        table.add_row(names, f"{pair.items:,}", f"{pair.agreed:.0%}", _kappa(pair.kappa))
+    table.add_row("all pairs", f"{agreement.items:,}", f"{agreement.agreed or 0:.0%}", _kappa(agreement.kappa))
+    console.print(table)
+    for item in agreement.disputed[:20]:
+        console.print(f"disputed: {item}", markup=False)
+    return 0
+
+
+def export_labels(given: str | None, file: Path | None) -> int:
+    """Write all labels. Returns the exit code."""
+    with _opened(given) as queue:
+        if file is None:
+            _write_labels(queue, sys.stdout)
+            return 0
+        try:
+            with file.open("w", encoding="utf-8") as out:
+                count = _write_labels(queue, out)
+        except OSError as error:
+            raise UsageError(f"{file}: {error.strerror or error}") from error
+    sys.stderr.write(f"{count:,} labels in {file}\n")
+    return 0
+
+
+def reviewer_name(given: str | None) -> str:
+    """Return whose labels these are: the name that was given, else the user of this machine."""
+    if given is not None and given.strip():
+        return given.strip()
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as error:
+        raise UsageError("who are you? Say it with --reviewer NAME") from error
+
+
+def _write_labels(queue: ReviewQueue, out: IO[str]) -> int:
+    count = 0
+    for label in queue.labels():
+        line = orjson.dumps(export_document(label, queue.store.verdict(label.item)))
+        out.write(line.decode() + "\n")
+        count += 1
+    return count
+
+
+@contextmanager
+def _opened(given: str | None) -> Generator[ReviewQueue]:
+    settings = load_settings(None)
+    with Store(store_url(given), missing="refuse") as store:
+        if store.address.kind == "lines":
+            raise UsageError(f"{store.address.shown} holds lines without a database: toolvet store import reads it")
+        yield open_queue(store, settings.review)
+
+
+def _print_item(store: Store, item: QueueItem, *, as_json: bool, history: Sequence[dict[str, object]] = ()) -> None:
+    turn = _turn(store, item)
+    if as_json:
+        extra: dict[str, object] = {"history": list(history)} if history else {}
+        _write({**item_document(item), **extra})
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for line in item_lines(item, turn, history):
+        console.print(line)
+
+
+def _turn(store: Store, item: QueueItem) -> RecordedTurn | None:
+    trace = None if item.verdict is None else item.verdict.trace
+    return None if trace is None else store.turn(trace)
+
+
+def _shown(item: QueueItem) -> tuple[str, str]:
+    if item.verdict is None:
+        return "", ""
+    text = item.verdict.text or item.verdict.reason or item.verdict.tool or ""
+    return verdict_words(item.verdict), shorten(one_line(text), _MOST_WORDS)
+
+
+def _signal(given: str) -> tuple[str, str]:
+    key, equals, value = given.rpartition("=")
+    if not equals:
+        raise UsageError(f"--signal {given}: write it as KEY=VALUE, such as 0:refusal=wrong")
+    return key.strip(), value.strip()
+
+
+def _kappa(kappa: float | None) -> str:
+    return "-" if kappa is None else f"{kappa:.2f}"
+
+
+def _write(document: object) -> None:
+    text = orjson.dumps(document, option=orjson.OPT_INDENT_2, default=_plain).decode()
+    sys.stdout.write(f"{text}\n")
+
+
+def _plain(value: object) -> object:
+    import msgspec  # noqa: PLC0415 - only for structs
+
+    return msgspec.to_builtins(value)

@@ -1,0 +1,129 @@
+"""`/v1/queue…`, asked over HTTP by people with roles."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.dashboard.browser import served
+
+from toolvet import check_answer
+from toolvet.dashboard.access.people import token_hash
+from toolvet.store import Store
+
+ROLES = {"ada": "reviewer", "bob": "reviewer", "eve": "viewer"}
+
+
+def token(name: str) -> str:
+    return f"token-of-{name}-0123456789"
+
+
+class Asking:
+    """One server with a client for each person."""
+
+    def __init__(self, url: str) -> None:
+        self.clients = {
+            name: httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token(name)}"}, timeout=30)
+            for name in ROLES
+        }
+
+    def close(self) -> None:
+        for client in self.clients.values():
+            client.close()
+
+    def get(self, name: str, path: str, **query: object) -> httpx2.Response:
+        return self.clients[name].get(f"/v1/queue{path}", params=query)  # type: ignore[arg-type]
+
+    def post(self, name: str, path: str, body: object = None) -> httpx2.Response:
+        return self.clients[name].post(f"/v1/queue{path}", json=body)
+
+    def next(self, name: str) -> str | None:
+        item = self.post(name, "/next").json()["item"]
+        return None if item is None else str(item["id"])
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Iterator[Asking]:
+    people = "".join(
+        f'[[serve.people]]\nname = "{name}"\nrole = "{role}"\ntoken_sha256 = "{token_hash(token(name))}"\n'
+        for name, role in ROLES.items()
+    )
+    (tmp_path / "toolvet.toml").write_text(people)
+    with Store(tmp_path / "toolvet.db") as store:
+        for number in range(3):
+            said = f"I cannot help with order {number}. <script>alert(1)</script>"
+            store.add(check_answer(said), text=said)
+        store.add(check_answer("The book is on the shelf."), text="The book is on the shelf.", at=1.0)
+    with served(tmp_path / "toolvet.db", "--settings", str(tmp_path / "toolvet.toml")) as url:
+        asking = Asking(url)
+        yield asking
+        asking.close()
+
+
+def test_an_item_goes_through_the_api(asking: Asking) -> None:
+    id_ = asking.next("ada")
+    assert asking.next("ada") == id_
+    assert asking.next("bob") != id_
+    shown = asking.get("ada", f"/{id_}").json()
+    assert shown["vocabulary"] == {"values": ["right", "wrong", "unsure"], "signals": ["right", "wrong"]}
+    assert "<script>alert(1)</script>" in shown["verdict"]["text"]
+    (signal,) = shown["signals"]
+    assert shown["verdict"]["text"][signal["start"] : signal["end"]] == signal["evidence"]
+    body = {"value": "wrong", "note": "a quotation", "signals": {signal["key"]: "wrong"}, "second_opinion": True}
+    labelled = asking.post("ada", f"/{id_}/label", body)
+    assert labelled.status_code == 200
+    assert labelled.json()["labels"][0]["reviewer"] == "ada"
+    assert (labelled.json()["labelled"], labelled.json()["wanted"]) == (1, 2)
+
+    hidden = asking.get("bob", f"/{id_}")
+    assert hidden.json()["labels"] == []
+    assert asking.get("bob", f"/{id_}/history").json() == {"changes": []}
+    assert asking.post("bob", f"/{id_}/label", {"value": "right"}).status_code == 200
+    assert len(asking.get("bob", f"/{id_}").json()["labels"]) == 2
+    figures = asking.get("ada", "/agreement").json()
+    assert (figures["items"], figures["agreed"], figures["disputed"]) == (1, 0.0, [id_])
+
+    assert asking.post("ada", "/undo").json()["item"]["id"] == id_
+    actions = [change["action"] for change in asking.get("ada", f"/{id_}/history").json()["changes"]]
+    assert actions == ["undo", "label"]
+    assert asking.post("ada", f"/{id_}/release").json() == {"released": True}
+
+
+def test_the_list_has_its_total_and_how_far_the_queue_is(asking: Asking) -> None:
+    listed = asking.get("ada", "", limit=1).json()
+    assert (len(listed["items"]), listed["total"], listed["progress"]["open"]) == (1, 3, 3)
+    asking.post("ada", f"/{asking.next('ada')}/label", {"value": "right"})
+    assert asking.get("ada", "").json()["total"] == 2
+    assert asking.get("ada", "", mine=True, state="all").json()["total"] == 1
+    assert asking.get("bob", "", mine=True, state="done").json()["total"] == 0
+    assert asking.get("ada", "", state="all", offset=2).json()["items"][0]["state"] == "open"
+
+
+def test_what_is_skipped_goes_to_others_and_a_verdict_can_be_added(asking: Asking) -> None:
+    for _ in range(3):
+        assert asking.post("ada", f"/{asking.next('ada')}/skip").json() == {"skipped": True}
+    assert asking.next("ada") is None
+    id_ = asking.next("bob")
+    assert asking.post("bob", f"/{id_}/second-opinion").json()["wanted"] == 2
+    assert asking.post("bob", f"/{id_}/lease").status_code == 200
+    assert asking.post("ada", "", {"id": "none"}).status_code == 404
+    assert asking.post("ada", "", {"id": id_}).json()["rule"] == "escalated"
+
+
+def test_failures_are_typed(asking: Asking) -> None:
+    id_ = asking.next("ada")
+    for name, path, body, status, words in (
+        ("eve", "/next", None, 403, "needs the role reviewer"),
+        ("ada", "/none/label", {"value": "right"}, 404, "none"),
+        ("bob", f"/{id_}/label", {"value": "right"}, 409, "other reviewers have"),
+        ("bob", f"/{id_}/lease", None, 409, "other reviewers have"),
+        ("ada", f"/{id_}/label", {"value": "maybe"}, 422, "value"),
+        ("ada", f"/{id_}/label", {"value": "right", "signals": {"9:x": "right"}}, 422, "signals"),
+        ("ada", f"/{id_}/label", {"note": "x"}, 422, "value"),
+        ("ada", f"/{id_}/label", {"value": "right", "reviewer": "bob"}, 422, "reviewer"),
+    ):
+        answered = asking.post(name, path, body)
+        assert (answered.status_code, answered.json()["success"]) == (status, False)
+        assert words in answered.text
+    assert asking.get("eve", "").status_code == 403
+    assert asking.get("ada", "", limit=0).status_code == 422
