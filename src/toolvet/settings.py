@@ -351,6 +351,8 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
     ]
     unknown = re.search(r"unknown field `([^`]+)`", problem)
     if unknown:
+        if keys and keys[0] == "review":
+            return "unknown key; docs/review.md has the members of a rule", [*keys, unknown[1]]
         command = keys[0] if keys and keys[0] in {"proxy", "serve"} else "assess"
         return f"unknown key; see `toolvet {command} --help` for the options there are", [*keys, unknown[1]]
     if problem.startswith("Invalid enum value") and (choices := _choices(keys)):
@@ -361,7 +363,8 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
 
 def _choices(keys: list[str]) -> list[str]:
     """Return the words that the setting may have."""
-    section = {"proxy": ProxySettings, "assess": AssessSettings, "serve": ServeSettings}.get(keys[0]) if keys else None
+    sections = {"proxy": ProxySettings, "assess": AssessSettings, "serve": ServeSettings, "review": QueueSettings}
+    section = sections.get(keys[0]) if keys else None
     hint = get_type_hints(section).get(keys[-1]) if section is not None else None
     # Most settings may also be absent (`Literal[…] | None`): then the words are one level deeper.
     return [word for part in (hint, *get_args(hint)) for word in get_args(part) if isinstance(word, str)]

@@ -1,4 +1,4 @@
-"""The browser for the tests of pages (see browser.py); every test that takes `url` runs on SQLite and on PostgreSQL."""
+"""The browser for the tests of pages (see browser.py). A test that takes `url` runs on SQLite and on PostgreSQL."""
 
 from tests.dashboard.browser import chromium, open_page
 from tests.store.conftest import postgres, url

@@ -23,11 +23,13 @@ class Asking:
 
     def __init__(self, url: str) -> None:
         self.clients = {
-            name: httpx2.Client(
-                base_url=url, headers={"authorization": f"Bearer token-of-{name}-0123456789"}, timeout=30
-            )
+            name: httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token(name)}"}, timeout=30)
             for name in ROLES
         }
+
+    def close(self) -> None:
+        for client in self.clients.values():
+            client.close()
 
     def get(self, name: str, path: str, **query: object) -> httpx2.Response:
         return self.clients[name].get(f"/v1/queue{path}", params=query)  # type: ignore[arg-type]

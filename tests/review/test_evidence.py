@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from toolvet import check_answer
 from toolvet.errors import UsageError
-from toolvet.review import ReviewSignal, check_label, review_signals, segments, vocabulary
+from toolvet.review import ReviewSignal, check_label, mark_evidence, review_signals, vocabulary
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.records import SignalRecord, encode_document
 
@@ -23,13 +23,13 @@ def test_the_evidence_of_an_answer_is_at_its_place(tmp_path: object) -> None:
     assert verdict is not None
     signals = review_signals(verdict)
     assert [signal.key for signal in signals] == ["0:refusal", "1:hallucination_risk"]
-    marked = [(part.text, part.signals) for part in segments(said, signals) if part.signals]
+    marked = [(part.text, part.signals) for part in mark_evidence(said, signals) if part.signals]
     assert marked == [("I cannot help with that", ("0:refusal",)), ("45", ("1:hallucination_risk",))]
     assert "get_order" in signals[1].against
 
 
 def test_overlapping_evidence_is_cut_where_one_begins_or_ends() -> None:
-    parts = segments(
+    parts = mark_evidence(
         "abcdef", [ReviewSignal(key="a", type="a", start=0, end=4), ReviewSignal(key="b", type="b", start=2, end=6)]
     )
     assert [(part.text, part.signals) for part in parts] == [("ab", ("a",)), ("cd", ("a", "b")), ("ef", ("b",))]
@@ -61,7 +61,7 @@ VALUES = st.recursive(
 @given(st.text(), VALUES)
 def test_whatever_a_document_holds_the_parts_are_the_text(text: str, signals: object) -> None:
     found = review_signals(judged(text, signals))
-    assert "".join(part.text for part in segments(text, found)) == text
+    assert "".join(part.text for part in mark_evidence(text, found)) == text
 
 
 def test_a_label_uses_the_words_of_its_kind() -> None:

@@ -4,7 +4,7 @@ No disk and no clock: who has which item before them is kept by `toolvet.store.q
 """
 
 from toolvet.review.agreement import Agreement, PairAgreement, measure_agreement
-from toolvet.review.evidence import ReviewSignal, Segment, review_signals, segments
+from toolvet.review.evidence import MarkedText, ReviewSignal, mark_evidence, review_signals
 from toolvet.review.rules import DEFAULT_RULES, QueueRule, QueueWish, chooser, kinds_of
 from toolvet.review.vocabulary import LabelValue, Vocabulary, check_label, vocabulary
 
@@ -12,17 +12,17 @@ __all__ = [
     "DEFAULT_RULES",
     "Agreement",
     "LabelValue",
+    "MarkedText",
     "PairAgreement",
     "QueueRule",
     "QueueWish",
     "ReviewSignal",
-    "Segment",
     "Vocabulary",
     "check_label",
     "chooser",
     "kinds_of",
+    "mark_evidence",
     "measure_agreement",
     "review_signals",
-    "segments",
     "vocabulary",
 ]

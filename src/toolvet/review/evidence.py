@@ -1,35 +1,18 @@
 """The reasons of a verdict as a reviewer sees them, and the text with their evidence marked.
 
-"I cannot help." with a refusal at 0..13 → [Segment("I cannot help", ("0:refusal",)), Segment(".", ())]
+"I cannot help." with a refusal at 0..13 → [MarkedText("I cannot help", ("0:refusal",)), MarkedText(".", ())]
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
+from toolvet.review.reviewable import Reviewable
 from toolvet.schema.json_value import elements, members, number
 
 _MOST: Final = 200
-
-
-class _Signal(Protocol):
-    @property
-    def type(self) -> str: ...
-    @property
-    def level(self) -> str: ...
-
-
-class _Judged(Protocol):
-    @property
-    def kind(self) -> str: ...
-    @property
-    def text(self) -> str | None: ...
-    @property
-    def signals(self) -> Sequence[_Signal]: ...
-    @property
-    def detail(self) -> Mapping[str, object]: ...
 
 
 class ReviewSignal(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,14 +34,14 @@ class ReviewSignal(msgspec.Struct, frozen=True, kw_only=True):
     end: int | None = None
 
 
-class Segment(msgspec.Struct, frozen=True):
+class MarkedText(msgspec.Struct, frozen=True):
     """A part of a text, and the keys of the signals whose evidence it is."""
 
     text: str
     signals: tuple[str, ...] = ()
 
 
-def review_signals(verdict: _Judged) -> tuple[ReviewSignal, ...]:
+def review_signals(verdict: Reviewable) -> tuple[ReviewSignal, ...]:
     """Return the reasons of a verdict, those of an answer with their places in its text."""
     if verdict.kind != "answer":
         return tuple(
@@ -89,10 +72,10 @@ def review_signals(verdict: _Judged) -> tuple[ReviewSignal, ...]:
     return tuple(found)
 
 
-def segments(text: str, signals: Sequence[ReviewSignal]) -> tuple[Segment, ...]:
+def mark_evidence(text: str, signals: Sequence[ReviewSignal]) -> tuple[MarkedText, ...]:
     """Return the text in parts, cut wherever the evidence of a signal begins or ends.
 
-    >>> [part.text for part in segments("abcdef", [ReviewSignal(key="0:x", type="x", start=1, end=3)])]
+    >>> [part.text for part in mark_evidence("abcdef", [ReviewSignal(key="0:x", type="x", start=1, end=3)])]
     ['a', 'bc', 'def']
     """
     spans = [
@@ -102,7 +85,7 @@ def segments(text: str, signals: Sequence[ReviewSignal]) -> tuple[Segment, ...]:
     ]
     cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
     return tuple(
-        Segment(text[start:end], tuple(key for first, last, key in spans if first <= start and end <= last))
+        MarkedText(text[start:end], tuple(key for first, last, key in spans if first <= start and end <= last))
         for start, end in pairwise(cuts)
     )
 

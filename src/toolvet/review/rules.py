@@ -12,74 +12,16 @@ A rule wants the verdicts for which all that it says holds. Of several rules, th
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
 from toolvet.discover.toml import read_toml
+from toolvet.review.reviewable import Reviewable
 from toolvet.schema.json_value import elements, members
 
 _SCALE: Final = 1 << 64
-
-
-class _Signal(Protocol):
-    @property
-    def type(self) -> str: ...
-
-
-class Reviewable(Protocol):
-    """What a rule reads of a verdict; a `VerdictRecord` of a store has all of it."""
-
-    @property
-    def id(self) -> str:
-        """The id of the verdict."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """What was judged, such as `answer`."""
-        ...
-
-    @property
-    def server(self) -> str:
-        """The server that was called."""
-        ...
-
-    @property
-    def tool(self) -> str | None:
-        """The tool that was called."""
-        ...
-
-    @property
-    def model(self) -> str | None:
-        """The model that wrote the answer."""
-        ...
-
-    @property
-    def failed(self) -> bool:
-        """Whether what was judged went wrong."""
-        ...
-
-    @property
-    def escalate(self) -> bool:
-        """Whether a person should see it."""
-        ...
-
-    @property
-    def score(self) -> float | None:
-        """0 to 1."""
-        ...
-
-    @property
-    def signals(self) -> Sequence[_Signal]:
-        """The reasons, each with its `type`."""
-        ...
-
-    @property
-    def detail(self) -> Mapping[str, object]:
-        """The verdict as JSON."""
-        ...
 
 
 class QueueRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

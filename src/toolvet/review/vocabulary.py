@@ -35,19 +35,19 @@ class Vocabulary(msgspec.Struct, frozen=True):
         return next((each.word for each in (*self.values, *self.signals) if each.value == value), value)
 
 
-class _Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _KindWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str = ""
     values: tuple[LabelValue, ...] = ()
     same_as: str | None = None
 
 
-class _Signals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _SignalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: tuple[LabelValue, ...]
 
 
 class _LabelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    kinds: dict[str, _Kind]
-    signals: _Signals
+    kinds: dict[str, _KindWords]
+    signals: _SignalWords
 
 
 @cache

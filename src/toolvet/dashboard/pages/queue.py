@@ -14,7 +14,7 @@ from toolvet.dashboard.reviewing import hand_in, verdict_words
 from toolvet.envelope import error_response, not_found_error, validation_error
 from toolvet.errors import UsageError
 from toolvet.report.visible import one_line, shorten
-from toolvet.review import measure_agreement, review_signals, segments, vocabulary
+from toolvet.review import mark_evidence, measure_agreement, review_signals, vocabulary
 from toolvet.schema.json_value import elements, members
 from toolvet.store import VerdictRecord
 from toolvet.store.queue import ReviewQueue
@@ -93,7 +93,7 @@ def _fill_item(visit: Visit) -> Mapping[str, object]:
         "vocabulary": words,
         "signals": signals,
         "numbers": {signal.key: index for index, signal in enumerate(signals, start=1)},
-        "segments": segments(verdict.text or "", signals),
+        "parts": mark_evidence(verdict.text or "", signals),
         "asked": _asked(verdict),
         "calls": _calls(queue, verdict),
         "own": own,
