@@ -77,6 +77,11 @@ format: $(VENV)/.dev
 live: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/live
 
+# Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.
+.PHONY: reviewers
+reviewers: $(VENV)/.test
+	TOOLVET_QUEUE_ITEMS=10000 $(BIN)/pytest -k twenty --timeout=1800 tests/store/test_queue.py
+
 conformance: $(VENV)/.dev
 	$(BIN)/python conformance/compare.py
 

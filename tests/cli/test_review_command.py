@@ -117,7 +117,7 @@ def test_rules_of_the_settings_fill_the_queue(store: Path) -> None:
         ('name = "a"\nkinds = "answer"\n', "toolvet.toml, line 3: review.queue.kinds: unknown key"),
         (
             'name = "a"\nkind = "text"\n',
-            "review.queue.kind: 'text' is none of call, arguments, result, envelope, answer",
+            "review.queue.kind: 'text' is none of call, arguments",
         ),
         ('name = "a"\nshare = 2.0\n', "share of a is 2, and must be from 0 to 1"),
     ],

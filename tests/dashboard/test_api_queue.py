@@ -127,3 +127,19 @@ def test_failures_are_typed(asking: Asking) -> None:
         assert words in answered.text
     assert asking.get("eve", "").status_code == 403
     assert asking.get("ada", "", limit=0).status_code == 422
+
+
+def test_the_page_hides_the_labels_of_others_and_takes_no_form_without_its_token(asking: Asking) -> None:
+    id_ = asking.next("ada")
+    asking.post("ada", f"/{id_}/label", {"value": "wrong", "note": "<b>mine</b>", "second_opinion": True})
+    asking.clients["bob"].cookies.clear()
+    hidden = asking.clients["bob"].get(f"/queue/{id_}").text
+    assert "1 label of others: shown once you have labelled it." in hidden
+    assert "mine" not in hidden
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hidden
+    refused = asking.clients["bob"].post(f"/queue/{id_}", data={"value": "right"})
+    assert refused.status_code == 403
+    asking.post("bob", f"/{id_}/label", {"value": "right"})
+    assert "&lt;b&gt;mine&lt;/b&gt;" in asking.clients["bob"].get(f"/queue/{id_}").text
+    assert asking.clients["eve"].get("/queue").status_code == 403
+    assert asking.clients["bob"].get("/queue/none").status_code == 404

@@ -282,7 +282,7 @@ def test_a_verdict_can_be_added_by_hand(url: str) -> None:
 
 
 def test_twenty_reviewers_at_once_get_every_item_once(url: str) -> None:
-    count = int(os.environ.get("TOOLVET_QUEUE_ITEMS", "1000"))  # 10,000 take minutes: make queue-burst
+    count = int(os.environ.get("TOOLVET_QUEUE_ITEMS", "1000"))  # make reviewers: 10,000
     with opened(url, 0) as queue:
         for start in range(0, count, 1000):
             queue.store.add_records([answer(start + number) for number in range(min(1000, count - start))])
