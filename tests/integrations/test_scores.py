@@ -36,7 +36,6 @@ def fill(store: Store) -> None:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("HOME", str(tmp_path))
     with Store(tmp_path / "verdicts.db") as opened:
         fill(opened)
         yield opened

@@ -68,7 +68,7 @@ def read_labelled_line(line: str | bytes, source: str) -> LabelledVerdict:
     unknown = [name for name in given if name not in (*LABELS, _GOOD)]
     if unknown or (_GOOD in given and len(given) > 1):
         raise UsageError(f"label: {', '.join(given)!r} is not {_GOOD}, nor one or several of {', '.join(LABELS)}")
-    there = frozenset(label for label in LABELS if label in given)
+    there: frozenset[Label] = frozenset(label for label in LABELS if label in given)
     return LabelledVerdict(
         text=row.text,
         source=row.source or source,
@@ -104,8 +104,12 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
     signals = review_signals(verdict)
     value = _majority(label.value for label in labels if label.value in ("right", "wrong"))
     said = {signal.key: _said(signal, labels, value, only=len(signals) == 1) for signal in signals}
-    there = {label for signal in signals if said[signal.key] == "right" and (label := _label_of(signal)) is not None}
-    denied = {label for signal in signals if said[signal.key] == "wrong" and (label := _label_of(signal)) is not None}
+    there: set[Label] = set()
+    denied: set[Label] = set()
+    for signal in signals:
+        label = _label_of(signal)
+        if label is not None and said[signal.key] is not None:
+            (there if said[signal.key] == "right" else denied).add(label)
     if value == "right" and not verdict.escalate and not signals:
         denied = set(LABELS)
     return LabelledVerdict(
@@ -135,7 +139,10 @@ def _majority(words: Iterable[str]) -> str | None:
 
 
 def _label_of(signal: ReviewSignal) -> Label | None:
-    return next((label for label in LABELS if label == signal.label), _OF_TYPE.get(signal.type))
+    for label in LABELS:
+        if label == signal.label:
+            return label
+    return _OF_TYPE.get(signal.type)
 
 
 def split_held_back(rows: Sequence[LabelledVerdict]) -> tuple[list[LabelledVerdict], list[LabelledVerdict]]:

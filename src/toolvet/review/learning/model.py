@@ -87,7 +87,7 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     """
     told = [row for row in rows if row.is_told]
     learned, held = split_held_back(told)
-    usable = [label for label in LABELS if _is_enough(label, learned, held)]
+    usable: list[Label] = [label for label in LABELS if _is_enough(label, learned, held)]
     if not usable:
         raise UsageError(_too_few(learned, held))
     trained = train([*_texts(learned), *_own_texts()], _SETTINGS, base=base).model
@@ -96,7 +96,8 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     worse = {each.label: words for each in outcomes if (words := _worse(each)) is not None}
     if worse and set(relearned) - set(worse):
         # What got worse stays as it was, and the rest is measured again without it.
-        model, relearned, kept = _put_together(base, trained, [label for label in usable if label not in worse])
+        rest: list[Label] = [label for label in usable if label not in worse]
+        model, relearned, kept = _put_together(base, trained, rest)
         kept = tuple(words for words in kept if words.partition(":")[0] not in worse)
         kept += tuple(f"{label}: {words}" for label, words in worse.items())
         outcomes = _measure(base, model, held)
@@ -237,7 +238,7 @@ def _own_texts() -> Iterator[LabelledText]:
     for known in read_phrases().values():
         label = None if known.phrase.cue else _model_label(known.phrase.label, known.type.value)
         if label is not None:
-            wrong = frozenset({label})
+            wrong: frozenset[Label] = frozenset({label})
             for hit in known.phrase.hits:
                 yield LabelledText(text=hit, source=OWN_SENTENCES, wrong=wrong, unsure=every - wrong)
             for miss in known.phrase.misses:
@@ -256,7 +257,10 @@ def _own_sentences(base: Model, model: Model) -> list[LabelOutcome]:
 
 
 def _model_label(*names: str | None) -> Label | None:
-    return next((label for name in names for label in LABELS if label == name), None)
+    for label in LABELS:
+        if label in names:
+            return label
+    return None
 
 
 def _refusal(relearned: Sequence[Label], outcomes: Iterable[LabelOutcome]) -> str | None:

@@ -5,7 +5,7 @@ A turn's id that is not 32 hexadecimal digits becomes the trace id that `Langfus
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -82,7 +82,7 @@ class _Errors(logging.Handler):
 
 
 @contextmanager
-def _collected_errors() -> Iterator[list[str]]:
+def _collected_errors() -> Generator[list[str]]:
     found: list[str] = []
     handler, logger = _Errors(found), logging.getLogger(_LOGGER)
     spread, logger.propagate = logger.propagate, False
@@ -102,7 +102,7 @@ def _failure(problems: Sequence[str]) -> Exception:
 
 
 @contextmanager
-def _open() -> Iterator[ScoreSender]:
+def _open() -> Generator[ScoreSender]:
     public, secret = from_environment(_TITLE, "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
     url = os.environ.get("LANGFUSE_BASE_URL") or os.environ.get("LANGFUSE_HOST") or _CLOUD
     sdk = sdk_module("langfuse", _TITLE, "langfuse")

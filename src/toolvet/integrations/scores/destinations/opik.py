@@ -6,7 +6,7 @@ whose id is the verdict's own. Ids there are UUIDs of version 7; a turn whose id
 
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -108,7 +108,7 @@ def _feedback(id_: str, score: Score) -> Any:
 
 
 @contextmanager
-def _open() -> Iterator[ScoreSender]:
+def _open() -> Generator[ScoreSender]:
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     client = sdk_module("opik", _TITLE, "opik").Opik(_show_misconfiguration_message=False)

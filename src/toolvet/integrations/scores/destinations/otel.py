@@ -5,7 +5,7 @@ Names are those of the semantic conventions for GenAI (in development as of 2026
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,7 +92,7 @@ def _attributes(score: Score) -> dict[str, Any]:
 
 
 @contextmanager
-def _open() -> Iterator[ScoreSender]:
+def _open() -> Generator[ScoreSender]:
     try:
         from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415 - an extra
         from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415

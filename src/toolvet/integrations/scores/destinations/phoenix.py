@@ -4,7 +4,7 @@ A verdict knows its trace and not its span, so the spans of the trace are asked 
 have yet waits for the next run.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -111,7 +111,7 @@ def _annotation(score: Score, span: str) -> Any:
 
 
 @contextmanager
-def _open() -> Iterator[ScoreSender]:
+def _open() -> Generator[ScoreSender]:
     sdk = sdk_module("phoenix.client", _TITLE, "phoenix")
     known = sdk_module("phoenix.client.utils.config", _TITLE, "phoenix")
     project = str(known.get_env_project_name())
