@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.alerts import AlertRule, AlertState, measured, next_state, sentence
-from toolvet.store import Figures
+from toolvet.store import VerdictFigures
 
 
 def states(rule: AlertRule, *values: float | None, step: float = 60.0) -> list[bool]:
@@ -38,11 +38,11 @@ def test_the_value_must_be_beyond_for_as_long_as_the_rule_says_without_a_break()
 
 def test_too_few_verdicts_begin_nothing_and_end_nothing() -> None:
     assert states(rule(), None, 0.3, None, 0.1) == [False, True, True, False]
-    sums = Figures(verdicts=19, escalated=19, failed=19, score_sum=1.0, score_count=19)
+    sums = VerdictFigures(verdicts=19, escalated=19, failed=19, score_sum=1.0, score_count=19)
     assert measured(rule(), sums) is None
     assert measured(rule(least=19), sums) == 1.0
-    assert measured(rule(measure="verdicts", above=None, below=5), Figures()) == 0.0
-    assert measured(rule(measure="average_score", least=0), Figures()) is None
+    assert measured(rule(measure="verdicts", above=None, below=5), VerdictFigures()) == 0.0
+    assert measured(rule(measure="average_score", least=0), VerdictFigures()) is None
 
 
 def test_a_clock_that_was_set_back_does_not_keep_an_alert_waiting() -> None:

@@ -8,7 +8,7 @@ from toolvet.alerts.rule import AlertRule
 
 
 class MeasuredSums(Protocol):
-    """The sums over the verdicts of a window; `toolvet.store.Figures` has these members."""
+    """The sums over the verdicts of a window; `toolvet.store.VerdictFigures` has these members."""
 
     @property
     def verdicts(self) -> int:

@@ -26,7 +26,7 @@ class Nothing(Body, frozen=True):
 
 
 @dataclass(frozen=True)
-class Asked(Generic[B]):
+class ApiRequest(Generic[B]):
     """One request, read and checked: `body` (or the query of a GET), the variables of the path, and who asks."""
 
     body: B
@@ -57,7 +57,7 @@ class Endpoint(Generic[B]):
     path: str
     summary: str
     takes: type[B]
-    run: Callable[[Asked[B]], object]
+    run: Callable[[ApiRequest[B]], object]
     status: int = 200
     reply: Any = dict[str, Any]
     role: Role = Role.VIEWER

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from toolvet.dashboard.access.gate import FORM_HEADER, Gate
 from toolvet.dashboard.access.role import Person, Role
-from toolvet.dashboard.api.endpoint import Asked, Endpoint
+from toolvet.dashboard.api.endpoint import ApiRequest, Endpoint
 from toolvet.dashboard.failures import ApiError, failure, json_response, refusal
 from toolvet.dashboard.site import Site
 from toolvet.envelope import (
@@ -73,7 +73,7 @@ async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: G
         gate.check_form(caller, request.headers.get(FORM_HEADER, ""))
     raw = await read_body(request, site.most_body) if endpoint.has_body else b""
     body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
-    asked = Asked(body, {name: f"{value}" for name, value in request.path_params.items()}, person, site)
+    asked = ApiRequest(body, {name: f"{value}" for name, value in request.path_params.items()}, person, site)
     is_long = len(raw) > _QUICK or (endpoint.is_long is not None and endpoint.is_long(body))
     if endpoint.waits or is_long:
         reply = await run_in_threadpool(endpoint.run, asked)

@@ -5,7 +5,15 @@ from typing import Any
 import msgspec
 
 from toolvet.dashboard.api.snake import FOREIGN, snake
-from toolvet.store import AssessmentRecord, EventRecord, Figures, Overview, RecordedTurn, TrendPoint, VerdictRecord
+from toolvet.store import (
+    AssessmentRecord,
+    EventRecord,
+    Overview,
+    RecordedTurn,
+    TrendPoint,
+    VerdictFigures,
+    VerdictRecord,
+)
 from toolvet.store.overview import GroupFigures
 
 # In a call's detail, these are what was sent and what came back.
@@ -118,7 +126,7 @@ class ShownFigures(msgspec.Struct, frozen=True, kw_only=True):
     longest_duration: float | None
 
 
-def show_figures(figures: Figures) -> ShownFigures:
+def show_figures(figures: VerdictFigures) -> ShownFigures:
     """Return sums for the API."""
     return ShownFigures(
         verdicts=figures.verdicts,

@@ -3,7 +3,7 @@
 import msgspec
 
 from toolvet.dashboard.alerting.watch import alert_states
-from toolvet.dashboard.api.endpoint import Asked, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiRequest, Endpoint, Nothing
 
 
 class AlertReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class AlertList(msgspec.Struct, frozen=True, kw_only=True):
     firing: int
 
 
-def _list(asked: Asked[Nothing]) -> AlertList:
+def _list(asked: ApiRequest[Nothing]) -> AlertList:
     found = [
         AlertReply(
             name=rule.name,

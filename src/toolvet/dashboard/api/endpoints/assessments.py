@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name
 from toolvet.dashboard.api.routing import convert
 from toolvet.dashboard.api.stored import AssessmentList, StoredAssessment, show_assessment
@@ -28,7 +28,7 @@ class AssessmentBody(Body, frozen=True, kw_only=True):
     report: dict[str, Any]
 
 
-def _keep(asked: Asked[AssessmentBody]) -> StoredAssessment:
+def _keep(asked: ApiRequest[AssessmentBody]) -> StoredAssessment:
     given = asked.body.report
     if given.get("schema") != SCHEMA_ID:
         raise ApiError(422, validation_error(f"report.schema must be {SCHEMA_ID}", field="report.schema"))
@@ -41,12 +41,12 @@ def _keep(asked: Asked[AssessmentBody]) -> StoredAssessment:
     return show_assessment(record, with_report=False)
 
 
-def _list(asked: Asked[AssessmentQuery]) -> AssessmentList:
+def _list(asked: ApiRequest[AssessmentQuery]) -> AssessmentList:
     found = asked.site.store.assessments(asked.body.server, asked.body.limit)
     return AssessmentList(assessments=[show_assessment(record, with_report=False) for record in found])
 
 
-def _one(asked: Asked[Nothing]) -> StoredAssessment:
+def _one(asked: ApiRequest[Nothing]) -> StoredAssessment:
     id_ = asked.path["id"]
     with asked.site.store.reading() as connection:
         record = read_assessment(connection, id_) if "\x00" not in id_ else None

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint
 from toolvet.dashboard.api.fields import Limit, Name
 from toolvet.store.audit import AuditEntry, read_entries
 
@@ -26,7 +26,7 @@ class AuditList(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None
 
 
-def _list(asked: Asked[AuditQuery]) -> AuditList:
+def _list(asked: ApiRequest[AuditQuery]) -> AuditList:
     query = asked.body
     found = read_entries(asked.site.store, who=query.who, action=query.action, before=query.cursor, limit=query.limit)
     return AuditList(entries=found, next=found[-1].seq if len(found) == query.limit else None)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from toolvet.dashboard.api.bodies import BODIES, judge
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint
 from toolvet.dashboard.api.openapi import Failure
 from toolvet.dashboard.api.routing import convert
 from toolvet.dashboard.failures import ApiError
@@ -36,7 +36,7 @@ class BatchReply(msgspec.Struct, frozen=True, kw_only=True):
     errors: int
 
 
-def _batch(asked: Asked[BatchBody]) -> object:
+def _batch(asked: ApiRequest[BatchBody]) -> object:
     results = [_one(check) for check in asked.body.checks]
     return {"results": results, "errors": sum("error" in each for each in results)}
 

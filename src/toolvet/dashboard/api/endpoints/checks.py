@@ -12,7 +12,7 @@ from toolvet.dashboard.api.bodies import (
     ResultBody,
     judge,
 )
-from toolvet.dashboard.api.endpoint import Asked, Endpoint
+from toolvet.dashboard.api.endpoint import ApiRequest, Endpoint
 from toolvet.dashboard.api.replies import AnswerReply, ArgumentsReply, ConversationReply, EnvelopeReply, ResultReply
 
 B = TypeVar("B", bound=CheckBody)
@@ -22,7 +22,7 @@ def _check(kind: str, summary: str, body: type[Any], reply: type[Any]) -> Endpoi
     return Endpoint("POST", f"/v1/check/{kind}", summary, body, _answer, reply=reply, is_long=_LONG.get(kind))
 
 
-def _answer(asked: Asked[CheckBody]) -> object:
+def _answer(asked: ApiRequest[CheckBody]) -> object:
     return judge(asked.body)
 
 

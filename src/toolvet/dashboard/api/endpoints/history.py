@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
 
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name, Timestamp
 from toolvet.dashboard.api.stored import (
     EventList,
@@ -68,11 +68,11 @@ def _figures(query: FigureQuery) -> FigureFilter:
     return FigureFilter(**{name: getattr(query, name) for name in FigureFilter.__struct_fields__})
 
 
-def _turns(asked: Asked[LimitQuery]) -> TurnList:
+def _turns(asked: ApiRequest[LimitQuery]) -> TurnList:
     return TurnList(turns=[show_turn(turn) for turn in asked.site.store.latest_turns(asked.body.limit)])
 
 
-def _turn(asked: Asked[Nothing]) -> StoredTurn:
+def _turn(asked: ApiRequest[Nothing]) -> StoredTurn:
     trace = asked.path["trace"]
     if trace.isascii() and trace.isprintable():
         try:
@@ -83,23 +83,23 @@ def _turn(asked: Asked[Nothing]) -> StoredTurn:
     raise ApiError(404, not_found_error("Turn", trace))
 
 
-def _overview(asked: Asked[OverviewQuery]) -> ShownOverview:
+def _overview(asked: ApiRequest[OverviewQuery]) -> ShownOverview:
     return show_overview(asked.site.store.overview(_figures(asked.body), most=asked.body.most))
 
 
-def _groups(asked: Asked[GroupQuery]) -> GroupList:
+def _groups(asked: ApiRequest[GroupQuery]) -> GroupList:
     by = cast("list[GroupKey]", list(dict.fromkeys(asked.body.by.split(","))))
     found = asked.site.store.groups(by, _figures(asked.body), most=asked.body.most)
     return GroupList(groups=[show_group(group) for group in found])
 
 
-def _trend(asked: Asked[TrendQuery]) -> ShownTrend:
+def _trend(asked: ApiRequest[TrendQuery]) -> ShownTrend:
     query = asked.body
     points = asked.site.store.trend(_figures(query), seconds=query.seconds)
     return ShownTrend(points=[show_point(point) for point in points])
 
 
-def _events(asked: Asked[LimitQuery]) -> EventList:
+def _events(asked: ApiRequest[LimitQuery]) -> EventList:
     return EventList(events=[show_event(event) for event in asked.site.store.events(asked.body.limit)])
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.reviewing import change_document, hand_in, item_document
 from toolvet.envelope import error_response, not_found_error, validation_error
@@ -52,7 +52,7 @@ class HistoryQuery(Body, frozen=True, kw_only=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 100
 
 
-def _list(asked: Asked[QueueQuery]) -> object:
+def _list(asked: ApiRequest[QueueQuery]) -> object:
     queue, query, name = asked.site.queue, asked.body, asked.person.name
     wanted = ItemFilter(
         state=None if query.state == "all" else query.state,
@@ -76,7 +76,7 @@ def _list(asked: Asked[QueueQuery]) -> object:
     }
 
 
-def _add(asked: Asked[ItemBody]) -> object:
+def _add(asked: ApiRequest[ItemBody]) -> object:
     body = asked.body
     try:
         item = asked.site.queue.add(body.id, rule="by hand", priority=body.priority, reviewers=body.reviewers)
@@ -85,12 +85,12 @@ def _add(asked: Asked[ItemBody]) -> object:
     return item_document(asked.site.queue.item(item.id, asked.person.name))
 
 
-def _next(asked: Asked[Nothing]) -> object:
+def _next(asked: ApiRequest[Nothing]) -> object:
     item = asked.site.queue.next(asked.person.name)
     return {"item": None if item is None else item_document(item)}
 
 
-def _show(asked: Asked[Nothing]) -> object:
+def _show(asked: ApiRequest[Nothing]) -> object:
     item = _item(asked)
     kind = "answer" if item.verdict is None else item.verdict.kind
     words = vocabulary(kind)
@@ -103,14 +103,14 @@ def _show(asked: Asked[Nothing]) -> object:
     }
 
 
-def _history(asked: Asked[HistoryQuery]) -> object:
+def _history(asked: ApiRequest[HistoryQuery]) -> object:
     item, name = _item(asked), asked.person.name
     may_see_all = item.state == "done" or any(label.reviewer == name for label in item.labels)
     changes = asked.site.queue.history(item.id, reviewer=None if may_see_all else name, limit=asked.body.limit)
     return {"changes": [change_document(change) for change in changes]}
 
 
-def _label(asked: Asked[LabelBody]) -> object:
+def _label(asked: ApiRequest[LabelBody]) -> object:
     item, body = _item(asked), asked.body
     try:
         labelled = hand_in(
@@ -130,7 +130,7 @@ def _label(asked: Asked[LabelBody]) -> object:
     return item_document(labelled)
 
 
-def _lease(asked: Asked[Nothing]) -> object:
+def _lease(asked: ApiRequest[Nothing]) -> object:
     item = _item(asked)
     try:
         return item_document(asked.site.queue.lease(item.id, asked.person.name))
@@ -138,30 +138,30 @@ def _lease(asked: Asked[Nothing]) -> object:
         raise ApiError(409, error_response(f"{error}")) from error
 
 
-def _release(asked: Asked[Nothing]) -> object:
+def _release(asked: ApiRequest[Nothing]) -> object:
     return {"released": asked.site.queue.release(_item(asked).id, asked.person.name)}
 
 
-def _skip(asked: Asked[Nothing]) -> object:
+def _skip(asked: ApiRequest[Nothing]) -> object:
     asked.site.queue.skip(_item(asked).id, asked.person.name)
     return {"skipped": True}
 
 
-def _second(asked: Asked[Nothing]) -> object:
+def _second(asked: ApiRequest[Nothing]) -> object:
     asked.site.queue.want_another(_item(asked).id)
     return item_document(_item(asked))
 
 
-def _undo(asked: Asked[Nothing]) -> object:
+def _undo(asked: ApiRequest[Nothing]) -> object:
     item = asked.site.queue.undo(asked.person.name)
     return {"item": None if item is None else item_document(item)}
 
 
-def _agreement(asked: Asked[Nothing]) -> object:
+def _agreement(asked: ApiRequest[Nothing]) -> object:
     return measure_agreement(asked.site.queue.labels(at_least=2))
 
 
-def _item(asked: Asked[Any]) -> QueueItem:
+def _item(asked: ApiRequest[Any]) -> QueueItem:
     id_ = asked.path["id"]
     try:
         return asked.site.queue.item(id_, asked.person.name)
@@ -173,12 +173,12 @@ def _endpoint(
     method: Literal["GET", "POST"],
     path: str,
     summary: str,
-    run: Callable[[Asked[Any]], object],
+    run: Callable[[ApiRequest[Any]], object],
     *,
     takes: type[Any] = Nothing,
     failures: tuple[int, ...] = (),
 ) -> Endpoint[Any]:
-    def guarded(asked: Asked[Any]) -> object:
+    def guarded(asked: ApiRequest[Any]) -> object:
         try:
             return run(asked)
         except StoreError as error:

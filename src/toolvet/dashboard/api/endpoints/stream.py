@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from toolvet.dashboard.api.bodies import AnswerBody, AnswerOptionsBody, answer_options, field_of, shown, verdict_of
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
 from toolvet.dashboard.api.fields import TraceId
 from toolvet.dashboard.api.replies import AnswerReply
 from toolvet.dashboard.api.streams import IDLE_SECONDS, OpenStream, OpenStreams, TextTooLong, TooManyStreams
@@ -41,7 +41,7 @@ class FinishBody(Body, frozen=True, kw_only=True):
     trace: TraceId | None = None
 
 
-def _open(asked: Asked[AnswerOptionsBody]) -> StreamReply:
+def _open(asked: ApiRequest[AnswerOptionsBody]) -> StreamReply:
     try:
         id_ = asked.site.kept(OpenStreams).open(asked.person.name, answer_options(asked.body))
     except (ToolvetError, TypeError) as error:
@@ -51,13 +51,13 @@ def _open(asked: Asked[AnswerOptionsBody]) -> StreamReply:
     return StreamReply(id=id_, idle_seconds=IDLE_SECONDS)
 
 
-def _found(asked: Asked[Any], stream: OpenStream | None) -> OpenStream:
+def _found(asked: ApiRequest[Any], stream: OpenStream | None) -> OpenStream:
     if stream is None:
         raise ApiError(404, not_found_error("Stream", asked.path["id"]))
     return stream
 
 
-def _feed(asked: Asked[TextBody]) -> object:
+def _feed(asked: ApiRequest[TextBody]) -> object:
     stream = _found(asked, asked.site.kept(OpenStreams).get(asked.path["id"], asked.person.name))
     try:
         return shown(stream.feed(asked.body.text))
@@ -65,13 +65,13 @@ def _feed(asked: Asked[TextBody]) -> object:
         raise refusal(413, "the answer is too long; finish it") from None
 
 
-def _finish(asked: Asked[FinishBody]) -> object:
+def _finish(asked: ApiRequest[FinishBody]) -> object:
     stream = _found(asked, asked.site.kept(OpenStreams).close(asked.path["id"], asked.person.name))
     given = {name: getattr(asked.body, name) for name in asked.body.__struct_fields__}
     return shown(verdict_of(AnswerBody(text=stream.text, **given, **stream.options)))
 
 
-def _close(asked: Asked[Nothing]) -> None:
+def _close(asked: ApiRequest[Nothing]) -> None:
     _found(asked, asked.site.kept(OpenStreams).close(asked.path["id"], asked.person.name))
 
 

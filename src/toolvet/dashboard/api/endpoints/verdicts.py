@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import Asked, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name, Timestamp, TraceId
 from toolvet.dashboard.api.given import AnyStored, stored_record
 from toolvet.dashboard.api.stored import StoredVerdict, VerdictList, show_verdict
@@ -57,7 +57,7 @@ class KeptReply(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-def _keep(asked: Asked[Any]) -> KeptReply:
+def _keep(asked: ApiRequest[Any]) -> KeptReply:
     record = stored_record(asked.body)
     # Safe on disk when this returns; a StoreError is a 503, and nothing was kept.
     asked.site.store.add_records([record])
@@ -79,7 +79,7 @@ def verdict_filter(query: VerdictQuery) -> VerdictFilter:
     return VerdictFilter(**given, trace=query.trace_id)
 
 
-def _list(asked: Asked[VerdictQuery]) -> VerdictList:
+def _list(asked: ApiRequest[VerdictQuery]) -> VerdictList:
     query, store = asked.body, asked.site.store
     wanted = verdict_filter(query)
     by_place = query.order in {"newest", "oldest"}
@@ -99,7 +99,7 @@ def _list(asked: Asked[VerdictQuery]) -> VerdictList:
     )
 
 
-def _one(asked: Asked[Nothing]) -> StoredVerdict:
+def _one(asked: ApiRequest[Nothing]) -> StoredVerdict:
     id_ = asked.path["id"]
     record = asked.site.store.verdict(id_) if "\x00" not in id_ else None
     if record is None:
