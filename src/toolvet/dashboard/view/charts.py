@@ -25,7 +25,7 @@ _SHOWN: Final[Mapping[Unit, Callable[[float | None], str]]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """One line of a chart. `colour` is the name of a colour of base.css; `is_before` that of the period before."""
 
     label: str
@@ -42,7 +42,7 @@ class Chart:
     title: str
     unit: Unit
     at: tuple[float, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
 
     @property
     def data(self) -> Markup:
@@ -84,12 +84,12 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
     now = _read(store, period, server, tool)
     before = _read(store, period.before, server, tool)
 
-    def line(label: str, colour: str, which: int, figure: Callable[[VerdictFigures], float | None]) -> Line:
-        return Line(label, tuple(figure(now[which].get(at, _NONE)) for at in stretches), colour)
+    def line(label: str, colour: str, which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
+        return ChartLine(label, tuple(figure(now[which].get(at, _NONE)) for at in stretches), colour)
 
-    def line_before(which: int, figure: Callable[[VerdictFigures], float | None]) -> Line:
+    def line_before(which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
         values = tuple(figure(before[which].get(at - shift, _NONE)) for at in stretches)
-        return Line("the period before", values, "--faint", is_before=True)
+        return ChartLine("the period before", values, "--faint", is_before=True)
 
     calls, answers = 0, 1
     charts = (
