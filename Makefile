@@ -11,10 +11,11 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess test test-matching phrases lint format bench burst fuzz model soak mutants live conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint format bench burst fuzz model soak mutants live conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
+	@echo "make demo     fill a store from the example servers and open the dashboard on it, at http://127.0.0.1:8741"
 	@echo "make test     run all tests; make test ROOM=rules runs those of one folder or file of tests/"
 	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
 	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
@@ -38,6 +39,10 @@ help:
 
 assess: $(VENV)/.assess
 	$(BIN)/toolvet assess --timeout 2 --fail-on never --report html=report.html -- $(BIN)/python examples/bookshop_server.py
+
+demo: $(VENV)/.demo
+	@test -e demo.db || $(BIN)/python examples/fill_store.py demo.db
+	$(BIN)/toolvet serve --store demo.db
 
 # ROOM is a folder or a file of tests/. One room is quicker in one process.
 ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,tests/$(path))),$(shell \
@@ -128,7 +133,7 @@ bench: $(VENV)/.dev
 	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) .venv-* .live .mutants .conformance build dist report.html report.json
+	rm -rf $(VENV) .venv-* .live .mutants .conformance build dist report.html report.json demo.db*
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
@@ -138,9 +143,13 @@ $(VENV)/.assess: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
 	@touch $@
 
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples,serve]'
+	@touch $@ $(VENV)/.assess
+
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	@touch $@ $(VENV)/.assess
+	@touch $@ $(VENV)/.assess $(VENV)/.demo
 
 $(VENV)/.accuracy: pyproject.toml | $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
@@ -148,4 +157,4 @@ $(VENV)/.accuracy: pyproject.toml | $(VENV)/.dev
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@ $(VENV)/.test $(VENV)/.assess
+	@touch $@ $(VENV)/.test $(VENV)/.assess $(VENV)/.demo

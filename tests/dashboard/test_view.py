@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.view.assessed import compare_assessments
-from toolvet.dashboard.view.charts import Chart, Line
+from toolvet.dashboard.view.charts import Chart, ChartLine
 from toolvet.dashboard.view.paired import AnswerCase, compare_answers, student_quantile
 from toolvet.dashboard.view.paths import queried, read_segment, segment
 from toolvet.dashboard.view.period import read_period
@@ -110,7 +110,7 @@ def test_what_a_result_says_twice_is_shown_once() -> None:
 
 
 def test_the_numbers_of_a_chart_cannot_end_their_element() -> None:
-    chart = Chart("a", "A", "count", (0.0,), (Line("</script>", (1.0,), "--info"),))
+    chart = Chart("a", "A", "count", (0.0,), (ChartLine("</script>", (1.0,), "--info"),))
     assert "<" not in chart.data
     assert msgspec.json.decode(str(chart.data))["lines"][0]["label"] == "</script>"
 

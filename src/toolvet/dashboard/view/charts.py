@@ -3,7 +3,7 @@
 The browser draws it (static/charts.js); without scripts the table is there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -25,7 +25,7 @@ _SHOWN: Final[Mapping[Unit, Callable[[float | None], str]]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """One line of a chart. `colour` is the name of a colour of base.css; `is_before` that of the period before."""
 
     label: str
@@ -42,7 +42,7 @@ class Chart:
     title: str
     unit: Unit
     at: tuple[float, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
 
     @property
     def data(self) -> Markup:
@@ -84,12 +84,12 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
     now = _read(store, period, server, tool)
     before = _read(store, period.before, server, tool)
 
-    def line(label: str, colour: str, which: int, figure: Callable[[VerdictFigures], float | None]) -> Line:
-        return Line(label, tuple(figure(now[which].get(at, _NONE)) for at in stretches), colour)
+    def line(label: str, colour: str, which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
+        return ChartLine(label, tuple(figure(now[which].get(at, _NONE)) for at in stretches), colour)
 
-    def line_before(which: int, figure: Callable[[VerdictFigures], float | None]) -> Line:
+    def line_before(which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
         values = tuple(figure(before[which].get(at - shift, _NONE)) for at in stretches)
-        return Line("the period before", values, "--faint", is_before=True)
+        return ChartLine("the period before", values, "--faint", is_before=True)
 
     calls, answers = 0, 1
     charts = (
@@ -186,15 +186,17 @@ def _read(
     store: Store, period: Period, server: str | None, tool: str | None
 ) -> tuple[Mapping[float, VerdictFigures], Mapping[float, VerdictFigures]]:
     """Return the figures of calls and of answers by the begin of their stretch."""
-    by_kind: dict[str, Mapping[float, VerdictFigures]] = {}
-    for kind in ("call", "arguments", "result", "envelope", "answer"):
-        points = store.trend(period.figures(server=server, tool=tool, kind=kind), seconds=period.step)
-        by_kind[kind] = _by_begin(points)
-    answers = by_kind.pop("answer")
+    wanted = period.figures(server=server, tool=tool)
+    # Most stores have two kinds of the five.
+    kinds = [group.kind for group in store.groups(("kind",), wanted)]
+    by_kind = {
+        kind: _by_begin(store.trend(msgspec.structs.replace(wanted, kind=kind), seconds=period.step)) for kind in kinds
+    }
+    answers = by_kind.pop("answer", {})
     begins = {at for points in by_kind.values() for at in points}
     calls = {at: add_figures(points[at] for points in by_kind.values() if at in points) for at in begins}
     return calls, answers
 
 
-def _by_begin(points: Sequence[TrendPoint]) -> Mapping[float, VerdictFigures]:
+def _by_begin(points: Iterable[TrendPoint]) -> Mapping[float, VerdictFigures]:
     return {point.at: point.figures for point in points}

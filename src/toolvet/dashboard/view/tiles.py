@@ -35,21 +35,21 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Split:
+class PeriodFigures:
     """The figures of a period: of calls (all that is no answer) and of answers."""
 
     calls: VerdictFigures
     answers: VerdictFigures
 
 
-def read_split(store: Store, period: Period, server: str | None = None, tool: str | None = None) -> Split:
+def read_split(store: Store, period: Period, server: str | None = None, tool: str | None = None) -> PeriodFigures:
     """Return the figures of a period, of a server or tool or of all."""
     kinds = {group.kind: group.figures for group in store.groups(("kind",), period.figures(server=server, tool=tool))}
     answers = kinds.pop("answer", VerdictFigures())
-    return Split(add_figures(kinds.values()), answers)
+    return PeriodFigures(add_figures(kinds.values()), answers)
 
 
-def tiles(now: Split, before: Split, *, has_answers: bool = True) -> Sequence[Tile]:
+def tiles(now: PeriodFigures, before: PeriodFigures, *, has_answers: bool = True) -> Sequence[Tile]:
     """Return the tiles of a page."""
     calls, answers = now.calls, now.answers
     was, were = before.calls, before.answers

@@ -47,7 +47,8 @@ def command(
 
     A file of text is one answer. An object has it under `answer` (or `text`, `response`, `content`), and may have
     `question`, `calls` (the tool calls of the turn, with their results), `finish_reason`, `trace` (the trace id of
-    the turn) and `id`. Each row of a table (`.csv`, `.tsv`, also with `.gz`, and `.parquet`) is read like an object.
+    the turn), `id`, and for the store `model`, `variant` and `conversation`. Each row of a table (`.csv`, `.tsv`, also
+    with `.gz`, and `.parquet`) is read like an object.
     Exits with 1 when an answer should be escalated.
     """
     from toolvet.cli.commands.check.answer.run import Output, check_files  # noqa: PLC0415 - the heavy half, for this command
