@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from toolvet import check_answer, check_arguments, check_result
@@ -31,7 +31,7 @@ DOWN = {"content": [{"type": "text", "text": "Error: connection refused"}], "isE
 ANSWER = "The Aurora sails at nine from Lisbon and reaches Porto in the afternoon. " * 8
 CALLS = [{"name": "find_ship", "arguments": {"name": "Aurora"}, "result": {"content": [{"type": "text", "text": "9"}]}}]
 
-CASES = {
+CASES: dict[str, tuple[dict[str, object], Callable[[], object]]] = {
     "answer": ({"text": ANSWER, "calls": CALLS}, lambda: check_answer(ANSWER, calls=CALLS).to_dict()),
     "arguments": (
         {"tool": SHIP, "arguments": {"name": "A"}},
