@@ -57,6 +57,12 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(tmp_path: Path
             page.wait_for_function("here => location.href !== here && document.readyState === 'complete'", arg=here)
         assert len(set(seen)) == 10
         eleventh = shown(page)
+        back = page.url
+        page.goto(f"{url}/queue/{seen[0]}")
+        page.locator("summary").click()
+        assert "labelled it Wrong" in page.locator(".changes").inner_text()
+        assert page.locator(".signals input:checked").count() == 2
+        page.goto(back)
         pressed(page, "u")
         page.wait_for_url(f"**/queue/{seen[-1]}*")
         assert page.get_by_role("status").inner_text().startswith("Taken back")

@@ -19,7 +19,7 @@ from toolvet.schema.json_value import elements, members
 from toolvet.store import VerdictRecord
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter
-from toolvet.store.queue_records import QueueItem
+from toolvet.store.queue_records import LabelChange, QueueItem
 
 _SHOWN: Final = 50
 _MOST_TEXT: Final = 200
@@ -86,7 +86,7 @@ def _fill_item(visit: Visit) -> Mapping[str, object]:
     return {
         "item": item,
         "verdict": verdict,
-        "at": datetime.fromtimestamp(verdict.at, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "at": _time(verdict.at),
         "before_question": words.question.partition("{verdict}")[0],
         "after_question": words.question.partition("{verdict}")[2],
         "verdict_words": verdict_words(verdict),
@@ -97,12 +97,23 @@ def _fill_item(visit: Visit) -> Mapping[str, object]:
         "asked": _asked(verdict),
         "calls": _calls(queue, verdict),
         "own": own,
+        "changes": _changes(queue, item, name, sees_all=own is not None or item.state == "done"),
         "others": [label for label in item.labels if label.reviewer != name],
         "hidden": item.labelled - len(item.labels) if not item.labels else 0,
         "may_label": own is not None or name in item.leased_to or item.state == "open",
         "progress": queue.progress(),
         "undone": "undone" in visit.query,
     }
+
+
+def _changes(queue: ReviewQueue, item: QueueItem, name: str, *, sees_all: bool) -> list[tuple[str, LabelChange]]:
+    """Return what was done with the item, the newest first; what others did would say what others think."""
+    found = queue.history(item.id, reviewer=None if sees_all else name, limit=_SHOWN)
+    return [(_time(change.at), change) for change in found]
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _asked(verdict: VerdictRecord) -> str | None:
