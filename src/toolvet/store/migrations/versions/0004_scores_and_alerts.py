@@ -1,5 +1,7 @@
 """What was sent to other platforms, and the states of alerts."""
 
+# pyright: reportUnknownArgumentType=false
+
 import sqlalchemy as sa
 from alembic import op
 
