@@ -206,10 +206,6 @@ def test_a_platform_for_scores_has_tests() -> None:
     text = (TESTS / "integrations" / "test_scores.py").read_text(encoding="utf-8")
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
-<<<<<<< HEAD
-        f"{lacking[0]} has no proof: add tests to tests/integrations/test_scores.py that send to a server with its SDK"
-=======
         f"{lacking[0]} has no proof: add tests to tests/integrations/test_scores.py that send to a local server"
         " with its real SDK"
->>>>>>> f-learn
     )

@@ -12,14 +12,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from toolvet.dashboard.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.dashboard.access.gate import FORM_FIELD, Gate, address_of
 from toolvet.dashboard.failures import ApiError, refusal
 from toolvet.dashboard.site import Site
 from toolvet.envelope import unavailable_error
 from toolvet.errors import StoreError
 
-CALLBACK: Final = "/login/oidc/callback"
-FLOW_SECONDS: Final = 600
 _MOST_FORM: Final = 256 * 1024
 _MOST_FIELDS: Final = 200
 

@@ -22,7 +22,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from toolvet.dashboard.access.login import CALLBACK, FLOW_SECONDS
+from toolvet.dashboard.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.dashboard.access.people import People
 from toolvet.dashboard.access.role import Person, Role
 from toolvet.dashboard.failures import ApiError

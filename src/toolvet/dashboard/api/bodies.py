@@ -8,7 +8,7 @@ import msgspec
 from toolvet.checks.answer import AnswerQuality, SignalType
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.result import ResultVerdict, check_result
-from toolvet.dashboard.api.endpoint import Body
+from toolvet.dashboard.api.endpoint import ApiBody
 from toolvet.dashboard.api.snake import snake, snake_conversation
 from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import check_envelope, validation_error
@@ -20,7 +20,7 @@ Characters = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class CheckBody(Body, frozen=True, kw_only=True):
+class CheckBody(ApiBody, frozen=True, kw_only=True):
     """The base of what can be checked."""
 
 
@@ -158,7 +158,7 @@ def judge(body: CheckBody) -> object:
     return shown(verdict_of(body))
 
 
-def field_of(message: str, body: Body) -> str | None:
+def field_of(message: str, body: ApiBody) -> str | None:
     """Return the member of the body that a sentence begins with; the sentences of options begin with their name."""
     word = message.replace(":", " ").replace("[", " ").partition(" ")[0]
     return word if word in body.__struct_fields__ else None

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 B = TypeVar("B")
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ApiBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of bodies and queries: an unknown field is an error that names it."""
 
 
-class Nothing(Body, frozen=True):
+class Nothing(ApiBody, frozen=True):
     """A request without a body or query."""
 
 

@@ -8,7 +8,7 @@ from toolvet.causes import ErrorKind, Retry, State
 from toolvet.checks.answer import Action, AnswerQuality, CallFailure, FailureSignal, PartialCall
 from toolvet.checks.result import Classification, ResultVerdict
 from toolvet.dashboard.api.bodies import AnswerBody, ArgumentsBody, EnvelopeBody, ResultBody, verdict_of
-from toolvet.dashboard.api.endpoint import Body
+from toolvet.dashboard.api.endpoint import ApiBody
 from toolvet.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, TraceId
 from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import missing_required_error
@@ -23,7 +23,7 @@ _MOST_SENT: Final = 64 * 1024
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class StoreBody(Body, frozen=True, kw_only=True, tag_field="kind"):
+class StoreBody(ApiBody, frozen=True, kw_only=True, tag_field="kind"):
     """What can be stored, by its `kind`.
 
     `verdict` is null for what toolvet shall judge on arrival; a verdict that was made before is kept as it is. With an

@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name
 from toolvet.dashboard.api.routing import convert
 from toolvet.dashboard.api.stored import AssessmentList, StoredAssessment, show_assessment
@@ -15,14 +15,14 @@ from toolvet.store.judged import assessment_record
 from toolvet.store.reading import read_assessment
 
 
-class AssessmentQuery(Body, frozen=True, kw_only=True):
+class AssessmentQuery(ApiBody, frozen=True, kw_only=True):
     """Of which server, and how many at most."""
 
     server: Name | None = None
     limit: Limit = 100
 
 
-class AssessmentBody(Body, frozen=True, kw_only=True):
+class AssessmentBody(ApiBody, frozen=True, kw_only=True):
     """A report as `toolvet assess --report json=FILE` writes it."""
 
     report: dict[str, Any]

@@ -5,12 +5,12 @@ from typing import Annotated
 import msgspec
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint
 from toolvet.dashboard.api.fields import Limit, Name
 from toolvet.store.audit import AuditEntry, read_entries
 
 
-class AuditQuery(Body, frozen=True, kw_only=True):
+class AuditQuery(ApiBody, frozen=True, kw_only=True):
     """Whose deeds, which ones, and how many at most; `cursor` is the `next` of the page before."""
 
     limit: Limit = 100

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from toolvet.dashboard.api.bodies import BODIES, judge
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint
 from toolvet.dashboard.api.openapi import Failure
 from toolvet.dashboard.api.routing import convert
 from toolvet.dashboard.failures import ApiError
@@ -15,7 +15,7 @@ MOST_CHECKS: Final = 1000
 Kind = Literal["answer", "arguments", "result", "envelope", "conversation"]
 
 
-class BatchBody(Body, frozen=True, kw_only=True):
+class BatchBody(ApiBody, frozen=True, kw_only=True):
     """Up to a thousand checks. Each has a `kind`, and beside it the members of that check's own body."""
 
     checks: Annotated[list[dict[str, Any]], msgspec.Meta(max_length=MOST_CHECKS)]
@@ -52,7 +52,7 @@ def _one(check: dict[str, Any]) -> dict[str, object]:
         return {**known, "error": error.envelope.to_dict()}
 
 
-class _Kinded(Body, frozen=True, kw_only=True):
+class _Kinded(ApiBody, frozen=True, kw_only=True):
     kind: Kind
 
 

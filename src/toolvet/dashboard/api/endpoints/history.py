@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
 
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name, Timestamp
 from toolvet.dashboard.api.stored import (
     EventList,
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from toolvet.store.overview import GroupKey
 
 
-class LimitQuery(Body, frozen=True, kw_only=True):
+class LimitQuery(ApiBody, frozen=True, kw_only=True):
     """How many at most."""
 
     limit: Limit = 100
 
 
-class FigureQuery(Body, frozen=True, kw_only=True):
+class FigureQuery(ApiBody, frozen=True, kw_only=True):
     """Which verdicts are summed: those for which all that is given holds. `until` is excluded."""
 
     since: Timestamp | None = None

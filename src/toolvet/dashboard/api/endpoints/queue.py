@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.reviewing import change_document, hand_in, item_document
 from toolvet.envelope import error_response, not_found_error, validation_error
@@ -18,7 +18,7 @@ from toolvet.store.queue_records import QueueItem
 _MOST: Final = 1000
 
 
-class QueueQuery(Body, frozen=True, kw_only=True):
+class QueueQuery(ApiBody, frozen=True, kw_only=True):
     """Which items, and how many of them."""
 
     state: Literal["open", "done", "all"] = "open"
@@ -29,7 +29,7 @@ class QueueQuery(Body, frozen=True, kw_only=True):
     offset: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 0
 
 
-class ItemBody(Body, frozen=True, kw_only=True):
+class ItemBody(ApiBody, frozen=True, kw_only=True):
     """A verdict to put into the queue, by its id."""
 
     id: str
@@ -37,7 +37,7 @@ class ItemBody(Body, frozen=True, kw_only=True):
     reviewers: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
 
 
-class LabelBody(Body, frozen=True, kw_only=True):
+class LabelBody(ApiBody, frozen=True, kw_only=True):
     """What a reviewer says: of the verdict, and of its signals by their keys (`0:refusal`)."""
 
     value: str
@@ -46,7 +46,7 @@ class LabelBody(Body, frozen=True, kw_only=True):
     second_opinion: bool = False
 
 
-class HistoryQuery(Body, frozen=True, kw_only=True):
+class HistoryQuery(ApiBody, frozen=True, kw_only=True):
     """How many changes."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 100

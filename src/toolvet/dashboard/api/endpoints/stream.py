@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from toolvet.dashboard.api.bodies import AnswerBody, AnswerOptionsBody, answer_options, field_of, shown, verdict_of
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.dashboard.api.fields import TraceId
 from toolvet.dashboard.api.replies import AnswerReply
 from toolvet.dashboard.api.streams import IDLE_SECONDS, OpenStream, OpenStreams, TextTooLong, TooManyStreams
@@ -26,13 +26,13 @@ class StreamReply(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: float
 
 
-class TextBody(Body, frozen=True, kw_only=True):
+class TextBody(ApiBody, frozen=True, kw_only=True):
     """The next piece of the answer."""
 
     text: Annotated[str, msgspec.Meta(max_length=1_000_000)]
 
 
-class FinishBody(Body, frozen=True, kw_only=True):
+class FinishBody(ApiBody, frozen=True, kw_only=True):
     """What the verdict on the whole answer rests on beside its text."""
 
     calls: list[dict[str, Any]] | None = None

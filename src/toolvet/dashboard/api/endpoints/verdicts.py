@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from toolvet.dashboard.access.role import Role
-from toolvet.dashboard.api.endpoint import ApiRequest, Body, Endpoint, Nothing
+from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.dashboard.api.fields import Limit, Name, Timestamp, TraceId
 from toolvet.dashboard.api.given import AnyStored, stored_record
 from toolvet.dashboard.api.stored import StoredVerdict, VerdictList, show_verdict
@@ -17,7 +17,7 @@ from toolvet.store.records import VerdictKind
 _Score = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class VerdictQuery(Body, frozen=True, kw_only=True):
+class VerdictQuery(ApiBody, frozen=True, kw_only=True):
     """Which verdicts are wanted: those for which all that is given holds, `limit` of them after the `cursor`."""
 
     limit: Limit = 100
