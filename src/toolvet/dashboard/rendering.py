@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Caller, Gate
+from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender
 from toolvet.dashboard.access.login import LoginPages, read_form
 from toolvet.dashboard.api.routing import allowed
 from toolvet.dashboard.assets import asset_path
@@ -78,7 +78,7 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
     failed = templates.get_template("failure.html.jinja")
 
     async def handle(request: Request) -> Response:
-        caller = Caller(None, None)
+        caller = Sender(None, None)
         # A browser that sends a wrong token may log in instead.
         with suppress(ApiError):
             caller = gate.caller(request)
@@ -114,7 +114,7 @@ def _unreachable(error: StoreError) -> ApiError:
     return ApiError(503, unavailable_error("The store cannot be reached."), {"retry-after": "5"})
 
 
-async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Caller) -> Response:
+async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Sender) -> Response:
     if page.post is None:
         raise refusal(405, "this page takes no form", {"allow": "GET"})
     form = await read_form(request)

@@ -25,7 +25,7 @@ _TRY_RATE: Final = 0.1
 _ALL_TRIES: Final = 50
 
 
-class Caller(NamedTuple):
+class Sender(NamedTuple):
     """Who sent a request. `session` is None where a token came with the request itself, or nothing at all."""
 
     person: Person | None
@@ -64,18 +64,18 @@ class Gate:
         self._tries = Throttle(_TRY_RATE, _TRIES)
         self._all_tries = Throttle(_TRY_RATE * 10, _ALL_TRIES)
 
-    def caller(self, request: HTTPConnection) -> Caller:
+    def caller(self, request: HTTPConnection) -> Sender:
         """Return who sent this request. Raises ApiError for a wrong token, and for too many of them."""
         offered = request.headers.get("authorization", "")
         if offered[: len(_BEARER)].lower() == _BEARER:
-            return Caller(self.by_token(request, offered[len(_BEARER) :].strip()), None)
+            return Sender(self.by_token(request, offered[len(_BEARER) :].strip()), None)
         session = self.sessions.read(request.cookies.get(self.cookie))
         if session is not None:
             given = Person(session.name, role_of(session.role)) if session.role else None
             person = given or self.people.by_name(session.name)
             if person is not None:
-                return Caller(person, session)
-        return Caller(self.people.local, None)
+                return Sender(person, session)
+        return Sender(self.people.local, None)
 
     def by_token(self, request: HTTPConnection, token: str) -> Person:
         """Return who has this token. Raises ApiError: 401 for a wrong one, 429 where there were too many.
@@ -95,7 +95,7 @@ class Gate:
             raise ApiError(401, unauthorized_error("the token is not known"), {"www-authenticate": "Bearer"})
         return person
 
-    def slow_down(self, request: HTTPConnection, caller: Caller) -> None:
+    def slow_down(self, request: HTTPConnection, caller: Sender) -> None:
         """Count one request. Raises ApiError with 429 where the caller asks too often."""
         if self._requests is None:
             return
@@ -105,7 +105,7 @@ class Gate:
             limit = int(self._requests.rate * 60)
             raise ApiError(429, rate_limit_error(limit, "minute", round(wait, 3)), {"retry-after": f"{ceil(wait)}"})
 
-    def check_form(self, caller: Caller, offered: str) -> None:
+    def check_form(self, caller: Sender, offered: str) -> None:
         """Raise ApiError with 403 where a session changes something without the token of its own page."""
         if caller.session is not None and not self.sessions.is_form_token(caller.session, offered):
             raise ApiError(403, forbidden_error("the form is out of date; load the page again"))
