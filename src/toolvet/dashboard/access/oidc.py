@@ -211,12 +211,12 @@ class OidcLogin:
     def _has(self, role: Role, email: str | None, claims: Mapping[str, Any]) -> bool:
         claim = claims.get(self._settings.role_claim)
         groups = {claim} if isinstance(claim, str) else {each for each in elements(claim) if isinstance(each, str)}
-        if groups & set(self._settings.roles.get(role.word, ())):  # type: ignore[call-overload]
+        if groups & set(_of_role(self._settings.roles, role)):
             return True
         if email is None:
             return False
         address = email.lower()
-        wanted: tuple[str, ...] = self._settings.emails.get(role.word, ())  # type: ignore[call-overload]
+        wanted = _of_role(self._settings.emails, role)
         return any(
             address == each.lower() or (each.startswith("@") and address.rpartition("@")[2] == each[1:].lower())
             for each in wanted
@@ -224,6 +224,10 @@ class OidcLogin:
 
 
 _ADDRESSES: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+def _of_role(given: Mapping[Any, tuple[str, ...]], role: Role) -> tuple[str, ...]:
+    return given.get(role.word, ())
 
 
 def _client() -> httpx2.AsyncClient:
