@@ -90,9 +90,9 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     usable: list[Label] = [label for label in LABELS if _is_enough(label, learned, held)]
     if not usable:
         raise UsageError(_too_few(learned, held))
-    trained = train([*_texts(learned), *_own_texts()], _SETTINGS, base=base).model
+    trained = train([*_texts(learned, usable), *_own_texts(usable)], _SETTINGS, base=base).model
     model, relearned, kept = _put_together(base, trained, usable)
-    outcomes = _measure(base, model, held)
+    outcomes = _measure(base, model, held, relearned)
     worse = {each.label: words for each in outcomes if (words := _worse(each)) is not None}
     if worse and set(relearned) - set(worse):
         # What got worse stays as it was, and the rest is measured again without it.
@@ -100,7 +100,7 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
         model, relearned, kept = _put_together(base, trained, rest)
         kept = tuple(words for words in kept if words.partition(":")[0] not in worse)
         kept += tuple(f"{label}: {words}" for label, words in worse.items())
-        outcomes = _measure(base, model, held)
+        outcomes = _measure(base, model, held, relearned)
     return LearnedModel(
         model=model,
         relearned=relearned,
@@ -114,11 +114,13 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     )
 
 
-def _measure(base: Model, model: Model, held: Sequence[LabelledVerdict]) -> list[LabelOutcome]:
+def _measure(
+    base: Model, model: Model, held: Sequence[LabelledVerdict], relearned: Sequence[Label]
+) -> list[LabelOutcome]:
     return [
         *_outcomes(_ALONE, held, lambda text: _labels_alone(text, base), lambda text: _labels_alone(text, model)),
         *_outcomes(_WHOLE, held, _whole(base), _whole(model)),
-        *_own_sentences(base, model),
+        *_own_sentences(base, model, relearned),
     ]
 
 
@@ -143,16 +145,16 @@ def _too_few(learned: Sequence[LabelledVerdict], held: Sequence[LabelledVerdict]
     )
 
 
-def _texts(rows: Sequence[LabelledVerdict]) -> list[LabelledText]:
-    """Return the rows for the training, of two sources at least: one source is divided."""
+def _texts(rows: Sequence[LabelledVerdict], usable: Sequence[Label]) -> list[LabelledText]:
+    """Return the rows for the training of these labels, of two sources at least: one source is divided."""
     divided = len({row.source for row in rows}) < 2
     every = frozenset(LABELS)
     return [
         LabelledText(
             text=row.text,
             source=f"{row.source} {_half(row)}" if divided else row.source,
-            wrong=row.there,
-            unsure=every - row.there - row.not_there,
+            wrong=row.there & set(usable),
+            unsure=every - ((row.there | row.not_there) & set(usable)),
         )
         for row in rows
     ]
@@ -232,12 +234,12 @@ def _outcome(
     )
 
 
-def _own_texts() -> Iterator[LabelledText]:
-    """Yield the hits and misses of toolvet's phrases: what is learned must not make it forget them."""
+def _own_texts(labels: Sequence[Label]) -> Iterator[LabelledText]:
+    """Yield the hits and misses of toolvet's phrases of these labels: what is learned must not make it forget them."""
     every = frozenset(LABELS)
     for known in read_phrases().values():
         label = None if known.phrase.cue else _model_label(known.phrase.label, known.type.value)
-        if label is not None:
+        if label is not None and label in labels:
             wrong: frozenset[Label] = frozenset({label})
             for hit in known.phrase.hits:
                 yield LabelledText(text=hit, source=OWN_SENTENCES, wrong=wrong, unsure=every - wrong)
@@ -245,11 +247,11 @@ def _own_texts() -> Iterator[LabelledText]:
                 yield LabelledText(text=miss, source=OWN_SENTENCES, unsure=every - wrong)
 
 
-def _own_sentences(base: Model, model: Model) -> list[LabelOutcome]:
+def _own_sentences(base: Model, model: Model, labels: Sequence[Label]) -> list[LabelOutcome]:
     """Return how both do on the near misses of toolvet's own phrases, which a new model must not report."""
     rows = [
         LabelledVerdict(text=each.text, source=OWN_SENTENCES, not_there=frozenset(LABELS) - each.unsure)
-        for each in _own_texts()
+        for each in _own_texts(labels)
         if not each.wrong
     ]
     found = _outcomes(_WHOLE, rows, _whole(base), _whole(model))
