@@ -27,7 +27,7 @@ _WORDS: Final[Mapping[int, str]] = {
 }
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class FailureReply(msgspec.Struct, frozen=True, kw_only=True):
     """response-v2, the envelope of this project's errors. `data.error_code` and `data.error_type` say what it is."""
 
     success: Literal[False]
@@ -40,7 +40,7 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
     """Return the OpenAPI 3.1 document of these endpoints."""
     known = tuple(endpoints)
     types: tuple[object, ...] = tuple(
-        {type_: None for each in known for type_ in (each.takes, each.reply)} | {Failure: None}
+        {type_: None for each in known for type_ in (each.takes, each.reply)} | {FailureReply: None}
     )
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = dict(zip(types, schemas, strict=True))
@@ -94,7 +94,7 @@ def _operation(
         **{
             str(status): {
                 "description": _WORDS[status],
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/FailureReply"}}},
             }
             for status in failures
         },

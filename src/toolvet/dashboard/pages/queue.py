@@ -28,7 +28,7 @@ _MOST_CALLS: Final = 50
 _SIGNAL: Final = "signal-"
 
 
-class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
+class QueueCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call of the turn as the page shows it: arguments and result as indented JSON."""
 
     tool: str
@@ -121,14 +121,14 @@ def _asked(verdict: VerdictRecord) -> str | None:
     return question if isinstance(question, str) else None
 
 
-def _calls(queue: ReviewQueue, verdict: VerdictRecord) -> list[ShownCall]:
+def _calls(queue: ReviewQueue, verdict: VerdictRecord) -> list[QueueCall]:
     """Return the calls of the verdict's turn: those that came with the answer, else what the proxy recorded."""
     given = [members(call) for call in elements(verdict.detail.get("calls"))]
     if not given and verdict.trace is not None:
         turn = queue.store.turn(verdict.trace)
         given = [{"tool": call.tool, "failed": call.failed, **call.detail} for call in turn.calls]
     return [
-        ShownCall(
+        QueueCall(
             tool=str(call.get("tool") or ""),
             failed=bool(call.get("failed")),
             arguments=_pretty(call.get("arguments")),

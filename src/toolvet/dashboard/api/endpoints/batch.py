@@ -6,7 +6,7 @@ import msgspec
 
 from toolvet.dashboard.api.bodies import BODIES, judge
 from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint
-from toolvet.dashboard.api.openapi import Failure
+from toolvet.dashboard.api.openapi import FailureReply
 from toolvet.dashboard.api.routing import convert
 from toolvet.dashboard.failures import ApiError
 
@@ -26,7 +26,7 @@ class BatchEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     kind: str | None = None
     verdict: dict[str, Any] | None = None
-    error: Failure | None = None
+    error: FailureReply | None = None
 
 
 class BatchReply(msgspec.Struct, frozen=True, kw_only=True):
