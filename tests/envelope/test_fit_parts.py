@@ -1,11 +1,14 @@
 """The parts of `fit_response` beside their plain definitions: searches, costs, cuts and ids."""
 
+import re
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
 from tests.envelope.test_fit import context, ships, text
 
-from toolvet import ContentArchive, Envelope, error_response, fit_response
+from toolvet import ContentArchive, Envelope, EnvelopeError, error_response, fit_response
 from toolvet.envelope.fit.attempt import _costs_of_ids
 from toolvet.envelope.fit.items import find_items, outer_lists
 from toolvet.envelope.fit.long_texts import cut_texts, find_long_texts, longest_length
@@ -200,3 +203,66 @@ def test_what_is_left_out_of_a_failure_is_in_the_archive() -> None:
     success = fit_response({f"n{n}": n for n in range(900)}, 700, archive=archive)
     kept = archive.get(success.meta["content_archive_hashes"]["archive"])
     assert kept == {"items": {}, "data": {f"n{n}": n for n in range(900)}}
+
+
+def after_the_hash(extra: int) -> Callable[[str], int]:
+    """A tokeniser for which a hash of many letters takes more tokens than the zeros that stand for it at first."""
+
+    def count(said: str) -> int:
+        found = re.search(r"sha256:([0-9a-f]{64})", said)
+        return len(said) + (extra if found is not None and found[1].strip("0") else 0)
+
+    return count
+
+
+@pytest.mark.parametrize(("extra", "fewer"), [(0, 0), (50, 1), (100, 3), (200, 7), (400, 15)])
+def test_where_the_hash_takes_more_than_was_reckoned_a_smaller_state_is_taken(extra: int, fewer: int) -> None:
+    """One item fewer, then two more, then four more, then eight more: each takes about fifty characters."""
+    data = {"rows": [{"id": f"r{n:03}", "text": "x" * 30} for n in range(60)]}
+    archive = ContentArchive()
+    fitted = fit_response(data, 2_000, counter=after_the_hash(extra), archive=archive)
+    plain = fit_response(data, 2_000, counter=after_the_hash(0), archive=ContentArchive())
+    assert context(plain)["kept_count"] - context(fitted)["kept_count"] == fewer
+    assert after_the_hash(extra)(text(fitted)) <= 2_000
+    kept = archive.get(fitted.meta["content_archive_hashes"]["archive"])["items"]
+    assert len(kept) == context(fitted)["dropped_count"]
+
+
+def test_the_warning_counts_the_texts_that_were_cut() -> None:
+    texts = {"a": "wind " * 300, "c": {"d": "sun " * 300}}
+    assert context(fit_response(texts, 1_500)) == {"shortened_texts": 2, "reason": "size_limit_exceeded"}
+    assert context(fit_response({**texts, "b": ["rain " * 300, "short"]}, 1_500)) == {
+        "total_count": 2,
+        "kept_count": 2,
+        "dropped_count": 0,
+        "shortened_count": 1,
+        "shortened_texts": 2,
+        "reason": "size_limit_exceeded",
+    }
+
+
+def test_a_summary_that_is_no_shorter_than_its_item_is_not_taken() -> None:
+    rows = [{"id": f"r{n:03}", "text": "x" * 30} for n in range(60)]
+    fitted = fit_response({"rows": rows}, 2_000, summarise=lambda row: {**row, "text": "y" * 30})
+    assert "shortened_count" not in context(fitted)
+    assert fitted.data["rows"] == rows[: context(fitted)["kept_count"]]
+    shorter = fit_response({"rows": rows}, 2_000, summarise=lambda row: {**row, "text": "y" * 29})
+    assert context(shorter)["shortened_count"] > 0
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        ["/ports", "/ports/0/ships"],
+        ["/ports/0/ships", "/ports"],
+        ["/ports/1/ships"],
+        ["/ports/0/ships/9"],
+        ["/ports/name"],
+        ["ports"],
+    ],
+)
+def test_lists_that_are_none_or_inside_another_are_refused(lists: list[str]) -> None:
+    data = {"ports": [{"name": "Oslo", **ships(60)}]}
+    assert fit_response(data, 2_000, lists=["/ports/0/ships"]).data["ports"][0]["name"] == "Oslo"
+    with pytest.raises(EnvelopeError, match=r"^lists must"):
+        fit_response(data, 2_000, lists=lists)
