@@ -81,6 +81,7 @@ def test_the_search_finds_the_largest_that_fits_from_any_start(top: int) -> None
 
             assert largest_fitting(fits, start, top) == largest
             assert len(set(asked)) == len(asked)
+            assert all(min(0, top) <= state <= top for state in asked)
             assert len(asked) <= 11
 
 
