@@ -1,0 +1,168 @@
+"""The result check at its borders: how long, how many, which names; and what is merged, written out and quoted."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from toolvet import State, check_result
+from toolvet.checks.result.body import reports_error
+from toolvet.checks.result.check import _structure
+from toolvet.checks.result.codes import _NO_NAME, state_of_name
+from toolvet.checks.result.evidence import CallFacts, FirstHits
+from toolvet.checks.result.own_words import BadRule
+from toolvet.checks.result.phrases import phrases
+from toolvet.checks.result.prior import prior_of
+from toolvet.checks.result.program import is_callers_crash
+from toolvet.checks.result.response import read_response
+from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings, _options
+from toolvet.checks.result.shapes import as_mcp
+from toolvet.checks.result.verdict import OutputSchemaValidation
+from toolvet.tool import view_of
+
+FAILURES = ("Connection refused", "Internal server error", "HTTP 503: Service Unavailable", "boom", "Request timed out")
+
+
+def error(text: str) -> dict[str, Any]:
+    return {"isError": True, "content": [{"type": "text", "text": text}]}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+@pytest.mark.parametrize(("length", "reports"), [(200, True), (201, False)])
+def test_a_text_beside_an_error_is_a_payload_where_it_is_long(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
+    assert reports_error({"error": "no such row", "content": "x" * length}) is reports
+
+
+@pytest.mark.parametrize("text", FAILURES)
+def test_the_confidence_in_a_failure_has_one_decimal_and_is_what_the_certainty_leaves(text: str) -> None:
+    verdict = check_result({}, {}, error(text))
+    assert verdict.certainty is not None
+    assert round(verdict.confidence, 1) == verdict.confidence
+    assert verdict.confidence == pytest.approx(min(100 * (1 - verdict.certainty), 50), abs=0.11)
+    assert round(verdict.certainty, 3) == verdict.certainty
+
+
+@pytest.mark.parametrize(("before", "found"), [(3_998, "JSON with error"), (3_999, "")])
+def test_json_in_an_error_is_looked_for_so_far(before: int, found: str) -> None:
+    assert _structure("{" + "x" * before + '"error": 1}', read_response({"content": []}, "mcp")) == found
+
+
+@pytest.mark.parametrize("name", sorted(_NO_NAME))
+def test_a_word_for_any_error_is_no_name_of_one(name: str) -> None:
+    assert state_of_name(name) is state_of_name(name.title()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("timeout", State.TIMEOUT),
+        ("Unauthorized", State.UNAUTHORIZED),
+        ("not_found_error", State.NOT_FOUND),
+        ("RateLimitExceeded", State.RATE_LIMITED),
+        ("blue", None),
+    ],
+)
+def test_the_words_of_a_name_say_what_went_wrong(name: str, state: State | None) -> None:
+    assert state_of_name(name) is state
+
+
+@pytest.mark.parametrize(
+    ("text", "is_internal"),
+    [
+        ('print("Internal error")', False),
+        ('x = 1\nprint("Internal error")', False),
+        ('  console.log("Internal error")', False),
+        ("Internal error", True),
+        ('print("x")\nInternal error', True),
+    ],
+)
+def test_words_in_code_that_would_print_them_are_said_by_nobody(text: str, is_internal: bool) -> None:  # noqa: FBT001 - a column.
+    assert (check_result({}, {}, error(text)).state is State.INTERNAL) is is_internal
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\n\n", "first line\n", "x" * 300 + "\n"])
+def test_a_leak_is_quoted_from_the_beginning_of_its_line(before: str) -> None:
+    text = f"{before}ZeroDivisionError: division by zero\nlast line"
+    (leak,) = check_result({}, {}, error(text)).leaks
+    assert leak.text == text[leak.start : leak.end] == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    ("weight", "problem"), [(0, ""), (100, ""), (-1, "must be"), (101, "must be"), (True, "must be")]
+)
+def test_a_weight_is_from_nothing_to_a_hundred(weight: int, problem: str) -> None:
+    if not problem:
+        factors = check_result({}, {}, error("Order 5 not found"), weights={"test_data": weight}).factors
+        assert {factor.name: factor.weight for factor in factors}["test_data"] == weight
+        return
+    with pytest.raises(BadRule, match=problem):
+        check_result({}, {}, error("Order 5 not found"), weights={"test_data": weight})
+
+
+def test_the_prior_is_that_of_what_carries_the_error() -> None:
+    def prior(text: str, tool: str, arguments: dict[str, Any]) -> float:
+        call = CallFacts(view_of({"name": tool}), arguments, tuple(map(str, arguments.values())))
+        found = prior_of(FirstHits(text, (), phrases(), call))
+        assert found.evidence
+        return found.business
+
+    quoted, plain = prior("Hm, Oslo", "weather", {"city": "Oslo"}), prior("Hm", "weather", {"city": "Oslo"})
+    program = prior("Hm", "run_python", {"code": "print(1)"})
+    assert plain == 0.5
+    assert 0.5 < quoted < 1
+    assert 0.5 < program < 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_callers"), [(["x+1;"], True), (["x+1"], False), ([], False), (["", "x + 1"], True)]
+)
+def test_a_program_has_some_letters(sent: list[str], is_callers: bool) -> None:  # noqa: FBT001 - a column.
+    assert is_callers_crash("boom", sent) is is_callers
+
+
+def test_of_the_options_of_several_sections_the_last_that_is_set_counts() -> None:
+    sections = (
+        ResultSettings(threshold=0.1, expects_validation=True, any_response=True, extra_patterns=("a", "b")),
+        ToolResultSettings(threshold=0.0, extra_patterns=("b", "c"), weights={"test_data": 3}),
+        ToolResultSettings(expects_validation=False, any_response=False),
+    )
+    found = _options(sections)
+    assert (found["threshold"], found["expects_validation"], found["any_response"]) == (0.0, False, False)
+    assert (found["extra_patterns"], found["weights"]) == (("a", "b", "c"), {"test_data": 3})
+    assert {"threshold", "expects_validation", "any_response"}.isdisjoint(_options((ToolResultSettings(),)))
+
+
+class Row(BaseModel):
+    name: str = Field(alias="Name")
+    age: int | None = None
+
+
+def test_a_model_is_read_by_its_own_names_and_without_what_is_absent() -> None:
+    assert as_mcp(Row(Name="Ann")) == {"content": [], "structuredContent": {"Name": "Ann"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "reports"),
+    [
+        (json.dumps({"error": "no such row " + "x " * 1_200}), True),
+        (json.dumps({"Error": "no such row " + "x " * 1_200}), True),
+        (json.dumps({"error": "no such row", "note": "x " * 1_200}), False),
+        ("{'error': 'no such row'}", True),
+        ("{'error': '" + "x" * 1_987 + "'}", True),
+        ("{'error': '" + "x" * 1_988 + "'}", False),
+        ("{'error': 'no such row'", False),
+        ("{'rows': [1, 2], 'more': ", False),
+    ],
+)
+def test_an_object_as_text_that_is_large_or_broken(text: str, reports: bool) -> None:  # noqa: FBT001 - a column of the table.
+    assert check_result({}, {}, said(text)).error_without_flag is reports
+
+
+def test_a_validation_is_written_with_its_error_or_without() -> None:
+    valid, invalid = OutputSchemaValidation(True, True), OutputSchemaValidation(True, False, "no a")
+    assert valid.to_dict() == {"hasOutputSchema": True, "isValid": True}
+    assert invalid.to_dict() == {"hasOutputSchema": True, "isValid": False, "error": "no a"}
