@@ -11,6 +11,7 @@ from toolvet.checks.result.body import reports_error
 from toolvet.checks.result.check import _structure
 from toolvet.checks.result.codes import _NO_NAME, state_of_name
 from toolvet.checks.result.evidence import CallFacts, FirstHits
+from toolvet.checks.result.outage import outage_of
 from toolvet.checks.result.own_words import BadRule
 from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.prior import prior_of
@@ -166,3 +167,21 @@ def test_a_validation_is_written_with_its_error_or_without() -> None:
     valid, invalid = OutputSchemaValidation(True, True), OutputSchemaValidation(True, False, "no a")
     assert valid.to_dict() == {"hasOutputSchema": True, "isValid": True}
     assert invalid.to_dict() == {"hasOutputSchema": True, "isValid": False, "error": "no a"}
+
+
+@pytest.mark.parametrize(("before", "is_read"), [(3_987, True), (3_988, False)])
+def test_what_is_missing_is_looked_for_so_far(before: int, is_read: bool) -> None:  # noqa: FBT001 - a column of the table.
+    assert (outage_of("x" * before + " ECONNREFUSED") is not None) is is_read
+
+
+def test_so_many_programs_and_so_much_of_a_body_are_read() -> None:
+    assert is_callers_crash("boom", [*["x"] * 9, "x + 1"])
+    assert not is_callers_crash("boom", [*["x"] * 10, "x + 1"])
+    text: Any = as_mcp(b"x" * 1_000_001)
+    assert len(text["content"][0]["text"]) == 1_000_000
+
+
+@pytest.mark.parametrize(("length", "reports"), [(4_000, True), (4_001, False)])
+def test_a_report_of_an_error_has_an_end(length: int, reports: bool) -> None:  # noqa: FBT001 - a column of the table.
+    text = f"Error: order not found. {'so it is ' * 500}"[:length]
+    assert check_result({}, {}, said(text)).error_without_flag is reports

@@ -15,6 +15,11 @@ from toolvet.turn.grounding.figures import Figures, _pair, _subset
 from toolvet.turn.grounding.mentions import Kind, mentions_in
 from toolvet.turn.grounding.numbers import readings
 from toolvet.turn.grounding.outcome import outcome_of
+from toolvet.turn.grounding.shapes import form_of, is_composed, parts_of
+from toolvet.turn.grounding.slips import slip_of
+from toolvet.turn.grounding.spans import has_its_weekday
+from toolvet.turn.grounding.tool_faults import _agents
+from toolvet.turn.grounding.values import _SUPPORTS
 
 ORDER = ToolCall("get_order", {"order_id": "A-77812"}, json.dumps({"order_id": "A-77812", "total": 96.4}))
 LOCKED = ToolCall("send_email", {"to": "bob"}, "Error: the database is locked")
@@ -234,6 +239,9 @@ def test_a_refusal_that_is_honestly_reported_is_no_failure_of_the_tool() -> None
     assert not kept("The transfer could not be completed.", REFUSED)
     assert kept("The transfer could not be completed: the service is down.", REFUSED)
     assert kept("The transfer could not be completed.", REFUSED, kind=SignalType.CONFUSION)
+    # Without the honest words only the failure of the tool is taken back.
+    assert not kept(honest, REFUSED, kind=SignalType.REFUSAL)
+    assert kept("The transfer could not be completed.", REFUSED, kind=SignalType.REFUSAL)
     assert not kept("I could not find any flights.", ToolCall("search_flights", {}, "[]"))
 
 
@@ -241,3 +249,162 @@ def test_values_are_looked_at_beside_a_failure_that_the_answer_admits() -> None:
     text = "I could not send the email. The order costs $512.75."
     assert "unsupported_number" in [signal.label for signal in ground(text, [LOCKED, ORDER])]
     assert "unsupported_number" not in [signal.label for signal in ground(text, [LOCKED])]
+
+
+@pytest.mark.parametrize(
+    ("token", "composed"),
+    [
+        ("500/easy", True),
+        ("500/art/easy", True),
+        ("below_200_limit", True),
+        ("ROW235_window_seats", True),
+        ("500/AB", False),
+        ("500/ab", False),
+        ("abc_1234", False),
+        ("abc_def_1234", False),
+        ("a_b_200", False),
+    ],
+)
+def test_words_and_a_number_that_were_put_together(token: str, composed: bool) -> None:  # noqa: FBT001 - a column of the table.
+    assert is_composed(token) is composed
+
+
+@pytest.mark.parametrize(
+    ("token", "parts"),
+    [
+        ("2-3bn", [("2", 0), ("3bn", 2)]),
+        ("250-280km", [("250", 0), ("280km", 4)]),
+        ("100x100mm", [("100", 0), ("100mm", 4)]),
+        ("1440p/4K", [("1440p", 0), ("4K", 6)]),
+        ("2,050/oz", [("2,050", 0)]),
+        ("2-3xyz", []),
+        ("250", []),
+    ],
+)
+def test_numbers_with_units_that_a_word_strings_together(token: str, parts: list[tuple[str, int]]) -> None:
+    assert parts_of(token) == parts
+
+
+@pytest.mark.parametrize(
+    ("token", "like", "unlike"),
+    [
+        ("3f2a9c", "a1b2c3", "a1b2c3d"),
+        ("0189f7a6-1a2b", "a189f7a6-0a2b", "a189f7a6-0a2"),
+        ("ord-1234567", "ORD-7654321", "ORD-765432"),
+        ("KX7RTB", "AB12CD", "AB12CDE"),
+    ],
+)
+def test_identifiers_of_one_form(token: str, like: str, unlike: str) -> None:
+    form = form_of(token)
+    assert form is not None
+    assert form.search(like)
+    assert not form.search(unlike)
+
+
+@pytest.mark.parametrize(("count", "slip"), [(1, 54.5), (13, 54.5), (14, None)])
+def test_a_slip_is_one_only_where_chance_would_not_give_it(count: int, slip: float | None) -> None:
+    (mention,) = mentions_in("It costs $57.50.")
+    known = figures({"a": [54.5, *(60.01 + n for n in range(count - 1))]})
+    assert slip_of(mention, known, {57.5}) == slip
+    assert slip_of(mention, known, {54.5, 57.5}) is None
+
+
+@pytest.mark.parametrize(
+    ("verb", "agents"),
+    [
+        ("plan", {"planer", "planor", "planner", "plannor"}),
+        ("convert", {"converter", "convertor"}),
+        ("calculate", {"calculater", "calculator"}),
+        ("search", {"search", "searcher", "searchor"}),
+        ("show", {"shower", "showor"}),
+        ("fix", {"fixer", "fixor"}),
+        ("go", {"goer", "goor"}),
+        ("on", {"oner", "onor"}),
+    ],
+)
+def test_what_does_what_a_verb_says(verb: str, agents: set[str]) -> None:
+    assert _agents(verb) == agents
+
+
+def test_a_tool_is_out_of_order_only_where_none_of_its_calls_worked() -> None:
+    failed, worked = (ToolCall("convert_currency", {"n": 1}, said) for said in ("Error: upstream timed out", "5"))
+    other = ToolCall("get_order", {}, "5")
+    for calls, out_of_order in (
+        ([failed], True),
+        ([other, failed], True),
+        ([failed, worked], False),
+        ([worked], False),
+    ):
+        found = ground("I'm afraid the currency converter isn't responding.", calls)
+        assert ("unavailable" in [signal.label for signal in found]) is out_of_order
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "date", "right"),
+    [
+        ("on Monday, ", "", (2026, 11, 23), True),
+        ("on Tuesday, ", "", (2026, 11, 23), False),
+        ("on Monday, ", "", (0, 11, 23), True),
+        ("", " (Monday)", (2026, 11, 23), True),
+        ("on Sunday, ", "", (0, 11, 22), True),
+        ("", "", (2026, 11, 23), False),
+        # Two weeks from a day of the evidence, the twentieth, and no further.
+        ("on Friday, ", "", (2026, 12, 4), True),
+        ("on Saturday, ", "", (2026, 12, 5), False),
+        ("on Friday, ", "", (2026, 11, 6), True),
+        ("on Thursday, ", "", (2026, 11, 5), False),
+    ],
+)
+def test_a_day_with_its_right_weekday(before: str, after: str, date: tuple[int, int, int], right: bool) -> None:  # noqa: FBT001 - a column.
+    text = f"It comes {before}November 23{after}"
+    start = text.index("November")
+    assert has_its_weekday(date, text, start, start + len("November 23"), {(2026, 11, 20)}) is right
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "stands"),
+    [
+        ("ID AB12-CD34", "AB12 and CD34", True),
+        ("ID AB12-CD34", "AB12 and CD35", False),
+        ("item 12345680", '[{"n": 12345000}, {"n": 680}]', True),
+        ("item 12345681", '[{"n": 12345000}, {"n": 680}]', False),
+        ("at 21:30", '{"at": "9:30"}', True),
+        ("at 9:30 pm", '{"at": "9:30"}', True),
+        ("at 10:15", '{"at": "9:30"}', False),
+        ("at 11:45", '{"at": "2026-01-01T09:15:00Z"}', True),
+        ("at 11:50", '{"at": "2026-01-01T09:15:00Z"}', False),
+        ("at 10:00", "at 10 am", True),
+        ("at 10:30", "at 10 am", False),
+        ("https://shop.test/", "nothing of it", True),
+        ("https://shop.test/orders/5512", "orders of shop.test", False),
+    ],
+)
+def test_whether_a_value_stands_in_the_results(text: str, result: str, stands: bool) -> None:  # noqa: FBT001 - a column of the table.
+    evidence = Evidence([outcome_of(ToolCall("get_data", {}, result))], None)
+    (mention,) = [each for each in mentions_in(text) if each.kind in _SUPPORTS]
+    assert _SUPPORTS[mention.kind](mention, evidence) is stands
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "flagged"),
+    [
+        (
+            "You can return it until December 1, 2026.",
+            {"delivered": "2026-11-01", "note": "returns within 30 days"},
+            False,
+        ),
+        (
+            "You can return it until December 2, 2026.",
+            {"delivered": "2026-11-01", "note": "returns within 30 days"},
+            True,
+        ),
+        ("It is December 1, 2026 when it comes.", {"delivered": "2026-11-01", "note": "returns within 30 days"}, True),
+        ("It is 30 °C.", {"temperature": 86.4}, False),
+        ("It is 30 °C.", {"temperature": 85.6}, False),
+        ("It is 30 °C.", {"temperature": 85.4}, True),
+        ("It is 30 °C.", {"temperature": 87.1}, True),
+    ],
+)
+def test_values_that_follow_from_the_results(text: str, result: object, flagged: bool) -> None:  # noqa: FBT001 - a column.
+    found = ground(text, [ToolCall("get_data", {}, result)])
+    assert any((signal.label or "").startswith("unsupported") for signal in found) is flagged
