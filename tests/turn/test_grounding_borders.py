@@ -70,7 +70,7 @@ def test_so_many_times_what_two_numbers_add_up_to_or_differ_by(
         (8, [4, 4], set(), "4 + 4"),
         (8, [4, 5], set(), None),
         # In a long column one of them must be in the answer, unless there are cents.
-        (2.6, [n * 1.3 + 0.1 for n in range(14)], set(), "2.7 \u2212 0.1"),
+        (2.6, [n * 1.3 + 0.15 for n in range(14)], set(), "2.75 \u2212 0.15"),
         (2, [float(n) for n in range(0, 28, 2)], set(), None),
         (2, [float(n) for n in range(0, 28, 2)], {4.0}, "6 \u2212 4"),
         (2.5, [float(n) for n in range(14)], set(), None),
@@ -389,16 +389,16 @@ def test_whether_a_value_stands_in_the_results(text: str, result: str, stands: b
     ("text", "result", "flagged"),
     [
         (
-            "You can return it until December 1, 2026.",
-            {"delivered": "2026-11-01", "note": "returns within 30 days"},
+            "You can return it until December 10, 2026.",
+            {"delivered": "2026-11-10", "note": "returns within 30 days"},
             False,
         ),
         (
-            "You can return it until December 2, 2026.",
-            {"delivered": "2026-11-01", "note": "returns within 30 days"},
+            "You can return it until December 11, 2026.",
+            {"delivered": "2026-11-10", "note": "returns within 30 days"},
             True,
         ),
-        ("It is December 1, 2026 when it comes.", {"delivered": "2026-11-01", "note": "returns within 30 days"}, True),
+        ("It is December 10, 2026 when it comes.", {"delivered": "2026-11-10", "note": "returns within 30 days"}, True),
         ("It is 30 °C.", {"temperature": 86.4}, False),
         ("It is 30 °C.", {"temperature": 85.6}, False),
         ("It is 30 °C.", {"temperature": 85.4}, True),
