@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
@@ -267,3 +268,32 @@ def test_lists_that_are_none_or_inside_another_are_refused(lists: list[str]) -> 
     assert fit_response(data, 2_000, lists=["/ports/0/ships"]).data["ports"][0]["name"] == "Oslo"
     with pytest.raises(EnvelopeError, match=r"^lists must"):
         fit_response(data, 2_000, lists=lists)
+
+
+@pytest.mark.parametrize("counter", ["characters", len, lambda said: len(said) // 2 + 1, lambda said: 3 * len(said)])
+def test_an_id_is_listed_as_soon_as_it_fits(counter: Any) -> None:
+    """Where one unit more lists more ids beside the same items, it was that unit that was missing.
+
+    The sums for characters reckon a comma and a digit too many; whether all fit is only tried where it is likely.
+    """
+    count: Callable[[str], int] = len if counter == "characters" else counter
+    data = {"rows": [{"id": f"row-{n:03}", "text": "x" * 300} for n in range(36)]}
+    budget, steps, last = count("x" * 900), 0, (0, 0)
+    while budget < count("x" * 1_400):
+        fitted = fit_response(data, budget, counter=counter)
+        now = (context(fitted)["kept_count"], len(fitted.meta.get("dropped_content_ids", ())))
+        if now[0] == last[0] and now[1] > last[1] > 0:
+            spare = budget - count(text(fitted))
+            assert spare <= 2 if counter == "characters" else spare == 0 or "unlisted_count" not in context(fitted)
+            steps += 1
+        last, budget = now, budget + 1
+    assert steps > 5
+
+
+def test_long_texts_are_cut_to_a_half_then_to_a_quarter() -> None:
+    data = {"report": "x" * 4_000}
+    assert [len(fit_response(data, budget).data["report"]) for budget in (3_000, 1_500, 900)] == [2_000, 1_000, 500]
+
+
+def test_a_counter_may_count_nothing() -> None:
+    assert fit_response(ships(3), 1, counter=lambda _: 0).to_dict() == fit_response(ships(3), 9_999).to_dict()
