@@ -10,6 +10,7 @@ from toolvet import State, check_result
 from toolvet.checks.result.body import reports_error
 from toolvet.checks.result.check import _structure
 from toolvet.checks.result.codes import _NO_NAME, state_of_name
+from toolvet.checks.result.envelopes import envelope_in
 from toolvet.checks.result.evidence import CallFacts, FirstHits
 from toolvet.checks.result.outage import outage_of
 from toolvet.checks.result.own_words import BadRule
@@ -18,7 +19,8 @@ from toolvet.checks.result.prior import prior_of
 from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.response import read_response
 from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings, _options
-from toolvet.checks.result.shapes import as_mcp
+from toolvet.checks.result.sentence import plain_sentence
+from toolvet.checks.result.shapes import as_mcp, is_plainly_mcp, read_foreign
 from toolvet.checks.result.verdict import OutputSchemaValidation
 from toolvet.tool import view_of
 
@@ -111,6 +113,7 @@ def test_the_prior_is_that_of_what_carries_the_error() -> None:
         assert found.evidence
         return found.business
 
+    assert prior("Hm, UK", "weather", {"country": "UK"}) > prior("Hm, U", "weather", {"country": "U"}) == 0.5
     quoted, plain = prior("Hm, Oslo", "weather", {"city": "Oslo"}), prior("Hm", "weather", {"city": "Oslo"})
     program = prior("Hm", "run_python", {"code": "print(1)"})
     assert plain == 0.5
@@ -185,3 +188,96 @@ def test_so_many_programs_and_so_much_of_a_body_are_read() -> None:
 def test_a_report_of_an_error_has_an_end(length: int, reports: bool) -> None:  # noqa: FBT001 - a column of the table.
     text = f"Error: order not found. {'so it is ' * 500}"[:length]
     assert check_result({}, {}, said(text)).error_without_flag is reports
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold", "points"),
+    [
+        ("Hm", 0.0, "business logic: 0 of 9 points, and the threshold is 0"),
+        ("Hm", 0.1, "Too little shows a refusal: 0 of 9 points, and the threshold is 0.1"),
+        ("Hm Oslo", 0.1, "business logic: 1 of 9 points, and the threshold is 0.1"),
+        ("Hm Oslo", 0.2, "Too little shows a refusal: 1 of 9 points, and the threshold is 0.2"),
+    ],
+)
+def test_what_no_word_decides_is_decided_by_the_callers_threshold(text: str, threshold: float, points: str) -> None:
+    verdict = check_result({"name": "weather"}, {"city": "Oslo"}, error(text), threshold=threshold)
+    refused = points.startswith("business")
+    assert (verdict.error_kind == "business", verdict.state == "invalid_input", verdict.is_valid) == (refused,) * 3
+    assert verdict.evidence == (f"Tool rejected the call: {points}" if refused else points,)
+    assert verdict.certainty == (0.9 if refused else 0.5)
+
+
+@pytest.mark.parametrize("text", ["DatabaseError: x", "FATAL: x", "subprocess failed"])
+def test_a_word_that_everything_is_wrapped_in_is_a_failure_where_nothing_else_is_said(text: str) -> None:
+    verdict = check_result({"name": "weather"}, {}, error(text))
+    assert (verdict.error_kind, verdict.certainty) == ("tool_failure", 0.65)
+    assert verdict.evidence == (f"The words of a failure: {text}",)
+
+
+def test_an_envelope_beside_words_is_seen_in_the_metadata() -> None:
+    body = {"success": True, "meta": {"version": "response-v2", "warnings": ["old"]}}
+    seen = envelope_in(read_response({**said("All is well."), "_meta": {"x/y": body}}))
+    assert seen is not None
+    assert seen.warnings == ("old",)
+    assert envelope_in(read_response(said("All is well."))) is None
+
+
+@pytest.mark.parametrize(("length", "is_sentence"), [(300, True), (301, False)])
+def test_a_plain_sentence_is_short(length: int, is_sentence: bool) -> None:  # noqa: FBT001 - a column of the table.
+    text = ("The van is in the garage and " * 12)[:length]
+    assert (plain_sentence(text) != "") is is_sentence
+
+
+@pytest.mark.parametrize(
+    ("result", "is_mcp"),
+    [
+        ({"content": []}, True),
+        ({"content": [], "_meta": {}}, True),
+        ({"content": [], "a": 1}, False),
+        ({"content": "x"}, False),
+        ({"isError": 1}, True),
+        ({"structuredContent": None}, True),
+        ({"resultType": "x"}, True),
+        ({}, False),
+    ],
+)
+def test_what_looks_like_nothing_but_mcp(result: dict[object, object], is_mcp: bool) -> None:  # noqa: FBT001 - a column.
+    assert is_plainly_mcp(result) is is_mcp
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "failed"),
+    [
+        ({"status": 404, "headers": {}, "body": "x"}, "HTTP status 404\nx", True),
+        ({"statusCode": 404, "body": "gone"}, "HTTP status 404\ngone", True),
+        ({"statusCode": 404, "headers": {}}, "HTTP status 404", True),
+        ({"status_code": 400, "headers": {}}, "HTTP status 400", True),
+        ({"status_code": 399, "headers": {}}, "HTTP status 399", False),
+        ({"status_code": 200, "body": "ok"}, "ok", False),
+        ({"status_code": 200, "headers": {}, "text": " "}, "HTTP status 200", False),
+        ({"status_code": 204, "headers": {}, "reason": "No Content"}, "HTTP status 204 No Content", False),
+        ({"status_code": 100, "headers": {}}, "HTTP status 100", False),
+        ({"status_code": 599, "headers": {}}, "HTTP status 599", True),
+        ({"status": 404, "body": "x"}, None, False),
+        ({"statusCode": 404}, None, False),
+        ({"status": 600, "headers": {}}, None, False),
+        ({"status": 99, "headers": {}}, None, False),
+        ({"status": True, "headers": {}}, None, False),
+    ],
+)
+def test_a_response_of_http_as_json(result: dict[str, object], text: str | None, failed: bool) -> None:  # noqa: FBT001 - a column.
+    found = read_foreign(result)
+    assert found is not None
+    if text is None:
+        assert (found.taken_for, found.parts) == ("payload", {"content": [], "structuredContent": result})
+        return
+    assert found.taken_for == "HTTP response"
+    assert found.has_flag
+    assert found.parts == {"content": [{"type": "text", "text": text}], **({"isError": True} if failed else {})}
+
+
+def test_the_validation_is_in_the_metadata_as_json() -> None:
+    tool = {"name": "t", "inputSchema": {}, "outputSchema": {"type": "object", "required": ["a"]}}
+    metadata = check_result(tool, {}, {"content": [], "structuredContent": {"a": 1}}).metadata.to_dict()
+    assert metadata["outputSchemaValidation"] == {"hasOutputSchema": True, "isValid": True}
+    assert "outputSchemaValidation" not in check_result({}, {}, said("ok")).metadata.to_dict()
