@@ -114,6 +114,8 @@ def test_the_prior_is_that_of_what_carries_the_error() -> None:
         return found.business
 
     assert prior("Hm, UK", "weather", {"country": "UK"}) > prior("Hm, U", "weather", {"country": "U"}) == 0.5
+    assert prior("Oslo ".ljust(1_000, "x"), "weather", {"city": "Oslo"}) > 0.5
+    assert prior("Oslo ".ljust(1_001, "x"), "weather", {"city": "Oslo"}) == 0.5
     quoted, plain = prior("Hm, Oslo", "weather", {"city": "Oslo"}), prior("Hm", "weather", {"city": "Oslo"})
     program = prior("Hm", "run_python", {"code": "print(1)"})
     assert plain == 0.5
