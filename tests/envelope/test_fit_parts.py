@@ -1,11 +1,15 @@
 """The parts of `fit_response` beside their plain definitions: searches, costs, cuts and ids."""
 
+import re
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
 from tests.envelope.test_fit import context, ships, text
 
-from toolvet import ContentArchive, Envelope, error_response, fit_response
+from toolvet import ContentArchive, Envelope, EnvelopeError, error_response, fit_response
 from toolvet.envelope.fit.attempt import _costs_of_ids
 from toolvet.envelope.fit.items import find_items, outer_lists
 from toolvet.envelope.fit.long_texts import cut_texts, find_long_texts, longest_length
@@ -78,6 +82,7 @@ def test_the_search_finds_the_largest_that_fits_from_any_start(top: int) -> None
 
             assert largest_fitting(fits, start, top) == largest
             assert len(set(asked)) == len(asked)
+            assert all(min(0, top) <= state <= top for state in asked)
             assert len(asked) <= 11
 
 
@@ -200,3 +205,95 @@ def test_what_is_left_out_of_a_failure_is_in_the_archive() -> None:
     success = fit_response({f"n{n}": n for n in range(900)}, 700, archive=archive)
     kept = archive.get(success.meta["content_archive_hashes"]["archive"])
     assert kept == {"items": {}, "data": {f"n{n}": n for n in range(900)}}
+
+
+def after_the_hash(extra: int) -> Callable[[str], int]:
+    """A tokeniser for which a hash of many letters takes more tokens than the zeros that stand for it at first."""
+
+    def count(said: str) -> int:
+        found = re.search(r"sha256:([0-9a-f]{64})", said)
+        return len(said) + (extra if found is not None and found[1].strip("0") else 0)
+
+    return count
+
+
+@pytest.mark.parametrize(("extra", "fewer"), [(0, 0), (50, 1), (100, 3), (200, 7), (400, 15)])
+def test_where_the_hash_takes_more_than_was_reckoned_a_smaller_state_is_taken(extra: int, fewer: int) -> None:
+    """One item fewer, then two more, then four more, then eight more: each takes about fifty characters."""
+    data = {"rows": [{"id": f"r{n:03}", "text": "x" * 30} for n in range(60)]}
+    archive = ContentArchive()
+    fitted = fit_response(data, 2_000, counter=after_the_hash(extra), archive=archive)
+    plain = fit_response(data, 2_000, counter=after_the_hash(0), archive=ContentArchive())
+    assert context(plain)["kept_count"] - context(fitted)["kept_count"] == fewer
+    assert after_the_hash(extra)(text(fitted)) <= 2_000
+    kept = archive.get(fitted.meta["content_archive_hashes"]["archive"])["items"]
+    assert len(kept) == context(fitted)["dropped_count"]
+
+
+def test_the_warning_counts_the_texts_that_were_cut() -> None:
+    texts = {"a": "wind " * 300, "c": {"d": "sun " * 300}}
+    assert context(fit_response(texts, 1_500)) == {"shortened_texts": 2, "reason": "size_limit_exceeded"}
+    assert context(fit_response({**texts, "b": ["rain " * 300, "short"]}, 1_500)) == {
+        "total_count": 2,
+        "kept_count": 2,
+        "dropped_count": 0,
+        "shortened_count": 1,
+        "shortened_texts": 2,
+        "reason": "size_limit_exceeded",
+    }
+
+
+def test_a_summary_that_is_no_shorter_than_its_item_is_not_taken() -> None:
+    rows = [{"id": f"r{n:03}", "text": "x" * 30} for n in range(60)]
+    fitted = fit_response({"rows": rows}, 2_000, summarise=lambda row: {**row, "text": "y" * 30})
+    assert "shortened_count" not in context(fitted)
+    assert fitted.data["rows"] == rows[: context(fitted)["kept_count"]]
+    shorter = fit_response({"rows": rows}, 2_000, summarise=lambda row: {**row, "text": "y" * 29})
+    assert context(shorter)["shortened_count"] > 0
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        ["/ports", "/ports/0/ships"],
+        ["/ports/0/ships", "/ports"],
+        ["/ports/1/ships"],
+        ["/ports/0/ships/9"],
+        ["/ports/name"],
+        ["ports"],
+    ],
+)
+def test_lists_that_are_none_or_inside_another_are_refused(lists: list[str]) -> None:
+    data = {"ports": [{"name": "Oslo", **ships(60)}]}
+    assert fit_response(data, 2_000, lists=["/ports/0/ships"]).data["ports"][0]["name"] == "Oslo"
+    with pytest.raises(EnvelopeError, match=r"^lists must"):
+        fit_response(data, 2_000, lists=lists)
+
+
+@pytest.mark.parametrize("counter", ["characters", len, lambda said: len(said) // 2 + 1, lambda said: 3 * len(said)])
+def test_an_id_is_listed_as_soon_as_it_fits(counter: Any) -> None:
+    """Where one unit more lists more ids beside the same items, it was that unit that was missing.
+
+    The sums for characters reckon a comma and a digit too many; whether all fit is only tried where it is likely.
+    """
+    count: Callable[[str], int] = len if counter == "characters" else counter
+    data = {"rows": [{"id": f"row-{n:03}", "text": "x" * 300} for n in range(36)]}
+    budget, steps, last = count("x" * 900), 0, (0, 0)
+    while budget < count("x" * 1_400):
+        fitted = fit_response(data, budget, counter=counter)
+        now = (context(fitted)["kept_count"], len(fitted.meta.get("dropped_content_ids", ())))
+        if now[0] == last[0] and now[1] > last[1] > 0:
+            spare = budget - count(text(fitted))
+            assert spare <= 2 if counter == "characters" else spare == 0 or "unlisted_count" not in context(fitted)
+            steps += 1
+        last, budget = now, budget + 1
+    assert steps > 5
+
+
+def test_long_texts_are_cut_to_a_half_then_to_a_quarter() -> None:
+    data = {"report": "x" * 4_000}
+    assert [len(fit_response(data, budget).data["report"]) for budget in (3_000, 1_500, 900)] == [2_000, 1_000, 500]
+
+
+def test_a_counter_may_count_nothing() -> None:
+    assert fit_response(ships(3), 1, counter=lambda _: 0).to_dict() == fit_response(ships(3), 9_999).to_dict()

@@ -14,7 +14,7 @@ from fastmcp import Client as FastMcpClient
 from mcp import types
 from mcp.client import Client
 
-SERVER = str(Path(__file__).with_name("bridged_server.py"))
+SERVER = str(Path(__file__).with_name("bridge") / "bridged_server.py")
 
 
 @contextmanager

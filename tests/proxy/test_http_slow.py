@@ -23,7 +23,7 @@ from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies
 
-SERVER = str(Path(__file__).with_name("bridged_server.py"))
+SERVER = str(Path(__file__).with_name("bridge") / "bridged_server.py")
 MANY = 3_000
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 # All of them far below the defaults, and the pause far above: what cuts a trickle is the time in all.

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +304,7 @@ def test_a_store_deletes_by_itself_what_it_is_told_not_to_keep(url: str) -> None
         store.add_records([call(number, at=1e9 + number) for number in range(10)])
     said: list[str] = []
     with Store(url, older_than="52w", complain=said.append) as store:
-        new = call(0, at=time.time())
+        new = call(0, at=datetime.now(UTC).timestamp())
         store.add_records([new])
         assert store.flush(60)
         # What is old goes after what is new was moved; the second flush comes after that.

@@ -102,7 +102,8 @@ def test_the_bridge_leaves_no_daemon(folder: Path) -> None:
             body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": OPEN}).encode()
             heads = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
             urlopen(Request(url, body, heads)).read()  # noqa: S310 - the proxy's own URL.
-        assert len(daemons(folder)) == 2
+        # A third process may be waiting for the next session.
+        assert len(daemons(folder)) >= 2
         proxy.terminate()
         proxy.wait()
     assert not [pid for pid in daemons(folder) if exists(pid)]
