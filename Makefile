@@ -60,7 +60,8 @@ endif
 
 MATCHING = languages matching prose checks envelope turn wire test_possessive.py test_redact.py
 
-test-matching: $(VENV)/.test
+# In an environment that has all that the tests use, or one of its own with the little that these need.
+test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
 	$(BIN)/pytest -n auto $(MATCHING:%=tests/%)
 
 # LANG is set in every shell, to the language of the person: only one that is given to make itself counts. The proofs
@@ -146,6 +147,10 @@ $(VENV)/.assess: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples,serve]'
 	@touch $@ $(VENV)/.assess
+
+$(VENV)/.matching: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[matching-test]'
+	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
