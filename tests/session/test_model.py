@@ -3,9 +3,13 @@
 What it found is in `model_found.conversation` and in the tests of batches in `test_bytes.py`, as small as it was found.
 """
 
+import pytest
 from hypothesis import settings
 from tests.examples import examples
 from tests.session.model.machine import SessionMachine
+
+# A conversation that fails is made smaller before it is shown, which takes minutes.
+pytestmark = pytest.mark.timeout(900)
 
 TestSession = SessionMachine.TestCase
 # `make fuzz` draws ten times as many examples, `make model` a hundred times.
