@@ -42,6 +42,7 @@ def serving(
     hosts: tuple[str, ...] = (),
     is_secure: bool = False,
     store: Store | None = None,
+    port: int = 0,
     oidc: Callable[[str, People], OidcLogin] | None = None,
     **site_options: Any,
 ) -> Iterator[Running]:
@@ -56,7 +57,7 @@ def serving(
     )
     with store or Store(url) as opened:
         site = Site(opened, **site_options)
-        listener = open_socket("127.0.0.1", 0)
+        listener = open_socket("127.0.0.1", port)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         gate = Gate(known, Sessions(), requests, is_secure=is_secure, oidc=oidc(base, known) if oidc else None)
         server = make_server(make_app(site, gate, hosts=hosts), site.ending)
