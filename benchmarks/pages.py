@@ -2,11 +2,10 @@
 
     python benchmarks/pages.py [VERDICTS]
 
-Each page is opened five times by a browser that has nothing in its cache, on a store of 20,000 verdicts in two days; the
-figures are the medians. Needs Chromium and Playwright (`make test` installs both).
+Each page is opened five times by a browser that has nothing in its cache, on a store of 20,000 verdicts in two days; a
+figure is the median. Needs Chromium and Playwright (`make test` installs both).
 """
 
-import random
 import shutil
 import statistics
 import subprocess
@@ -43,30 +42,30 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 def fill(path: Path, count: int) -> None:
     """Calls of 40 tools over two days, one in ten failed, one answer for four calls."""
-    rng, now = random.Random(7), time.time()
+    now = time.time()
     detail = encode_document({"arguments": {"id": 7}, "result": {"content": [{"type": "text", "text": "found " * 40}]}})
     said = "I cannot help with that. " * 4
     quality = check_answer(said, calls=[])
     with Store(path) as store:
-        store.add_records([_call(now - rng.random() * 172_800, rng, detail) for _ in range(count * 4 // 5)])
+        store.add_records([_call(now, number, detail) for number in range(count * 4 // 5)])
         for number in range(count // 5):
             trace = TRACE if number == 0 else None
             store.add(quality, text=said, question="Where is it?", model="m", at=now - number * 40, trace=trace)
         store.flush()
 
 
-def _call(at: float, rng: random.Random, detail: str) -> VerdictRecord:
-    failed = rng.random() < 0.1
+def _call(now: float, number: int, detail: str) -> VerdictRecord:
+    at, failed = now - number * 7_919 % 172_800, number % 10 == 0
     return VerdictRecord(
         id=new_id(at),
         at=at,
         kind="call",
         server="shop",
-        tool=f"tool-{rng.randrange(40)}",
+        tool=f"tool-{number % 40}",
         outcome="tool_error" if failed else "success",
         failed=failed,
         reason="connection refused" if failed else "",
-        duration=rng.expovariate(4),
+        duration=0.01 * (number % 97),
         document=detail,
         signals=(SignalRecord("unreachable", "error", 0.9),) if failed else (),
     )
@@ -83,7 +82,7 @@ def served(path: Path) -> Iterator[str]:
 
 
 def visit(browser: Any, url: str) -> tuple[float, float, int]:
-    """The milliseconds until the answer and until the first paint, and the bytes of what the page loads beside itself."""
+    """The milliseconds until the answer and until the first paint, and how many bytes the page loads beside itself."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(url)

@@ -150,16 +150,16 @@ def test_a_bug_is_a_page_without_internals_for_a_browser_and_an_envelope_for_a_p
 
 
 def test_what_is_not_there_is_a_page_for_a_browser_and_an_envelope_for_a_program(tmp_path: Path) -> None:
-    with serving(str(tmp_path / "a.db"), people=[("vera", "viewer")]) as running:
-        with httpx2.Client(base_url=running.url) as client:
-            shown = client.get("/nothing", headers=HTML)
-            assert (shown.status_code, "<h1>Not found</h1>" in shown.text) == (404, True)
-            assert "vera" not in shown.text
-            assert client.get("/nothing").json()["data"]["error_code"] == "NOT_FOUND"
-            assert client.get("/v1/nothing", headers=HTML).json()["data"]["error_code"] == "NOT_FOUND"
-            foreign = client.get("/", headers={**HTML, "host": "evil.example"})
-            assert (foreign.status_code, "--allow-host" in foreign.text) == (403, True)
-            assert "/static/" not in foreign.text
+    people = [("vera", "viewer")]
+    with serving(str(tmp_path / "a.db"), people=people) as running, httpx2.Client(base_url=running.url) as client:
+        shown = client.get("/nothing", headers=HTML)
+        assert (shown.status_code, "<h1>Not found</h1>" in shown.text) == (404, True)
+        assert "vera" not in shown.text
+        assert client.get("/nothing").json()["data"]["error_code"] == "NOT_FOUND"
+        assert client.get("/v1/nothing", headers=HTML).json()["data"]["error_code"] == "NOT_FOUND"
+        foreign = client.get("/", headers={**HTML, "host": "evil.example"})
+        assert (foreign.status_code, "--allow-host" in foreign.text) == (403, True)
+        assert "/static/" not in foreign.text
 
 
 @pytest.mark.parametrize(
