@@ -1,4 +1,4 @@
-"""The review queue in a browser, on SQLite and on PostgreSQL: ten items by keyboard; on a phone; in the dark; by axe."""
+"""The review queue in a browser, on SQLite and on PostgreSQL: ten items by keyboard; a phone; the dark; axe."""
 
 from pathlib import Path
 

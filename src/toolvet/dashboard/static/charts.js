@@ -50,7 +50,7 @@
       width: Math.max(box.clientWidth, 120),
       height: height(figure),
       padding: [12, 8, 0, 0],
-      legend: { live: true },
+      legend: { live: true, markers: { dash: (chart, place) => (chart.series[place].dash ? "dashed" : "solid") } },
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: (_, low, high) => [0, data.unit === "score" ? 1 : Math.max(top, (high ?? 0) * 1.08)] } },
       axes: [{ ...axis, space: 60, values: times }, { ...axis, size: 56, space: 34, values: (_, values) => values.map(say) }],
