@@ -2,7 +2,7 @@
 
 `served(path)` starts `toolvet serve`; `chromium` and `open_page` are fixtures (see conftest.py). A page that logs an
 error, throws, is answered with 5xx or asks another host for anything fails its test; with `fails=True` failures to
-load something are what the test is about.
+load something are what the test is about, and with `clock=True` the page's time is the test's (`page.clock`).
 """
 
 import os
@@ -69,8 +69,12 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
-    def opened(url: str, *, width: int = 1280, height: int = 900, fails: bool = False, **options: Any) -> Page:
+    def opened(
+        url: str, *, width: int = 1280, height: int = 900, fails: bool = False, clock: bool = False, **options: Any
+    ) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
+        if clock:
+            context.clock.install()
         contexts.append(context)
         page = context.new_page()
         _watch(page, urlsplit(url).netloc, problems, fails=fails)

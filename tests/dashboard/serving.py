@@ -60,7 +60,8 @@ def serving(
         listener = open_socket("127.0.0.1", port)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         gate = Gate(known, Sessions(), requests, is_secure=is_secure, oidc=oidc(base, known) if oidc else None)
-        server = make_server(make_app(site, gate, hosts=hosts), site.ending)
+        app = make_app(site, gate, hosts=hosts)
+        server = make_server(app, site.ending)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
@@ -70,6 +71,7 @@ def serving(
             yield Running(base, site, tokens)
         finally:
             site.ending.set()
+            app.state.live.end()
             server.should_exit = True
             thread.join(10)
             assert not thread.is_alive()

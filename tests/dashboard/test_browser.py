@@ -271,7 +271,7 @@ def test_the_key_of_a_page_does_not_press_a_key_of_the_queue(running: Running, o
     page = open_page(f"{running.url}/queue/{item}")
     pressed(page, "g", "s")
     page.wait_for_url(f"{running.url}/servers")
-    assert running.site.queue.history(item) == []
+    assert list(running.site.queue.history(item)) == []
 
 
 def test_hostile_names_are_shown_and_none_of_them_runs(base: str, paths: list[str], open_page: OpenPage) -> None:

@@ -18,7 +18,7 @@ from tests.store.postgres import PostgresServer
 
 from toolvet.dashboard.view.outage import outage_of
 from toolvet.errors import StoreError
-from toolvet.store import EventRecord, Store
+from toolvet.store import EventRecord, Store, queue
 
 PAGES = (
     "/",
@@ -57,7 +57,7 @@ def test_a_damaged_database_is_said_on_every_page_and_the_pages_are_back_with_a_
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "5"), each
                 assert "The database is damaged." in answer.text
                 assert "Traceback" not in answer.text
-        page = open_page(f"{running.url}/verdicts", width=390, fails=True)
+        page = open_page(f"{running.url}/verdicts", width=390, fails=True, clock=True)
         expect(page.get_by_role("heading", level=1)).to_have_text("The store cannot be read")
         main = page.locator("main")
         for words in ("The database is damaged.", str(path), "toolvet store check"):
@@ -65,6 +65,7 @@ def test_a_damaged_database_is_said_on_every_page_and_the_pages_are_back_with_a_
         assert (overflow(page), faults(page)) == (0, [])
         path.write_bytes(sound)
         # By itself: nobody loads the page.
+        page.clock.run_for(5_000)
         expect(page.get_by_role("heading", level=1)).to_have_text("Verdicts", timeout=30_000)
     assert "Traceback" not in capfd.readouterr().err
 
@@ -83,11 +84,12 @@ def test_a_server_that_is_lost_and_found_is_said_on_an_open_page(
         postgres.stop()
         try:
             expect(state).to_contain_text("The store cannot be read.", timeout=30_000)
-            other = open_page(running.url, fails=True)
+            other = open_page(running.url, fails=True, clock=True)
             expect(other.locator("main")).to_contain_text("The database server does not answer.")
         finally:
             postgres.start()
         more(address, time.time(), count=2)
+        other.clock.run_for(5_000)
         expect(state).to_be_hidden(timeout=30_000)
         expect(page.locator("#verdicts [role=status]")).to_have_text("10 verdicts")
         expect(other.get_by_role("heading", level=1)).to_have_text("Overview", timeout=30_000)
@@ -107,11 +109,14 @@ def test_a_dashboard_that_ends_and_begins_again_is_said_on_an_open_page(tmp_path
         expect(page.locator("#verdicts [role=status]")).to_have_text("2 verdicts")
 
 
-def test_a_label_that_a_locked_database_does_not_take_is_said_to_be_lost(tmp_path: Path, open_page: OpenPage) -> None:
+def test_a_label_that_a_locked_database_does_not_take_is_said_to_be_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_page: OpenPage
+) -> None:
+    monkeypatch.setattr(queue, "_PATIENCE", 0.0)
     path = tmp_path / "shop.db"
     fill(path, time.time())
     with serving(str(path)) as running:
-        page = open_page(f"{running.url}/queue", fails=True)
+        page = open_page(f"{running.url}/queue", fails=True, clock=True)
         pressed(page, "Enter")
         page.wait_for_url("**/queue/*")
         item = page.url
@@ -121,13 +126,14 @@ def test_a_label_that_a_locked_database_does_not_take_is_said_to_be_lost(tmp_pat
             expect(page.locator("main")).to_contain_text("Another program holds the database.", timeout=30_000)
             expect(page.locator("main")).to_contain_text("What you just sent was not kept.")
             other.execute("ROLLBACK")
+        page.clock.run_for(5_000)
         # The item is there again, and was not labelled in secret.
         page.wait_for_url(item, timeout=30_000)
         expect(page.get_by_role("heading", level=2, name="Answer")).to_be_visible(timeout=30_000)
-        assert running.site.queue.labels() == []
+        assert list(running.site.queue.labels()) == []
         pressed(page, "1")
         page.wait_for_url(lambda url: url != item)
-        assert len(running.site.queue.labels()) == 1
+        assert len(list(running.site.queue.labels())) == 1
 
 
 class Broken(Store):

@@ -56,6 +56,10 @@
     }
   };
 
+  // On a phone the menu is wider than the window.
+  const current = document.querySelector(".top nav [aria-current]");
+  if (current) current.parentElement.scrollLeft = current.offsetLeft - (innerWidth - current.offsetWidth) / 2;
+
   const typing = (target) => target.closest("input, textarea, select, [contenteditable]");
   const places = { o: "/", q: "/queue", v: "/verdicts", t: "/tools", s: "/servers", a: "/assessments", c: "/compare", e: "/events" };
   const move = (step) => {
