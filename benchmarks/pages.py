@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolvet import check_answer
 from toolvet.store import SignalRecord, Store, VerdictRecord
 from toolvet.store.records import encode_document, new_id
@@ -54,7 +56,7 @@ def fill(path: Path, count: int) -> None:
         store.flush()
 
 
-def _call(now: float, number: int, detail: str) -> VerdictRecord:
+def _call(now: float, number: int, detail: msgspec.Raw) -> VerdictRecord:
     at, failed = now - number * 7_919 % 172_800, number % 10 == 0
     return VerdictRecord(
         id=new_id(at),

@@ -3,8 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -210,7 +209,7 @@ def test_the_chart_moves_when_verdicts_come(url: str, open_page: OpenPage) -> No
 
 def _wait_for_live(page: Page) -> None:
     """Wait until the page listens to a server that has looked at its store: what comes now is news."""
-    page.wait_for_function("document.documentElement.dataset.live === 'on'")
+    page.wait_for_function("'listens' in document.documentElement.dataset")
 
 
 def test_search_finds_words_and_turns(base: str, open_page: OpenPage) -> None:

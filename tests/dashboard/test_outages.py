@@ -2,10 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
@@ -80,7 +78,7 @@ def test_a_server_that_is_lost_and_found_is_said_on_an_open_page(
         page = open_page(f"{running.url}/verdicts", fails=True)
         state = page.locator("#state")
         expect(state).to_be_hidden()
-        page.wait_for_function("document.documentElement.dataset.live === 'on'")
+        page.wait_for_function("'listens' in document.documentElement.dataset")
         postgres.stop()
         try:
             expect(state).to_contain_text("The store cannot be read.", timeout=30_000)
@@ -100,7 +98,7 @@ def test_a_dashboard_that_ends_and_begins_again_is_said_on_an_open_page(tmp_path
     more(path, time.time(), count=1)
     with serving(str(path)) as running:
         page = open_page(f"{running.url}/verdicts", fails=True)
-        page.wait_for_function("document.documentElement.dataset.live === 'on'")
+        page.wait_for_function("'listens' in document.documentElement.dataset")
         port = int(running.url.rpartition(":")[2])
     expect(page.locator("#state")).to_contain_text("The server does not answer.", timeout=30_000)
     more(path, time.time(), count=1)
@@ -139,8 +137,8 @@ def test_a_label_that_a_locked_database_does_not_take_is_said_to_be_lost(
 class Broken(Store):
     """A store with a bug of ours in it."""
 
-    def events(self, *_: Any, **__: Any) -> Sequence[EventRecord]:
-        raise RuntimeError("a secret of the inside")
+    def events(self, limit: int = 0) -> list[EventRecord]:
+        raise RuntimeError(f"a secret of the inside, {limit}")
 
 
 def test_a_bug_is_a_page_without_internals_for_a_browser_and_an_envelope_for_a_program(

@@ -98,7 +98,7 @@
   const listen = () => {
     stream = new EventSource("/live");
     stream.addEventListener("changed", (event) => {
-      document.documentElement.dataset.live = "on";
+      document.documentElement.dataset.listens = "";
       if (isAway || event.data !== seen) refresh();
     });
     stream.addEventListener("lost", () => say("The store cannot be read."));
