@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -262,7 +263,27 @@ def moved(turn: Sequence[VerdictRecord], at: float, slower: float) -> Iterator[V
 
 
 def main(path: str) -> None:
-    """Fill the store at this path."""
+    """Fill the store at this path; what is interrupted leaves none behind, so that the next run fills it again."""
+    is_new = not Path(path).exists()
+    try:
+        fill(path)
+    except BaseException as error:
+        if is_new:
+            remove(Path(path))
+        if isinstance(error, KeyboardInterrupt):
+            raise SystemExit("interrupted; nothing was left behind") from None
+        raise
+
+
+def remove(path: Path) -> None:
+    """Remove a store: its file, those of SQLite beside it, and its spool."""
+    for end in ("", "-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    shutil.rmtree(path.with_name(f"{path.name}.spool"), ignore_errors=True)
+
+
+def fill(path: str) -> None:
+    """Play, check and assess into the store at this path, and copy what came into the two days before."""
     store = str(Path(path).resolve())
     # The bookshop greets on stdout, which the SDK's client logs with a stack trace.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)

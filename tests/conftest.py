@@ -3,9 +3,16 @@
 import os
 import signal
 import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.store.postgres import PostgresServer
 
 # The proxy does not run on Windows and says so (tests/cli/test_platform.py); its modules cannot be imported there.
 collect_ignore = ["proxy", "story"] if sys.platform == "win32" else []
@@ -45,3 +52,18 @@ def compile_phrases() -> None:
     toolvet.check_result(
         {"name": "any", "inputSchema": {}}, {}, {"content": [{"type": "text", "text": "Error: λ א 中"}]}
     )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> "Iterator[PostgresServer]":
+    """A PostgreSQL server of this run: one for the tests of all folders."""
+    from tests.store.postgres import PostgresServer, programs  # noqa: PLC0415 - not on Windows
+
+    folder = programs()
+    if folder is None:
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
+    if find_spec("psycopg") is None:
+        pytest.skip('needs psycopg: pip install "toolvet[postgres]"')
+    server = PostgresServer(folder)
+    yield server
+    server.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.receiver import Arrived, Receiver, Reply, receiving
-from tests.store.conftest import postgres as postgres, url as url  # noqa: PLC0414 - fixtures
+from tests.store.conftest import url as url  # noqa: PLC0414 - a fixture
 
 from toolvet.alerts import AlertRule
 from toolvet.errors import ConfigError, UsageError

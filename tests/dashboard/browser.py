@@ -1,7 +1,8 @@
 """The dashboard in a process of its own, and Debian's Chromium that looks at it.
 
 `served(path)` starts `toolvet serve`; `chromium` and `open_page` are fixtures (see conftest.py). A page that logs an
-error, throws, is answered with 5xx or asks another host for anything fails its test.
+error, throws, is answered with 5xx or asks another host for anything fails its test; with `fails=True` failures to
+load something are what the test is about, and with `clock=True` the page's time is the test's (`page.clock`).
 """
 
 import os
@@ -15,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 CHROMIUM: Final = shutil.which("chromium") or "/usr/bin/chromium"
 OpenPage = Callable[..., Page]
@@ -68,11 +69,15 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
-    def opened(url: str, *, width: int = 1280, height: int = 900, **options: Any) -> Page:
+    def opened(
+        url: str, *, width: int = 1280, height: int = 900, fails: bool = False, clock: bool = False, **options: Any
+    ) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
+        if clock:
+            context.clock.install()
         contexts.append(context)
         page = context.new_page()
-        _watch(page, urlsplit(url).netloc, problems)
+        _watch(page, urlsplit(url).netloc, problems, fails=fails)
         page.goto(url)
         return page
 
@@ -82,11 +87,16 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
     assert problems == []
 
 
-def _watch(page: Page, host: str, problems: list[str]) -> None:
-    page.on("console", lambda line: problems.append(f"console: {line.text}") if line.type == "error" else None)
+def _watch(page: Page, host: str, problems: list[str], *, fails: bool) -> None:
     page.on("pageerror", lambda error: problems.append(f"thrown: {error}"))
     page.on("request", lambda asked: problems.append(f"asks {asked.url}") if _is_elsewhere(asked.url, host) else None)
-    page.on("response", lambda given: problems.append(f"{given.status} {given.url}") if given.status >= 500 else None)
+    page.on("console", lambda line: problems.append(f"console: {line.text}") if _is_fault(line, fails=fails) else None)
+    if not fails:
+        page.on("response", lambda got: problems.append(f"{got.status} {got.url}") if got.status >= 500 else None)
+
+
+def _is_fault(line: ConsoleMessage, *, fails: bool) -> bool:
+    return line.type == "error" and not (fails and "Failed to load resource" in line.text)
 
 
 def _is_elsewhere(url: str, host: str) -> bool:

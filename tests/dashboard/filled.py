@@ -18,7 +18,7 @@ TOOL: Final[dict[str, Any]] = {
 }
 
 
-def fill(path: Path, now: float) -> None:
+def fill(path: Path | str, now: float) -> None:
     """Fill a store: a turn of two calls and an answer, a conversation, two assessments, an event, verdicts alone."""
     with Store(path) as store:
         store.add_records(
@@ -44,7 +44,7 @@ def fill(path: Path, now: float) -> None:
         store.flush()
 
 
-def more(path: Path, now: float, count: int = 30) -> None:
+def more(path: Path | str, now: float, count: int = 30) -> None:
     """Add failed calls."""
     with Store(path) as store:
         store.add_records([_call(now, failed=True) for _ in range(count)])

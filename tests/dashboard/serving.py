@@ -42,6 +42,7 @@ def serving(
     hosts: tuple[str, ...] = (),
     is_secure: bool = False,
     store: Store | None = None,
+    port: int = 0,
     oidc: Callable[[str, People], OidcLogin] | None = None,
     **site_options: Any,
 ) -> Iterator[Running]:
@@ -56,10 +57,11 @@ def serving(
     )
     with store or Store(url) as opened:
         site = Site(opened, **site_options)
-        listener = open_socket("127.0.0.1", 0)
+        listener = open_socket("127.0.0.1", port)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         gate = Gate(known, Sessions(), requests, is_secure=is_secure, oidc=oidc(base, known) if oidc else None)
-        server = make_server(make_app(site, gate, hosts=hosts), site.ending)
+        app = make_app(site, gate, hosts=hosts)
+        server = make_server(app, site.ending)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
@@ -69,6 +71,7 @@ def serving(
             yield Running(base, site, tokens)
         finally:
             site.ending.set()
+            app.state.live.end()
             server.should_exit = True
             thread.join(10)
             assert not thread.is_alive()

@@ -81,6 +81,7 @@ def ones(full: TestClient, tmp_path: Path) -> list[str]:  # noqa: ARG001 - which
         tool_path(SHOP, ".."),
         tool_path("shop", "find"),
         f"/assessment/{newer.id}",
+        f"/assessment/{older.id}",
         f"/assessments/compare?a={older.id}&b={newer.id}",
         *(f"/verdict/{verdict.id}" for verdict in verdicts),
     ]

@@ -1,10 +1,11 @@
-"""The review queue in a real browser: ten items by keyboard, one taken back; on a phone; in the dark; by axe."""
+"""The review queue in a browser, on SQLite and on PostgreSQL: ten items by keyboard; a phone; the dark; axe."""
 
 from pathlib import Path
 
 from playwright.sync_api import Page
 from tests.dashboard.accessibility import faults
-from tests.dashboard.browser import OpenPage, overflow, pressed, served
+from tests.dashboard.browser import OpenPage, overflow, pressed
+from tests.dashboard.serving import serving
 
 from toolvet import check_answer
 from toolvet.dashboard.reviewing import open_queue
@@ -23,13 +24,13 @@ CALLS = [
 ANSWER = "I cannot help with order {}. It cost 45 euros. <script>document.title='run'</script> \x1b[31mred <b>bold</b>"
 
 
-def filled(path: Path, count: int) -> Path:
+def filled(path: Path | str, count: int) -> str:
     with Store(path) as store:
         for number in range(count):
             said = ANSWER.format(number)
             verdict = check_answer(said, calls=CALLS, question="Where is it?", trace=f"turn-{number}")
             store.add(verdict, text=said, calls=CALLS, question="Where is it?", model="m1")
-    return path
+    return str(path)
 
 
 def shown(page: Page) -> str:
@@ -37,10 +38,10 @@ def shown(page: Page) -> str:
     return page.url.partition("?")[0].rpartition("/")[2]
 
 
-def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(tmp_path: Path, open_page: OpenPage) -> None:
-    store = filled(tmp_path / "toolvet.db", 12)
-    with served(store) as url:
-        page = open_page(f"{url}/queue")
+def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(url: str, open_page: OpenPage) -> None:
+    with serving(filled(url, 12)) as running:
+        base = running.url
+        page = open_page(f"{base}/queue")
         assert "12" in page.locator(".figures").inner_text()
         pressed(page, "Enter")
         page.wait_for_url("**/queue/*")
@@ -58,7 +59,7 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(tmp_path: Path
         assert len(set(seen)) == 10
         eleventh = shown(page)
         back = page.url
-        page.goto(f"{url}/queue/{seen[0]}")
+        page.goto(f"{base}/queue/{seen[0]}")
         page.locator("summary").click()
         assert "labelled it Wrong" in page.locator(".changes").inner_text()
         assert page.locator(".signals input:checked").count() == 2
@@ -68,7 +69,7 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(tmp_path: Path
         assert page.get_by_role("status").inner_text().startswith("Taken back")
         pressed(page, "3")
         page.wait_for_url(f"**/queue/{eleventh}*")
-    with Store(store) as after:
+    with Store(url) as after:
         queue = open_queue(after, ReviewSettings())
         labels = {label.item: label for label in queue.labels()}
         assert [labels[item].value for item in seen] == ["wrong", *["right"] * 8, "unsure"]
@@ -81,8 +82,8 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(tmp_path: Path
 def test_evidence_is_marked_beside_the_calls_and_stored_texts_are_only_shown(
     tmp_path: Path, open_page: OpenPage
 ) -> None:
-    with served(filled(tmp_path / "toolvet.db", 1)) as url:
-        page = open_page(f"{url}/queue")
+    with serving(filled(tmp_path / "toolvet.db", 1)) as running:
+        page = open_page(f"{running.url}/queue")
         assert page.title() == "Review queue · toolvet"
         page.get_by_role("button", name="Start reviewing").click()
         page.wait_for_url("**/queue/*")
@@ -101,8 +102,8 @@ def test_evidence_is_marked_beside_the_calls_and_stored_texts_are_only_shown(
 
 
 def test_the_last_label_leads_back_to_the_queue(tmp_path: Path, open_page: OpenPage) -> None:
-    with served(filled(tmp_path / "toolvet.db", 2)) as url:
-        page = open_page(f"{url}/queue")
+    with serving(filled(tmp_path / "toolvet.db", 2)) as running:
+        page = open_page(f"{running.url}/queue")
         pressed(page, "Enter")
         page.wait_for_url("**/queue/*")
         first = page.url
@@ -117,10 +118,10 @@ def test_the_last_label_leads_back_to_the_queue(tmp_path: Path, open_page: OpenP
 
 
 def test_both_pages_fit_a_phone_and_axe_finds_nothing_in_light_and_dark(tmp_path: Path, open_page: OpenPage) -> None:
-    with served(filled(tmp_path / "toolvet.db", 3)) as url:
+    with serving(filled(tmp_path / "toolvet.db", 3)) as running:
         for scheme in ("light", "dark"):
             for width in (390, 1280):
-                page = open_page(f"{url}/queue", width=width, color_scheme=scheme)
+                page = open_page(f"{running.url}/queue", width=width, color_scheme=scheme)
                 assert (overflow(page), faults(page)) == (0, [])
                 page.get_by_role("button", name="Start reviewing").click()
                 page.wait_for_url("**/queue/*")

@@ -1,23 +1,12 @@
 """Every test that takes `url` runs on SQLite and on PostgreSQL."""
 
-from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.store.postgres import PostgresServer, programs
 
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    folder = programs()
-    if folder is None:
-        pytest.skip("needs PostgreSQL: apt-get install postgresql")
-    if find_spec("psycopg") is None:
-        pytest.skip('needs psycopg: pip install "toolvet[postgres]"')
-    server = PostgresServer(folder)
-    yield server
-    server.close()
+if TYPE_CHECKING:
+    from tests.store.postgres import PostgresServer
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

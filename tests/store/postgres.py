@@ -29,6 +29,7 @@ class PostgresServer:
         os.chown(self.folder, self._user, -1)
         self._run("initdb", "-D", str(self.folder / "data"), "-A", "trust", "-U", "toolvet", "--no-sync", "-E", "UTF8")
         self._process: subprocess.Popen[bytes] | None = None
+        self._made = 0
         self.start()
 
     def start(self) -> None:
@@ -54,9 +55,18 @@ class PostgresServer:
 
     def database(self) -> str:
         """The URL of the one database, which is emptied: making another for each test takes much longer."""
-        for statement in ("DROP SCHEMA public CASCADE", "CREATE SCHEMA public"):
-            self._run("psql", "-h", str(self.folder), "-U", "toolvet", "-d", "postgres", "-c", statement)
+        self._say("DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
         return f"postgresql+psycopg://toolvet@/postgres?host={self.folder}"
+
+    def own_database(self) -> str:
+        """The URL of a database that no other test empties."""
+        self._made += 1
+        self._say(f"CREATE DATABASE own_{self._made}")
+        return f"postgresql+psycopg://toolvet@/own_{self._made}?host={self.folder}"
+
+    def _say(self, *statements: str) -> None:
+        words = [word for each in statements for word in ("-c", each)]
+        self._run("psql", "-h", str(self.folder), "-U", "toolvet", "-d", "postgres", *words)
 
     def close(self) -> None:
         self.stop()

@@ -24,9 +24,10 @@ from toolvet.dashboard.api.endpoint import Endpoint
 from toolvet.dashboard.api.openapi import document
 from toolvet.dashboard.api.routing import routes
 from toolvet.dashboard.assets import serve_asset
-from toolvet.dashboard.failures import failure, json_response, refusal
+from toolvet.dashboard.failure_pages import FailurePages
+from toolvet.dashboard.failures import ApiError, json_response, refusal
 from toolvet.dashboard.live import LiveUpdates
-from toolvet.dashboard.rendering import page_routes, pages
+from toolvet.dashboard.rendering import failure_pages, page_routes, pages
 from toolvet.dashboard.site import Site
 from toolvet.discover import modules
 from toolvet.envelope import internal_error, not_found_error
@@ -51,8 +52,10 @@ def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[st
         return Response(described, media_type="application/json")
 
     live = LiveUpdates(site, gate)
+    shown = pages()
+    failures = failure_pages(shown)
     paths = [
-        *page_routes(pages(), site, gate),
+        *page_routes(shown, site, gate, failures),
         *routes(known, site, gate),
         Route("/static/{digest}/{name:path}", serve_asset),
         Route("/openapi.json", openapi),
@@ -61,8 +64,11 @@ def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[st
     ]
     app = Starlette(
         routes=paths,
-        middleware=[Middleware(BrowserGuard, host=host, hosts=hosts), Middleware(_BugShield)],
-        exception_handlers={HTTPException: _http_failure({route.path for route in paths})},
+        middleware=[
+            Middleware(BrowserGuard, host=host, hosts=hosts, refuse=failures.refuse),
+            Middleware(_BugShield, failures=failures),
+        ],
+        exception_handlers={HTTPException: _http_failure({route.path for route in paths}, failures)},
     )
     # Starlette would redirect to a whole URL, whose scheme and host it cannot know behind a proxy.
     app.router.redirect_slashes = False
@@ -100,7 +106,7 @@ def _is_reached(store: Store) -> bool:
     return True
 
 
-def _http_failure(paths: Container[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _http_failure(paths: Container[str], failures: FailurePages) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Return what answers where no route does. `paths` are those of all routes."""
 
     async def answer(request: Request, error: Exception) -> Response:
@@ -112,12 +118,12 @@ def _http_failure(paths: Container[str]) -> Callable[[Request, Exception], Await
             if path.endswith("/") and path.rstrip("/") in paths:
                 query = f"?{request.url.query}" if request.url.query else ""
                 return RedirectResponse(path.rstrip("/") + query, 308)
-            return failure(404, not_found_error("page", path))
+            return failures.answer(request, ApiError(404, not_found_error("page", path)))
         allow = (error.headers or {}).get("Allow", "")
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"allow": f"{allow}, OPTIONS"})
         refused = refusal(error.status_code, f"{path} takes {allow}, and no {request.method}", {"allow": allow})
-        return failure(refused.status, refused.envelope, refused.headers)
+        return failures.answer(request, refused)
 
     return answer
 
@@ -128,8 +134,9 @@ class _BugShield:
     Starlette's own handler raises it again, and Uvicorn then closes the connection under the client's next request.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, failures: FailurePages) -> None:
         self._app = app
+        self._failures = failures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_begun = False
@@ -145,4 +152,5 @@ class _BugShield:
             if has_begun or scope["type"] != "http":
                 raise
             sys.stderr.write(f"toolvet: {scope['method']} {scope['path']!r}\n{traceback.format_exc()}")
-            await failure(500, internal_error())(scope, receive, send)
+            shown = self._failures.answer(Request(scope), ApiError(500, internal_error()))
+            await shown(scope, receive, send)

@@ -1,6 +1,7 @@
 """`/live`: says to open pages that something was added, as server-sent events.
 
-One task looks how far the store is while a page listens, once a second; each listener gets `event: changed`.
+One task looks how far the store is while a page listens, once a second. A listener gets `event: changed` with that at
+once, and whenever it is another; `event: lost` when the store cannot be read; and `changed` when it can be again.
 """
 
 import asyncio
@@ -51,6 +52,8 @@ class LiveUpdates:
         self._listeners: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
         self._is_ending = False
+        self._is_lost = False
+        self._seen: StoreProgress | None = None
 
     @property
     def listeners(self) -> int:
@@ -82,9 +85,12 @@ class LiveUpdates:
         self._listeners.add(news)
         try:
             if self._looking is None or self._looking.done():
+                self._is_lost, self._seen = False, None
                 self._looking = asyncio.create_task(self._look())
             # A browser that lost the connection asks again after so many milliseconds.
             yield b"retry: 3000\n: toolvet\n\n"
+            if self._is_lost or self._seen is not None:
+                yield self._state()
             while not self._is_ending:
                 try:
                     await asyncio.wait_for(news.wait(), self._heartbeat_seconds)
@@ -93,25 +99,30 @@ class LiveUpdates:
                     continue
                 news.clear()
                 if not self._is_ending:
-                    yield b"event: changed\ndata: \n\n"
+                    yield self._state()
         finally:
             self._listeners.discard(news)
 
     async def _look(self) -> None:
         """Look at the store until nobody listens."""
-        last: StoreProgress | None = None
-        now: StoreProgress | None
         while self._listeners and not self._is_ending:
             try:
                 now = await run_in_threadpool(self._progress)
             except ToolvetError:
-                # A locked or lost database: the pages say so when they are loaded.
-                now = last
-            if last is not None and now != last:
+                # A locked, damaged or lost database.
+                is_news, self._is_lost = not self._is_lost, True
+            else:
+                is_news = self._is_lost or now != self._seen
+                self._is_lost, self._seen = False, now
+            if is_news:
                 for news in self._listeners:
                     news.set()
-            last = now
             await asyncio.sleep(self._look_seconds)
+
+    def _state(self) -> bytes:
+        if self._is_lost or self._seen is None:
+            return b"event: lost\ndata: \n\n"
+        return f"event: changed\ndata: {self._seen.mark}\n\n".encode()
 
     def _progress(self) -> StoreProgress:
         with self._site.store.reading() as connection:

@@ -32,7 +32,8 @@ class Page:
         title: Shown in the browser's tab.
         template: The template that shows it; it gets what `fill` returns, and `visit`, `page` and `menu`.
         fill: Reads what the template needs from the store; it runs in a thread. Raises ApiError.
-        menu: Its word in the menu and its place there; None for a page that others link to.
+        menu: Its place in the menu and its word there; None for a page that others link to.
+        section: The path of the page in the menu that this one belongs to.
         role: Who may look.
         post: For a page with a form: takes what was sent, returns the path to go to next.
     """
@@ -42,5 +43,6 @@ class Page:
     template: str
     fill: Callable[[Visit], Mapping[str, object]]
     menu: tuple[int, str] | None = None
+    section: str = ""
     role: Role = Role.VIEWER
     post: Callable[[Visit], str] | None = None

@@ -1,13 +1,12 @@
 """Pages → routes: looks up who visits, fills the template, and answers in HTML."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -17,15 +16,17 @@ from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender
 from toolvet.dashboard.access.login import LoginPages, read_form
 from toolvet.dashboard.api.routing import allowed
 from toolvet.dashboard.assets import asset_path
+from toolvet.dashboard.failure_pages import FailurePages
 from toolvet.dashboard.failures import ApiError, refusal
 from toolvet.dashboard.page import Page, Visit
 from toolvet.dashboard.site import Site
 from toolvet.dashboard.view.formats import FILTERS
 from toolvet.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
 from toolvet.discover import data_files, modules
-from toolvet.envelope import forbidden_error, unavailable_error
+from toolvet.envelope import forbidden_error
 from toolvet.errors import StoreError
 from toolvet.report.visible import visible
+from toolvet.store.browsing import read_progress
 
 
 def pages() -> list[Page]:
@@ -65,17 +66,19 @@ def _make_visible(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-def page_routes(known: Sequence[Page], site: Site, gate: Gate) -> list[Route]:
+def failure_pages(known: Sequence[Page]) -> FailurePages:
+    """Return what shows failures within the frame of these pages: their templates and their menu."""
+    return FailurePages(environment(), sorted((page for page in known if page.menu), key=lambda page: page.menu or ()))
+
+
+def page_routes(known: Sequence[Page], site: Site, gate: Gate, failures: FailurePages) -> list[Route]:
     """Return the routes of these pages, of the login page, and of the way out."""
-    templates = environment()
-    menu = sorted((page for page in known if page.menu), key=lambda page: page.menu or (0, ""))
-    shown = [Route(page.path, _handler(page, menu, templates, site, gate), methods=["GET", "POST"]) for page in known]
-    return [*shown, *LoginPages(templates, gate, site).routes()]
+    shown = [Route(page.path, _handler(page, site, gate, failures), methods=["GET", "POST"]) for page in known]
+    return [*shown, *LoginPages(failures.templates, gate, site).routes()]
 
 
-def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Site, gate: Gate) -> Any:
-    template = templates.get_template(page.template)
-    failed = templates.get_template("failure.html.jinja")
+def _handler(page: Page, site: Site, gate: Gate, failures: FailurePages) -> Any:
+    template = failures.templates.get_template(page.template)
 
     async def handle(request: Request) -> Response:
         caller = Sender(None, None)
@@ -83,23 +86,27 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
         with suppress(ApiError):
             caller = gate.caller(request)
         if caller.person is None:
-            return RedirectResponse(f"/login?{urlencode({'next': request.url.path})}", 303)
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(f"/login?{urlencode({'next': request.url.path + query})}", 303)
+        # Whoever is let in without a login cannot leave either.
+        may_leave = gate.people.local is None and caller.session is not None
         session, cookie = caller.session, None
         if session is None:
             # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
             session, cookie = gate.sessions.begin(caller.person.name)
-        shown = {"page": page, "menu": menu, "csrf": gate.sessions.form_token(session)}
+        csrf = gate.sessions.form_token(session)
         visit = Visit(request.query_params, request.path_params, caller.person, site)
+        shown = {"visit": visit, "page": page, "menu": failures.menu, "csrf": csrf, "may_leave": may_leave}
         try:
             allowed(caller.person, page.role)
             if request.method == "POST":
                 return await _post(page, request, visit, gate, caller)
-            words = await run_in_threadpool(lambda: template.render(page.fill(visit), visit=visit, **shown))
+            words = await run_in_threadpool(lambda: _filled(page, template, visit, shown))
             response: Response = HTMLResponse(words)
-        except (ApiError, StoreError) as raised:
-            error = raised if isinstance(raised, ApiError) else _unreachable(raised)
-            words = failed.render(visit=visit, error=error, **shown)
-            response = HTMLResponse(words, error.status, headers=error.headers)
+        except ApiError as error:
+            response = failures.show(error, visit, csrf)
+        except StoreError as error:
+            response = failures.outage(error, visit, csrf, is_sent=request.method == "POST")
         if cookie is not None:
             gate.keep(response, cookie)
         response.headers["cache-control"] = "no-store"
@@ -108,10 +115,11 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
     return handle
 
 
-def _unreachable(error: StoreError) -> ApiError:
-    # The reason may name files and hosts: it is for the log.
-    sys.stderr.write(f"toolvet: {error}\n")
-    return ApiError(503, unavailable_error("The store cannot be reached."), {"retry-after": "5"})
+def _filled(page: Page, template: Template, visit: Visit, shown: Mapping[str, object]) -> str:
+    # Read before the rest: what comes while the page is made is news to it.
+    with visit.site.store.reading() as connection:
+        seen = read_progress(connection).mark
+    return template.render(page.fill(visit), seen=seen, **shown)
 
 
 async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Sender) -> Response:

@@ -12,17 +12,24 @@ from sqlalchemy import Connection, func, select
 from toolvet.store.filters import VerdictFilter
 from toolvet.store.reading import conditions
 from toolvet.store.records import AssessmentRecord
+from toolvet.store.tables.queue import QUEUE_CHANGES
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, VERDICTS
 
 _MOST_COUNTED: Final = 10_000
 
 
 class StoreProgress(msgspec.Struct, frozen=True):
-    """The latest place (`seq`) of verdicts, events and assessments; 0 without any."""
+    """The latest place (`seq`) of verdicts, events, assessments and changes of labels; 0 without any."""
 
     verdicts: int = 0
     events: int = 0
     assessments: int = 0
+    labels: int = 0
+
+    @property
+    def mark(self) -> str:
+        """The same as one word: two that differ mean that something was added between them."""
+        return f"{self.verdicts}-{self.events}-{self.assessments}-{self.labels}"
 
 
 def read_progress(connection: Connection) -> StoreProgress:
@@ -30,7 +37,7 @@ def read_progress(connection: Connection) -> StoreProgress:
     query = select(
         *(
             select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery()
-            for table in (VERDICTS, EVENTS, ASSESSMENTS)
+            for table in (VERDICTS, EVENTS, ASSESSMENTS, QUEUE_CHANGES)
         )
     )
     return StoreProgress(*(int(place) for place in connection.execute(query).one()))

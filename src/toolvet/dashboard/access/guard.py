@@ -6,14 +6,15 @@ Fetch metadata, `Sec-Fetch-Site`). Unlike the proxy, the dashboard holds what pe
 port of this machine is foreign, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from toolvet.dashboard.failures import failure
+from toolvet.dashboard.failures import ApiError, failure
 from toolvet.envelope import forbidden_error
 from toolvet.proxy.http.guard import host_of, is_loopback
 
@@ -41,10 +42,18 @@ class BrowserGuard:
         app: The application behind it.
         host: The address that the server listens on.
         hosts: Further names that it is reached by.
+        refuse: Makes the answer to a request with these headers that is refused.
     """
 
-    def __init__(self, app: ASGIApp, host: str, hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        host: str,
+        hosts: Iterable[str] = (),
+        refuse: Callable[[Headers, ApiError], Response] | None = None,
+    ) -> None:
         self._app = app
+        self._refuse = refuse or _refuse
         self._is_loopback = is_loopback(host)
         self._hosts = frozenset({host.lower(), *(name.lower() for name in hosts)})
 
@@ -61,8 +70,9 @@ class BrowserGuard:
                     headers.setdefault(name, value)
             await send(message)
 
-        why = self.denies(Headers(scope=scope))
-        app = self._app if why is None else failure(403, forbidden_error(why))
+        headers = Headers(scope=scope)
+        why = self.denies(headers)
+        app = self._app if why is None else self._refuse(headers, ApiError(403, forbidden_error(why)))
         await app(scope, receive, send_guarded)
 
     def denies(self, headers: Headers) -> str | None:
@@ -85,6 +95,10 @@ class BrowserGuard:
             return False
         # DNS rebinding needs a name: an address in the URL is the address that was reached.
         return host in self._hosts or (is_loopback(host) if self._is_loopback else _is_address(host))
+
+
+def _refuse(_: Headers, error: ApiError) -> Response:
+    return failure(error.status, error.envelope)
 
 
 def _is_address(host: str) -> bool:

@@ -55,6 +55,12 @@ def _read(visit: Visit, id_: str, field: str | None = None) -> AssessmentRecord:
 
 PAGES = (
     Page("/assessments", "Assessments", "assessments.html.jinja", _fill_list, menu=(6, "Assessments")),
-    Page("/assessments/compare", "Two assessments", "assessments_compare.html.jinja", _fill_compare),
-    Page("/assessment/{id}", "Assessment", "assessment.html.jinja", _fill_one),
+    Page(
+        "/assessments/compare",
+        "Two assessments",
+        "assessments_compare.html.jinja",
+        _fill_compare,
+        section="/assessments",
+    ),
+    Page("/assessment/{id}", "Assessment", "assessment.html.jinja", _fill_one, section="/assessments"),
 )

@@ -82,6 +82,6 @@ def _fill_tool(visit: Visit) -> Mapping[str, object]:
 PAGES = (
     Page("/servers", "Servers", "groups.html.jinja", _fill_servers, menu=(5, "Servers")),
     Page("/tools", "Tools", "groups.html.jinja", _fill_tools, menu=(4, "Tools")),
-    Page("/server/{server}", "Server", "group.html.jinja", _fill_server),
-    Page("/tool/{server}/{tool}", "Tool", "group.html.jinja", _fill_tool),
+    Page("/server/{server}", "Server", "group.html.jinja", _fill_server, section="/servers"),
+    Page("/tool/{server}/{tool}", "Tool", "group.html.jinja", _fill_tool, section="/tools"),
 )

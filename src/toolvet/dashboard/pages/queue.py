@@ -189,6 +189,14 @@ def _label(queue: ReviewQueue, item: QueueItem, name: str, form: Mapping[str, st
 
 
 PAGES = (
-    Page("/queue", "Review queue", "queue.html.jinja", _fill_list, menu=(5, "Queue"), role=Role.REVIEWER, post=_start),
-    Page("/queue/{id}", "Review", "queue_item.html.jinja", _fill_item, role=Role.REVIEWER, post=_post_item),
+    Page("/queue", "Review queue", "queue.html.jinja", _fill_list, menu=(2, "Queue"), role=Role.REVIEWER, post=_start),
+    Page(
+        "/queue/{id}",
+        "Review",
+        "queue_item.html.jinja",
+        _fill_item,
+        role=Role.REVIEWER,
+        post=_post_item,
+        section="/queue",
+    ),
 )

@@ -76,6 +76,12 @@ def _turn(turn: RecordedTurn | None, verdicts: Sequence[VerdictRecord]) -> Conve
 
 
 PAGES = (
-    Page("/turn/{trace}", "Turn", "turn.html.jinja", _fill_turn),
-    Page("/conversation/{conversation}", "Conversation", "conversation.html.jinja", _fill_conversation),
+    Page("/turn/{trace}", "Turn", "turn.html.jinja", _fill_turn, section="/verdicts"),
+    Page(
+        "/conversation/{conversation}",
+        "Conversation",
+        "conversation.html.jinja",
+        _fill_conversation,
+        section="/verdicts",
+    ),
 )

@@ -132,6 +132,6 @@ def _fill_one(visit: Visit) -> Mapping[str, object]:
 
 PAGES = (
     Page("/verdicts", "Verdicts", "verdicts.html.jinja", _fill_list, menu=(3, "Verdicts")),
-    Page("/search", "Search", "verdicts.html.jinja", _fill_search),
-    Page("/verdict/{id}", "Verdict", "verdict.html.jinja", _fill_one),
+    Page("/search", "Search", "verdicts.html.jinja", _fill_search, section="/verdicts"),
+    Page("/verdict/{id}", "Verdict", "verdict.html.jinja", _fill_one, section="/verdicts"),
 )

@@ -8,7 +8,7 @@
     count: short,
     share: (value) => `${+(value * 100).toFixed(1)} %`,
     score: (value) => value.toFixed(2),
-    seconds: (value) => (value >= 1 ? `${+value.toFixed(1)} s` : `${+(value * 1000).toFixed(1)} ms`),
+    seconds: (value) => (value >= 60 ? `${+(value / 60).toFixed(1)} min` : value >= 1 ? `${+value.toFixed(1)} s` : `${+(value * 1000).toFixed(1)} ms`),
   };
   const colour = (name) => {
     // light-dark() must be computed: a canvas does not know it.
@@ -43,14 +43,14 @@
       const stroke = colour(line.colour);
       const common = { label: line.label, stroke, value: (_, value) => (value == null ? "–" : say(value)), spanGaps: true };
       if (line.is_before) return { ...common, width: 1.25, dash: [4, 4], points: { show: false } };
-      return { ...common, width: 2, fill: place === 0 ? faded(stroke, 0.12) : undefined, points: { show: data.at.length < 3 || undefined, size: 5 } };
+      return { ...common, width: 2, fill: place === 0 ? faded(stroke, 0.12) : undefined, points: { show: line.values.filter((value) => value != null).length < 3 || undefined, size: 6 } };
     });
     const top = { count: 4, share: 0.05, score: 1, seconds: 0.01 }[data.unit];
     const chart = new uPlot({
       width: Math.max(box.clientWidth, 120),
       height: height(figure),
       padding: [12, 8, 0, 0],
-      legend: { live: true },
+      legend: { live: true, markers: { dash: (chart, place) => (chart.series[place].dash ? "dashed" : "solid") } },
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: (_, low, high) => [0, data.unit === "score" ? 1 : Math.max(top, (high ?? 0) * 1.08)] } },
       axes: [{ ...axis, space: 60, values: times }, { ...axis, size: 56, space: 34, values: (_, values) => values.map(say) }],

@@ -21,7 +21,10 @@
     document.querySelectorAll(".now").forEach((each) => each.classList.remove("now"));
     const signal = signals[at];
     signal.classList.add("now");
-    marks(signal.dataset.signal).forEach((mark) => mark.classList.add("now"));
+    const evidence = marks(signal.dataset.signal);
+    evidence.forEach((mark) => mark.classList.add("now"));
+    // A long answer scrolls by itself.
+    if (evidence.length) evidence[0].scrollIntoView({ block: "nearest" });
     signal.scrollIntoView({ block: "nearest" });
     if (!signal.contains(document.activeElement)) signal.focus({ preventScroll: true });
   };

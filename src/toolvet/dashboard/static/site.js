@@ -56,6 +56,10 @@
     }
   };
 
+  // On a phone the menu is wider than the window.
+  const current = document.querySelector(".top nav [aria-current]");
+  if (current) current.parentElement.scrollLeft = current.offsetLeft - (innerWidth - current.offsetWidth) / 2;
+
   const typing = (target) => target.closest("input, textarea, select, [contenteditable]");
   const places = { o: "/", q: "/queue", v: "/verdicts", t: "/tools", s: "/servers", a: "/assessments", c: "/compare", e: "/events" };
   const move = (step) => {
@@ -70,6 +74,10 @@
   };
   const moves = { j: 1, k: -1 };
   const sheet = document.getElementById("keys");
+  const filters = document.querySelector("details.filters");
+  const help = document.getElementById("help");
+  help.hidden = false;
+  help.addEventListener("click", () => sheet.showModal());
   let went = -Infinity;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !event.target.closest) return;
@@ -77,13 +85,18 @@
     if (typing(event.target) || sheet.open) return;
     if (event.timeStamp - went < 1500) {
       went = -Infinity;
-      if (places[event.key]) { location.href = places[event.key]; return; }
+      // No page's own key counts now: on an item of the queue, s alone skips it.
+      if (places[event.key]) { event.stopImmediatePropagation(); location.href = places[event.key]; return; }
     }
     if (event.key === "/") {
       event.preventDefault();
       document.querySelector(".find input").focus();
     } else if (event.key === "?") {
       sheet.showModal();
+    } else if (event.key === "f" && filters) {
+      event.preventDefault();
+      filters.open = true;
+      filters.querySelector("input, select").focus();
     } else if (event.key === "g") {
       went = event.timeStamp;
     } else if (moves[event.key] && document.querySelector("[data-row]") && !document.querySelector("[data-own-keys]")) {

@@ -89,13 +89,15 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
 
     def line_before(which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
         values = tuple(figure(before[which].get(at - shift, _NONE)) for at in stretches)
-        return ChartLine("the period before", values, "--faint", is_before=True)
+        return ChartLine(
+            f"{period.words} before" if period.key else "the period before", values, "--faint", is_before=True
+        )
 
     calls, answers = 0, 1
     charts = (
         Chart(
             "calls",
-            "Calls",
+            f"Calls per {period.stretch}",
             "count",
             stretches,
             (
@@ -116,7 +118,7 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
         ),
         Chart(
             "durations",
-            "Slow calls (95th percentile)",
+            "Duration of calls (95th percentile)",
             "seconds",
             stretches,
             (

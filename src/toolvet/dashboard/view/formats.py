@@ -89,13 +89,41 @@ def date(at: float) -> str:
         return NOTHING
 
 
+# Findings about arguments are named after keywords of JSON Schema, which say little to those who do not write schemas.
+_WORDS: Final[Mapping[str, str]] = {
+    "type": "wrong type",
+    "enum": "value not in the list",
+    "const": "not the one allowed value",
+    "required": "argument missing",
+    "additionalProperties": "unknown argument",
+    "unevaluatedProperties": "unknown argument",
+    "propertyNames": "wrong name of an argument",
+    "minLength": "text too short",
+    "maxLength": "text too long",
+    "pattern": "text of the wrong form",
+    "format": "text of the wrong form",
+    "minimum": "number too small",
+    "exclusiveMinimum": "number too small",
+    "maximum": "number too large",
+    "exclusiveMaximum": "number too large",
+    "multipleOf": "number not a multiple",
+    "minItems": "too few items",
+    "maxItems": "too many items",
+    "uniqueItems": "item twice",
+    "anyOf": "fits no variant",
+    "oneOf": "fits no variant, or several",
+    "error_without_flag": "error not flagged as one",
+    "leak": "internals in the result",
+}
+
+
 def words(name: str) -> str:
     """Return the name of a type as words.
 
-    >>> words("tool_error")
-    'tool error'
+    >>> words("tool_error"), words("enum")
+    ('tool error', 'value not in the list')
     """
-    return name.replace("_", " ")
+    return _WORDS.get(name) or name.replace("_", " ")
 
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {

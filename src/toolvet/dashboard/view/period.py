@@ -24,6 +24,14 @@ _CHOICES: Final[Mapping[str, tuple[int, int]]] = {
     "90d": (90 * _DAY, _DAY),
 }
 _WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
+_STRETCHES: Final = {
+    _MINUTE: "minute",
+    _HOUR: "hour",
+    3 * _HOUR: "3 hours",
+    12 * _HOUR: "12 hours",
+    _DAY: "day",
+    7 * _DAY: "week",
+}
 _USUAL: Final = "24h"
 _MOST_STRETCHES: Final = 100
 
@@ -49,6 +57,11 @@ class Period:
     def words(self) -> str:
         """What the period is called: `24 hours`."""
         return _WORDS.get(self.key) or f"{_shown(self.since)} to {_shown(self.until)}"
+
+    @property
+    def stretch(self) -> str:
+        """What the stretches of charts are called: `hour`."""
+        return _STRETCHES[self.step]
 
     @property
     def choices(self) -> Mapping[str, str]:
@@ -97,8 +110,7 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
 
 
 def _step(length: float) -> int:
-    steps = (_MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR, _DAY)
-    return next((step for step in steps if length / step <= _MOST_STRETCHES), 7 * _DAY)
+    return next((step for step in _STRETCHES if length / step <= _MOST_STRETCHES), 7 * _DAY)
 
 
 def _shown(at: float) -> str:

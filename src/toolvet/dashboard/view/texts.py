@@ -98,7 +98,8 @@ def shown_json(value: object) -> Folded:
     lines = _KEY.sub(r"\1<b>\2</b>\3", escaped).split("\n")
     if len(lines) <= _LONG_LINES * 3 // 2 and len(escaped) <= 3 * _LONG_TEXT:
         return Folded(_joined(lines))
-    if len(lines) == 1:
+    if len(lines) <= _LONG_LINES:
+        # Few lines with a long one among them.
         return marked(pretty(value, _MOST_JSON))
     return Folded(
         _joined(lines[:_LONG_LINES]), _joined(lines[_LONG_LINES:]), f"{len(lines) - _LONG_LINES:,} more lines"

@@ -56,7 +56,14 @@ def tiles(now: PeriodFigures, before: PeriodFigures, *, has_answers: bool = True
     found = [
         _tile("Calls", number, calls.verdicts, was.verdicts or None, note=f"{number(calls.failed)} failed"),
         _tile("Failure rate", percent, _rate(calls), _rate(was), bad=1),
-        _tile("Slow calls (p95)", seconds, calls.percentile(0.95), was.percentile(0.95), bad=1),
+        _tile(
+            "Slow calls (p95)",
+            seconds,
+            calls.percentile(0.95),
+            was.percentile(0.95),
+            bad=1,
+            note="95 of 100 took less" if calls.duration_count else "",
+        ),
     ]
     if has_answers:
         found += [
