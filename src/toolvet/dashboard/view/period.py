@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import ceil
 from typing import Final
 
 from toolvet.dashboard.failures import ApiError
@@ -26,6 +27,7 @@ _CHOICES: Final[Mapping[str, tuple[int, int]]] = {
 _WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 _USUAL: Final = "24h"
 _MOST_STRETCHES: Final = 100
+_MOST_WEEKS: Final = 500
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Period:
     @property
     def before(self) -> "Period":
         """The period of the same length just before it."""
-        return Period(self.since - (self.until - self.since), self.since, self.step)
+        return Period(max(0.0, self.since - (self.until - self.since)), self.since, self.step)
 
     @property
     def words(self) -> str:
@@ -70,7 +72,7 @@ def read_period(query: Mapping[str, str], now: float, usual: str = _USUAL) -> Pe
     since, until = read_time(query, "since"), read_time(query, "until")
     if since is not None or until is not None:
         until = end if until is None else until
-        since = until - _DAY if since is None else since
+        since = max(0.0, until - _DAY) if since is None else since
         if since >= until:
             raise ApiError(422, validation_error("since must be before until", field="since"))
         return Period(since, until, _step(until - since))
@@ -88,17 +90,23 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
         return None
     try:
         if given.replace(".", "", 1).isdigit():
-            return datetime.fromtimestamp(float(given), UTC).timestamp()
-        read = datetime.fromisoformat(given)
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+            at = datetime.fromtimestamp(float(given), UTC).timestamp()
+        else:
+            read = datetime.fromisoformat(given)
+            at = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError, OSError):
+        at = -1.0
+    if at < 0:
         message = f"{name} must be a date (2026-11-22), a time (2026-11-22T18:00) or seconds since 1970"
-        raise ApiError(422, validation_error(message, field=name)) from None
+        raise ApiError(422, validation_error(message, field=name))
+    return at
 
 
 def _step(length: float) -> int:
     steps = (_MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR, _DAY)
-    return next((step for step in steps if length / step <= _MOST_STRETCHES), 7 * _DAY)
+    # Whole weeks, and more of them for centuries: each stretch is a point of each chart.
+    weeks = max(1, ceil(length / (7 * _DAY * _MOST_WEEKS)))
+    return next((step for step in steps if length / step <= _MOST_STRETCHES), 7 * _DAY * weeks)
 
 
 def _shown(at: float) -> str:
