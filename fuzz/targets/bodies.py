@@ -39,7 +39,7 @@ def check(draw: Draw) -> None:
 
 
 def _sent(draw: Draw, body: object) -> bytes:
-    data = json.dumps(body, default=str).encode()
+    data = json.dumps(body, default=str, skipkeys=True).encode()
     if draw.byte() > 225:
         at = draw.byte() % (len(data) + 1)
         data = data[:at] + draw.piece(6) + data[at + draw.byte() % 4 :]

@@ -72,9 +72,9 @@ def _line(draw: Draw) -> bytes:
         line: dict[str, object] = {"type": draw.one(("verdict", "verdict", "event", "assessment", "own")), **fields}
         line["document"] = draw.json(2)
     else:
-        row = {**fields, "detail": draw.one((json.dumps, str, dict))(_detail(draw)), "escalate": draw.byte() % 3}
+        row = {**fields, "detail": _detail(draw), "escalate": draw.byte() % 3}
         line = {draw.one(("call", "answer", "event", "own")): row}
-    data = json.dumps(line).encode()
+    data = json.dumps(line, default=str, skipkeys=True).encode()
     if draw.byte() > 230:
         at = draw.byte() % (len(data) + 1)
         data = data[:at] + draw.piece(5) + data[at + draw.byte() % 3 :]
@@ -111,7 +111,7 @@ def _detail(draw: Draw) -> dict[str, object]:
         position = draw.byte() - 20 if draw.flag() else draw.number()
         return {"type": "refusal", "evidence": text, "position": position, "weight": draw.number(), **draw.members()}
 
-    return draw.keyed(
+    detail = draw.keyed(
         {
             "signals": lambda: draw.several(signal, 3) if draw.byte() < 230 else draw.json(),
             "verdict": lambda: draw.keyed({"issues": draw.words, "confidence": draw.number, "state": draw.text}),
@@ -123,6 +123,7 @@ def _detail(draw: Draw) -> dict[str, object]:
             "why": draw.text,
         }
     )
+    return json.loads(json.dumps(detail, default=str, skipkeys=True))
 
 
 def _table(draw: Draw) -> Path:
@@ -135,7 +136,7 @@ def _table(draw: Draw) -> Path:
     row: dict[str, object] = dict.fromkeys(names)
     row |= {"id": f"{draw.byte():032x}", "at": 1_795_000_000.5, "kind": draw.one(KINDS[:5]), "server": "", "text": "a"}
     row |= {"connection": "", "outcome": "", "failed": False, "escalate": False, "size": 1, "version": ""}
-    row |= {"detail": json.dumps(_detail(draw), indent=draw.one((None, None, 1)), default=str), "signals": []}
+    row |= {"detail": json.dumps(_detail(draw), indent=draw.one((None, None, 1))), "signals": []}
     for name in draw.several(lambda: draw.one(tuple(row)), 3):
         row[name] = draw.one((None, 5, 1.5, "", "a\nb", float("nan"), float("inf"), True, "{", [], "\x00"))
     for name in draw.several(lambda: draw.one(tuple(row)), 1):

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from toolvet.dashboard.api.stored import show_verdict
 from toolvet.dashboard.failures import json_response
@@ -78,6 +76,7 @@ def changed(path: Path, column: str, change: Callable[[Any], object]) -> Path:
         assert store.flush()
         exported = path / "all.parquet"
         assert list(store.export(exported)) == [1]
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = parquet.read_table(exported).to_pylist()
     parquet.write_table(pa.Table.from_pylist([{**row, column: change(row[column])} for row in rows]), exported)
     return exported

@@ -28,6 +28,8 @@ _WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 day
 _USUAL: Final = "24h"
 _MOST_STRETCHES: Final = 100
 _MOST_WEEKS: Final = 500
+# The end of the year 9999, in every zone.
+_LATEST: Final = 253_402_300_799
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
             at = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError, OSError):
         at = -1.0
-    if at < 0:
+    if not 0 <= at <= _LATEST:
         message = f"{name} must be a date (2026-11-22), a time (2026-11-22T18:00) or seconds since 1970"
         raise ApiError(422, validation_error(message, field=name))
     return at
