@@ -68,6 +68,18 @@ def test_a_schema_that_does_not_compile_is_a_fault() -> None:
     assert found['toolvet_faults_total{server="mcp-server-books",kind="schema_unusable"}'] == 1
 
 
+def test_every_sample_belongs_to_a_metric_that_is_described() -> None:
+    recorder = Recorder([Metrics()])
+    for note in Conversation().call({"title": "Emma"}).notes:
+        recorder.take(ORIGIN, note)
+    recorder.close()
+    page = recorder.render_metrics()
+    described = set(re.findall(r"^# TYPE ([a-z_]+) ", page, re.MULTILINE))
+    for name in samples(page):
+        family = name.partition("{")[0]
+        assert family in described or re.sub(r"_(bucket|sum|count)$", "", family) in described, name
+
+
 def test_buckets_rise_to_the_count() -> None:
     found = told(Conversation().call({"title": "Emma"}))
     buckets = [value for key, value in found.items() if key.startswith("toolvet_call_duration_seconds_bucket")]
@@ -97,9 +109,9 @@ def test_metrics_and_health_are_served_and_nothing_else() -> None:
     with MetricsServer("127.0.0.1", 0, lambda: "x 1\n") as server:
         base = "http://{}:{}".format(*server.address)
         with urllib.request.urlopen(f"{base}/metrics", timeout=30) as page:  # noqa: S310 - our own address
-            assert (page.read(), page.headers["Content-Type"]) == (b"x 1\n", CONTENT_TYPE)
+            assert (page.status, page.read(), page.headers["Content-Type"]) == (200, b"x 1\n", CONTENT_TYPE)
         with urllib.request.urlopen(f"{base}/healthz", timeout=30) as page:  # noqa: S310 - our own address
-            assert page.read() == b"ok\n"
+            assert (page.status, page.read()) == (200, b"ok\n")
         with pytest.raises(urllib.error.HTTPError, match="404") as refused:
             urllib.request.urlopen(f"{base}/", timeout=30)  # noqa: S310 - our own address
         refused.value.close()
