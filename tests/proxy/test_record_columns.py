@@ -39,7 +39,8 @@ class Disk:
 
 def sink_of(disk: Disk, told: list[str] | None = None) -> StoreSink:
     store: Any = disk
-    return StoreSink(store, complain=[].append if told is None else told.append)
+    complaints = list[str]() if told is None else told
+    return StoreSink(store, complain=complaints.append)
 
 
 def recorded(conversation: Conversation) -> list[VerdictRecord]:

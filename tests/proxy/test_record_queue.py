@@ -172,12 +172,13 @@ def test_a_signal_ends_the_wait_and_reaches_whoever_handles_it(held: Held) -> No
         signal.signal(signal.SIGTERM, before)
 
 
-def test_a_note_with_a_result_takes_the_room_of_its_result(held: Held) -> None:
+@pytest.mark.parametrize(("size", "lost"), [(511, 0), (512, 1)])
+def test_a_note_with_a_result_takes_the_room_of_its_result(held: Held, size: int, lost: int) -> None:
     recorder = Recorder([held], limit=3 * 1024)
-    recorder.take(ORIGIN, SimpleNamespace(result={}, size=512))
+    recorder.take(ORIGIN, SimpleNamespace(result={}, size=size))
     assert held.entered.wait(60)
     recorder.take(ORIGIN, "another")
-    assert recorder.lost == 1
+    assert recorder.lost == lost
     held.let.set()
     recorder.close(60)
 
@@ -191,6 +192,21 @@ def test_a_note_without_a_result_takes_a_kilobyte(held: Held) -> None:
     assert recorder.lost == 1
     held.let.set()
     recorder.close(60)
+
+
+def test_only_so_many_different_complaints_are_told() -> None:
+    told: list[str] = []
+
+    def fail(items: Sequence[int]) -> None:
+        raise OSError(f"disk {items[0]}")
+
+    queue = BackgroundQueue[int](fail, lambda: None, limit=100, name="test", complain=told.append)
+    for number in range(25):
+        queue.put(number)
+        assert queue.flush(60)
+    assert queue.close(60)
+    assert queue.failed == 25
+    assert told == [f"OSError: disk {number}" for number in range(20)]
 
 
 def started(call: int) -> StampedNote:
