@@ -6,7 +6,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import ceil
 from typing import Final
 
 from toolvet.dashboard.failures import ApiError
@@ -27,7 +26,8 @@ _CHOICES: Final[Mapping[str, tuple[int, int]]] = {
 _WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 _USUAL: Final = "24h"
 _MOST_STRETCHES: Final = 100
-_MOST_WEEKS: Final = 500
+# A hundred years: each stretch is a point of each chart.
+_LONGEST: Final = 36_525 * _DAY
 # The end of the year 9999, in every zone.
 _LATEST: Final = 253_402_300_799
 
@@ -77,6 +77,8 @@ def read_period(query: Mapping[str, str], now: float, usual: str = _USUAL) -> Pe
         since = max(0.0, until - _DAY) if since is None else since
         if since >= until:
             raise ApiError(422, validation_error("since must be before until", field="since"))
+        if until - since > _LONGEST:
+            raise ApiError(422, validation_error("since must be at most a hundred years before until", field="since"))
         return Period(since, until, _step(until - since))
     key = query.get("period") or usual
     if key not in _CHOICES:
@@ -106,9 +108,7 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
 
 def _step(length: float) -> int:
     steps = (_MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR, _DAY)
-    # Whole weeks, and more of them for centuries: each stretch is a point of each chart.
-    weeks = max(1, ceil(length / (7 * _DAY * _MOST_WEEKS)))
-    return next((step for step in steps if length / step <= _MOST_STRETCHES), 7 * _DAY * weeks)
+    return next((step for step in steps if length / step <= _MOST_STRETCHES), 7 * _DAY)
 
 
 def _shown(at: float) -> str:
