@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -33,6 +34,8 @@ from toolvet.store.transfer import read_file
 
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108 - memory.
 _ENGINE = memory_engine()
+# Without pyarrow no table is read.
+HAS_TABLES = find_spec("pyarrow") is not None
 # What the mover of the spool takes for a refusal of the database.
 REFUSALS = (DataError, IntegrityError, StatementError, OverflowError)
 MOMENTS = (1_795_000_000.0, 0, -5.5, 5, 1e18, 1e306, -1e308, 10**30, True, None, "yesterday", 2**63)
@@ -47,7 +50,7 @@ def check(draw: Draw) -> None:
     match draw.byte() % 8:
         case 0:
             _document(draw)
-        case 1:
+        case 1 if HAS_TABLES:
             _imported(_table(draw))
         case _:
             path = Path(_FOLDER.name, "a.jsonl")

@@ -94,8 +94,7 @@ def ended(tool: str) -> CallEnded:
 
 
 def test_names_that_clients_make_up_are_escaped_and_do_not_grow_without_end() -> None:
-    sink = Metrics()
-    recorder = Recorder([sink])
+    recorder = Recorder([Metrics()])
     recorder.take(RecordSource('a "server"\\'), ended('x"\n\\'))
     for number in range(2000):
         recorder.take(ORIGIN, ended(f"tool {number}"))
@@ -104,8 +103,15 @@ def test_names_that_clients_make_up_are_escaped_and_do_not_grow_without_end() ->
     counted = {key: value for key, value in found.items() if key.startswith("toolvet_calls_total")}
     assert len(counted) <= 502
     assert sum(counted.values()) == 2001
-    assert len(sink._labelled) <= 500
     assert 'toolvet_calls_total{server="a \\"server\\"\\\\",tool="x\\"\\n\\\\",outcome="success"}' in counted
+
+
+def test_what_is_known_of_names_does_not_grow_without_end() -> None:
+    sink, sizes = Metrics(), list[int]()
+    for number in range(1200):
+        assert sink._label_of(f"tool {number}") == f"tool {number}"
+        sizes.append(len(sink._labelled))
+    assert max(sizes) == 500
 
 
 def test_metrics_and_health_are_served_and_nothing_else() -> None:

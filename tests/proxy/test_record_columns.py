@@ -12,6 +12,7 @@ from toolvet.errors import StoreError
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.record.store_sink import StoreSink
+from toolvet.schema.json_value import elements, members
 from toolvet.session import CallEnded, ProxySettings
 from toolvet.store import EventRecord, VerdictRecord
 from toolvet.store.records import StoreRecord
@@ -77,6 +78,9 @@ def test_an_error_without_its_flag_has_failed() -> None:
     (call,) = recorded(Conversation().call({"title": "x"}, text("Database error: no such table: books")))
     assert (call.outcome, call.failed) == ("success", True)
     assert call.signals
+    issues = members(call.detail["verdict"])["issues"]
+    assert issues
+    assert call.reason == "; ".join(map(str, elements(issues)))
     assert call.score is not None
     assert 0 <= call.score <= 1
 
@@ -157,4 +161,4 @@ def test_where_the_database_does_not_take_it_the_end_says_where_it_waits(
                 if waits is (store.problem is not None):
                     break
                 time.sleep(0.01)
-        assert ("waits in" in capsys.readouterr().err) is waits
+        assert ("the next process that opens the store takes it in" in capsys.readouterr().err) is waits
