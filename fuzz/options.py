@@ -18,6 +18,12 @@ def _by_signal(draw: Draw) -> dict[str, list[str]]:
     return {draw.one(SIGNALS): draw.words() for _ in range(draw.byte() % 3)}
 
 
+def _model() -> object:
+    from toolvet.checks.answer.model.judgement import shipped  # noqa: PLC0415 - the fuzzer instruments what it imports.
+
+    return shipped()
+
+
 SIGNALS: Final = ("refusal", "low_confidence", "empty_response", "incomplete", "hallucination_markers", "tool_failure")
 LANGUAGES: Final = ("en", "de", "zh", "ar", "ja", "fr")
 PACKS: Final = ("medical", "legal", "finance", "code")
@@ -32,6 +38,7 @@ ANSWER: Final[Table] = {
     "exceptions": _by_signal,
     "weights": lambda draw: {draw.one(SIGNALS): draw.share()},
     "threshold": lambda draw: draw.share(),
+    "model": lambda draw: draw.one((None, _model())),
 }
 TURN: Final[Table] = {
     "calls": lambda draw: draw.several(draw.call, 3) if draw.byte() < 240 else draw.value(),

@@ -94,7 +94,10 @@ def _assessments(now: float) -> list[AssessmentRecord]:
         version="1",
         document=encode_document(report),
     )
-    other = encode_document({"findings": [{**finding, "severity": "warning"}, {"id": "new", "severity": "info"}]})
+    # As an import may have it: a tool without its status, and what is no tool.
+    other = encode_document(
+        {"findings": [{**finding, "severity": "warning"}, {"id": "new", "severity": "info"}], "tools": [{"name": 5}, 7]}
+    )
     return [one, msgspec.structs.replace(one, id=new_id(now - 400), at=now - 400, score=75.0, document=other)]
 
 

@@ -30,11 +30,31 @@ def test_a_period_ends_with_the_minute_and_the_one_before_ends_where_it_begins()
     assert (period.before.since, period.before.until) == (period.since - 86_400, period.since)
 
 
-@pytest.mark.parametrize("query", [{"period": "1w"}, {"since": "x"}, {"since": "9" * 30}, {"since": "5", "until": "4"}])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"period": "1w"},
+        {"since": "x"},
+        {"since": "9" * 30},
+        {"since": "5", "until": "4"},
+        {"since": "1969-12-31"},
+        {"until": "0001-01-01"},
+        {"since": "1970-01-01", "until": "9999-12-31"},
+        {"until": "9999-12-31T23:59:59-14:00"},
+    ],
+)
 def test_a_period_that_cannot_be_is_refused(query: dict[str, str]) -> None:
     with pytest.raises(ApiError) as refused:
         read_period(query, NOW)
     assert refused.value.status == 422
+
+
+@pytest.mark.parametrize("query", [{"since": "0"}, {"until": "5"}, {"since": "1970-01-01", "until": "2069-12-31"}])
+def test_the_earliest_periods_have_a_name_and_so_have_those_before(query: dict[str, str]) -> None:
+    period = read_period(query, NOW)
+    assert period.words.startswith("1970-01-01")
+    assert period.before.words.startswith("1970-01-01")
+    assert (period.until - period.since) / period.step < 6000
 
 
 @given(st.text())

@@ -68,11 +68,24 @@ def test_a_schema_that_does_not_compile_is_a_fault() -> None:
     assert found['toolvet_faults_total{server="mcp-server-books",kind="schema_unusable"}'] == 1
 
 
+def test_every_sample_belongs_to_a_metric_that_is_described() -> None:
+    recorder = Recorder([Metrics()])
+    for note in Conversation().call({"title": "Emma"}).notes:
+        recorder.take(ORIGIN, note)
+    recorder.close()
+    page = recorder.render_metrics()
+    described = set(re.findall(r"^# TYPE ([a-z_]+) ", page, re.MULTILINE))
+    for name in samples(page):
+        family = name.partition("{")[0]
+        assert family in described or re.sub(r"_(bucket|sum|count)$", "", family) in described, name
+
+
 def test_buckets_rise_to_the_count() -> None:
     found = told(Conversation().call({"title": "Emma"}))
     buckets = [value for key, value in found.items() if key.startswith("toolvet_call_duration_seconds_bucket")]
     assert buckets == sorted(buckets)
-    assert len(buckets) == 16
+    bounds = "0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 +Inf"
+    assert [bound for key in found for bound in re.findall('le="(.+)"', key)] == bounds.split()
     assert buckets[-1] == 1
 
 
@@ -93,13 +106,21 @@ def test_names_that_clients_make_up_are_escaped_and_do_not_grow_without_end() ->
     assert 'toolvet_calls_total{server="a \\"server\\"\\\\",tool="x\\"\\n\\\\",outcome="success"}' in counted
 
 
+def test_what_is_known_of_names_does_not_grow_without_end() -> None:
+    sink, sizes = Metrics(), list[int]()
+    for number in range(1200):
+        assert sink._label_of(f"tool {number}") == f"tool {number}"
+        sizes.append(len(sink._labelled))
+    assert max(sizes) == 500
+
+
 def test_metrics_and_health_are_served_and_nothing_else() -> None:
     with MetricsServer("127.0.0.1", 0, lambda: "x 1\n") as server:
         base = "http://{}:{}".format(*server.address)
         with urllib.request.urlopen(f"{base}/metrics", timeout=30) as page:  # noqa: S310 - our own address
-            assert (page.read(), page.headers["Content-Type"]) == (b"x 1\n", CONTENT_TYPE)
+            assert (page.status, page.read(), page.headers["Content-Type"]) == (200, b"x 1\n", CONTENT_TYPE)
         with urllib.request.urlopen(f"{base}/healthz", timeout=30) as page:  # noqa: S310 - our own address
-            assert page.read() == b"ok\n"
+            assert (page.status, page.read()) == (200, b"ok\n")
         with pytest.raises(urllib.error.HTTPError, match="404") as refused:
             urllib.request.urlopen(f"{base}/", timeout=30)  # noqa: S310 - our own address
         refused.value.close()

@@ -1,5 +1,8 @@
 """Spans and evaluation events, by the names of the semantic conventions."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
@@ -8,14 +11,16 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet.proxy.record.recorder import Recorder
-from toolvet.proxy.record.telemetry import Telemetry
+from toolvet.proxy.record import telemetry_setup
+from toolvet.proxy.record.recorder import Recorder, StampedNote
+from toolvet.proxy.record.telemetry import Telemetry, evaluations
 from toolvet.proxy.record.telemetry_setup import TraceIds
 from toolvet.redact import SecretMask
-from toolvet.session import ProxySettings
+from toolvet.session import CallEnded, ProxySettings
+from toolvet.session.step import Outcome
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 MODERN = {
@@ -31,7 +36,7 @@ def in_memory_logs() -> InMemoryLogRecordExporter:
 class Collector:
     """What a conversation exported."""
 
-    def __init__(self, conversation: Conversation, known: SecretMask | None = None) -> None:
+    def __init__(self, conversation: Conversation | Sequence[object], known: SecretMask | None = None) -> None:
         spans, logs, self._reader = InMemorySpanExporter(), in_memory_logs(), InMemoryMetricReader()
         tracers, loggers = TracerProvider(), LoggerProvider()
         tracers.add_span_processor(SimpleSpanProcessor(spans))
@@ -40,7 +45,7 @@ class Collector:
         with Recorder(
             [Telemetry("books", known or SecretMask(), tracers=tracers, loggers=loggers, meters=meters)]
         ) as recorder:
-            for note in conversation.notes:
+            for note in conversation.notes if isinstance(conversation, Conversation) else conversation:
                 recorder.take(ORIGIN, note)
         self.spans = spans.get_finished_spans()
         self.events = [data.log_record for data in logs.get_finished_logs()]
@@ -149,6 +154,66 @@ def test_no_secret_is_exported() -> None:
     seen = Collector(conversation.call({"title": "x"}, failure, id=2))
     exported = repr([(span.attributes, span.status.description) for span in seen.spans])
     assert "hunter2" not in exported + repr([event.attributes for event in seen.events])
+
+
+def ended(outcome: Outcome, **more: Any) -> CallEnded:
+    return CallEnded(call=1, id=1, tool="find_book", era="legacy", outcome=outcome, **more)
+
+
+@pytest.mark.parametrize("outcome", ["lost", "unreadable", "cancelled"])
+def test_a_call_without_an_answer_is_an_error_by_its_outcome(outcome: Outcome) -> None:
+    seen = Collector([ended(outcome)])
+    assert (seen.span.attributes or {})["error.type"] == outcome
+    assert seen.span.status.status_code is StatusCode.ERROR
+
+
+def test_a_call_that_an_audit_would_have_refused_says_so() -> None:
+    seen = Collector(Conversation(ProxySettings(arguments="audit")).call({"title": 1}))
+    assert (seen.span.attributes or {})["toolvet.would_block"] == "arguments"
+    assert seen.evaluations()[0] == ("toolvet.arguments", 0.0, "fail")
+
+
+def test_a_call_that_was_refused_for_no_issue_fails_by_the_name_of_the_policy() -> None:
+    (found,) = evaluations(ended("refused", blocked="repeated", why="it failed five times"))
+    assert (found.name, found.score, found.label) == ("toolvet.repeated", 0.0, "fail")
+    assert found.explanation == "it failed five times"
+    # What a policy did to a result says nothing against the arguments.
+    (found,) = evaluations(ended("success", blocked="result"))
+    assert (found.name, found.score, found.label) == ("toolvet.arguments", 1.0, "pass")
+
+
+def test_a_trace_gets_the_id_that_was_set_once() -> None:
+    ids = TraceIds()
+    assert ids.generate_trace_id()
+    ids.set_next(TRACE[3:35])
+    assert f"{ids.generate_trace_id():032x}" == TRACE[3:35]
+    assert f"{ids.generate_trace_id():032x}" != TRACE[3:35]
+    ids.set_next("turn-7")
+    assert ids.generate_trace_id()
+
+
+class Provider:
+    """A provider that counts how often it was told to send."""
+
+    def __init__(self) -> None:
+        self.waited: list[int] = []
+
+    def force_flush(self, milliseconds: int) -> None:
+        self.waited.append(milliseconds)
+
+
+def test_the_end_sends_what_is_left_and_nothing_of_a_set_up_that_is_not_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    provider = Provider()
+    monkeypatch.setattr(telemetry_setup, "_set_providers", lambda _: (provider, provider, provider))
+    for known, flushes in ((ProxyTracerProvider(), 3), (TracerProvider(), 0)):
+        monkeypatch.setattr("opentelemetry.trace.get_tracer_provider", lambda known=known: known)
+        sink = telemetry_setup.OtlpTelemetry("books")
+        sink.write([StampedNote(ORIGIN, ended("success"), 5, 0)])
+        sink.close()
+        assert provider.waited == [1500] * flushes
+        provider.waited.clear()
 
 
 def test_how_long_a_call_took_is_measured_by_the_name_of_the_convention() -> None:

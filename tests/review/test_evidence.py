@@ -45,6 +45,12 @@ def test_evidence_that_a_replaced_secret_moved_is_found_again_and_lost_evidence_
     assert without.start is None
 
 
+def test_a_place_before_the_text_is_none() -> None:
+    verdict = judged("xabc", [{"type": "refusal", "evidence": "ab", "position": -3}])
+    (found,) = review_signals(verdict)
+    assert (found.start, found.end) == (1, 3)
+
+
 def test_other_verdicts_have_the_signals_of_their_record() -> None:
     verdict = VerdictRecord(id="v", at=1, kind="result", signals=(SignalRecord("timeout", "error"),))
     assert [(signal.key, signal.level) for signal in review_signals(verdict)] == [("0:timeout", "error")]

@@ -50,9 +50,12 @@ def failure(status: int, envelope: Envelope, headers: Mapping[str, str] | None =
 
 
 def json_response(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a document as JSON. Half a character (a lone surrogate), which UTF-8 cannot hold, is written escaped."""
+    """Return a document as JSON. Half a character (a lone surrogate), which UTF-8 cannot hold, is written escaped.
+
+    A whole number of any length is written, too: a verdict that was imported may hold one.
+    """
     try:
         body = msgspec.json.encode(document)
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, OverflowError):
         body = json.dumps(msgspec.to_builtins(document)).encode("ascii")
     return Response(body, status, media_type="application/json", headers=headers)

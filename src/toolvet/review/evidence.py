@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from toolvet.review.reviewable import Reviewable
-from toolvet.schema.json_value import elements, members, number
+from toolvet.schema.json_value import elements, members, number, real
 
 _MOST: Final = 200
 
@@ -55,7 +55,6 @@ def review_signals(verdict: Reviewable) -> tuple[ReviewSignal, ...]:
         type_, evidence = _text(signal, "type"), _text(signal, "evidence")
         label = _text(signal, "label")
         start = _place(text, evidence, number(signal.get("position")))
-        weight = number(signal.get("weight"))
         found.append(
             ReviewSignal(
                 key=f"{index}:{type_}",
@@ -64,7 +63,7 @@ def review_signals(verdict: Reviewable) -> tuple[ReviewSignal, ...]:
                 evidence=evidence,
                 against=_text(signal, "against"),
                 source=_text(signal, "source"),
-                weight=None if weight is None else float(weight),
+                weight=real(signal.get("weight")),
                 start=start,
                 end=None if start is None else start + len(evidence),
             )
@@ -94,7 +93,7 @@ def _place(text: str, evidence: str, position: float | None) -> int | None:
     """Return where the evidence is. Secrets that were replaced in the text move what comes after them."""
     if not evidence:
         return None
-    if position is not None and text.startswith(evidence, int(position)):
+    if position is not None and position >= 0 and text.startswith(evidence, int(position)):
         return int(position)
     near = text.find(evidence, max(0, int(position or 0) - len(evidence)))
     start = near if near >= 0 else text.find(evidence)

@@ -40,6 +40,15 @@ def number(value: object) -> int | float | None:
     return value if isinstance(value, int) or math.isfinite(value) else None
 
 
+def real(value: object) -> float | None:
+    """The finite number that `value` is, as a float; None also for a whole number that no float holds."""
+    found = number(value)
+    try:
+        return None if found is None else float(found)
+    except OverflowError:
+        return None
+
+
 def count(value: object) -> int | None:
     """The non-negative whole number that `value` is (`3.0` is one), or None."""
     found = number(value)

@@ -6,12 +6,17 @@ Their ids are made from what they hold, so that the same line or row always beco
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, members, real
 from toolvet.session.step import GOOD_OUTCOMES
 from toolvet.store.records import EventRecord, SignalRecord, VerdictRecord, encode_document, new_id
+
+# The year 2286, and the largest whole number of a database.
+_LATEST: Final = 10_000_000_000
+_MOST_BYTES: Final = 1 << 63
 
 
 def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
@@ -19,10 +24,10 @@ def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
     detail = _detail(row)
     verdict = members(detail.get("verdict"))
     state, outcome = _text(row.get("state")), str(row.get("outcome") or "")
-    confidence = verdict.get("confidence")
+    confidence = real(verdict.get("confidence"))
     return VerdictRecord(
         id=_id(row),
-        at=_number(row.get("at")) or 0.0,
+        at=_at(row),
         kind="call",
         trace=_text(row.get("trace")),
         server=str(row.get("server") or ""),
@@ -35,10 +40,10 @@ def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
         classification=_text(row.get("classification")),
         state=state,
         blocked=_text(row.get("blocked")),
-        score=float(confidence) / 100 if isinstance(confidence, int | float) else None,
+        score=None if confidence is None else confidence / 100,
         reason=_text(detail.get("why")),
-        duration=_number(row.get("duration")),
-        size=int(_number(row.get("size")) or 0),
+        duration=real(row.get("duration")),
+        size=_size(row),
         document=encode_document(detail),
         signals=(SignalRecord(state, "error"),) if state else (),
     )
@@ -50,13 +55,13 @@ def verdict_of_answer(row: Mapping[str, object]) -> VerdictRecord:
     found = [members(signal).get("type") for signal in elements(detail.get("signals"))]
     return VerdictRecord(
         id=_id(row),
-        at=_number(row.get("at")) or 0.0,
+        at=_at(row),
         kind="answer",
         trace=_text(row.get("trace")),
         outcome=str(detail.get("action") or ""),
-        score=_number(row.get("score")),
+        score=real(row.get("score")),
         escalate=bool(row.get("escalate")),
-        confidence=_number(detail.get("assessmentConfidence")),
+        confidence=real(detail.get("assessmentConfidence")),
         reason=_text(detail.get("reason")),
         text=_text(row.get("text")),
         document=encode_document(detail),
@@ -68,7 +73,7 @@ def event_of_row(row: Mapping[str, object]) -> EventRecord:
     """Return the record of an event."""
     return EventRecord(
         id=_id(row),
-        at=_number(row.get("at")) or 0.0,
+        at=_at(row),
         server=str(row.get("server") or ""),
         connection=str(row.get("connection") or ""),
         kind=str(row.get("kind") or ""),
@@ -90,12 +95,19 @@ def _detail(row: Mapping[str, object]) -> Mapping[str, object]:
 
 def _id(row: Mapping[str, object]) -> str:
     digest = hashlib.sha256(json.dumps(dict(row), sort_keys=True, default=str).encode()).hexdigest()
-    return new_id(_number(row.get("at")) or 0.0)[:13] + digest[:19]
+    return new_id(_at(row))[:13] + digest[:19]
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+def _at(row: Mapping[str, object]) -> float:
+    """When it was; 0 for what no clock shows."""
+    at = real(row.get("at")) or 0.0
+    return at if 0 <= at <= _LATEST else 0.0
+
+
+def _size(row: Mapping[str, object]) -> int:
+    size = real(row.get("size")) or 0.0
+    return int(size) if 0 <= size < _MOST_BYTES else 0

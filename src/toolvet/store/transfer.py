@@ -14,7 +14,14 @@ from toolvet.errors import StoreError, UsageError
 from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.lines import read_line_records
 from toolvet.store.reading import read_assessments, read_events, read_verdicts
-from toolvet.store.records import SignalRecord, StoreRecord, VerdictRecord, encode_lines
+from toolvet.store.records import (
+    SignalRecord,
+    StoreRecord,
+    VerdictRecord,
+    decode_lines,
+    encode_document,
+    encode_lines,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -100,7 +107,7 @@ def _read_parquet(path: Path) -> Iterator[Sequence[StoreRecord]]:
         file = parquet.ParquetFile(path)
         for batch in file.iter_batches(batch_size=_PAGE):
             yield [_verdict(row) for row in batch.to_pylist()]
-    except (OSError, ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, KeyError, TypeError, NotImplementedError, msgspec.MsgspecError) as error:
         raise StoreError(f"{path} is not an export of toolvet: {error}") from error
 
 
@@ -109,7 +116,13 @@ def _verdict(row: Mapping[str, Any]) -> VerdictRecord:
     fields = {name: row[name] for name in _COLUMNS}
     if not isinstance(fields["id"], str) or not isinstance(fields["at"], float):
         raise TypeError("a row without id or time")
-    return VerdictRecord(**fields, signals=signals, document=msgspec.Raw(str(row["detail"]).encode()))
+    detail: object = msgspec.json.decode(str(row["detail"]))
+    written = VerdictRecord(**fields, signals=signals, document=encode_document(detail))
+    # What the spool would lose on its way into the database is no verdict.
+    kept = next(decode_lines(encode_lines([written])), None)
+    if not isinstance(kept, VerdictRecord):
+        raise TypeError(f"the row {written.id} is no verdict")
+    return kept
 
 
 def _pyarrow() -> tuple[Any, Any]:

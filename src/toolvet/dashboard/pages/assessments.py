@@ -29,7 +29,11 @@ def _fill_list(visit: Visit) -> Mapping[str, object]:
 
 def _fill_one(visit: Visit) -> Mapping[str, object]:
     record = _read(visit, visit.path["id"])
-    tools = [members(tool) for tool in elements(record.detail.get("tools"))]
+    # A report that was imported may lack any of them.
+    tools = [
+        {name: members(tool).get(name) or "" for name in ("name", "status", "skipped")}
+        for tool in elements(record.detail.get("tools"))
+    ]
     return {"record": record, "findings": report_findings(record), "tools": tools}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolvet.dashboard.view.texts import Folded, PayloadPart, TextSpan, find_span, marked, result_parts, shown_json
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, members, real
 from toolvet.session.step import GOOD_OUTCOMES
 from toolvet.store import RecordedTurn, VerdictRecord
 
@@ -129,7 +129,6 @@ def _answer(
 
 
 def _signal(signal: Mapping[str, object], number: int, level: str, evidence: str) -> ShownFinding:
-    certainty = signal.get("certainty")
     lines = [("instead of", str(signal["against"]))] if signal.get("against") else []
     return ShownFinding(
         number=number,
@@ -137,7 +136,7 @@ def _signal(signal: Mapping[str, object], number: int, level: str, evidence: str
         level=level,
         words=str(signal.get("label") or ""),
         evidence=evidence,
-        certainty=float(certainty) if isinstance(certainty, int | float) else None,
+        certainty=real(signal.get("certainty")),
         lines=lines,
     )
 
@@ -211,5 +210,5 @@ def _facts(verdict: Mapping[str, object], detail: Mapping[str, object]) -> Seque
 
 
 def _level(weight: object) -> str:
-    value = float(weight) if isinstance(weight, int | float) else 0.0
+    value = real(weight) or 0.0
     return "error" if value >= 0.7 else "warning" if value >= 0.3 else "info"

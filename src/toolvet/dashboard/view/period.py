@@ -34,6 +34,10 @@ _STRETCHES: Final = {
 }
 _USUAL: Final = "24h"
 _MOST_STRETCHES: Final = 100
+# A hundred years: each stretch is a point of each chart.
+_LONGEST: Final = 36_525 * _DAY
+# The end of the year 9999, in every zone.
+_LATEST: Final = 253_402_300_799
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Period:
     @property
     def before(self) -> "Period":
         """The period of the same length just before it."""
-        return Period(self.since - (self.until - self.since), self.since, self.step)
+        return Period(max(0.0, self.since - (self.until - self.since)), self.since, self.step)
 
     @property
     def words(self) -> str:
@@ -83,9 +87,11 @@ def read_period(query: Mapping[str, str], now: float, usual: str = _USUAL) -> Pe
     since, until = read_time(query, "since"), read_time(query, "until")
     if since is not None or until is not None:
         until = end if until is None else until
-        since = until - _DAY if since is None else since
+        since = max(0.0, until - _DAY) if since is None else since
         if since >= until:
             raise ApiError(422, validation_error("since must be before until", field="since"))
+        if until - since > _LONGEST:
+            raise ApiError(422, validation_error("since must be at most a hundred years before until", field="since"))
         return Period(since, until, _step(until - since))
     key = query.get("period") or usual
     if key not in _CHOICES:
@@ -101,12 +107,16 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
         return None
     try:
         if given.replace(".", "", 1).isdigit():
-            return datetime.fromtimestamp(float(given), UTC).timestamp()
-        read = datetime.fromisoformat(given)
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+            at = datetime.fromtimestamp(float(given), UTC).timestamp()
+        else:
+            read = datetime.fromisoformat(given)
+            at = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError, OSError):
+        at = -1.0
+    if not 0 <= at <= _LATEST:
         message = f"{name} must be a date (2026-11-22), a time (2026-11-22T18:00) or seconds since 1970"
-        raise ApiError(422, validation_error(message, field=name)) from None
+        raise ApiError(422, validation_error(message, field=name))
+    return at
 
 
 def _step(length: float) -> int:
