@@ -9,7 +9,7 @@ from importlib import import_module
 
 if not getattr(sys, "_is_gil_enabled", lambda: True)():
     # Queues, counters and caches rely on it, and nothing here was ever run without it.
-    raise ImportError("toolvet is not tested on free-threaded Python: start it with PYTHON_GIL=1, or with another build")
+    raise ImportError("toolvet is not tested on free-threaded Python: use another build, or PYTHON_GIL=1")
 
 
 def __getattr__(name: str) -> object:
