@@ -69,27 +69,32 @@ def is_heavy(value: object, most: int) -> bool:
     >>> is_heavy({"a": ["b" * 2_000]}, 1_000), is_heavy({"a": ["b"]}, 1_000)
     (True, False)
     """
-    level, weight = [value], 0
+    level: list[object] = [value]
+    weight = 0
     while level:
         weight += _VALUE_BYTES * len(level)
         # The texts are not even looked at where there are too many of them.
-        weight += 0 if weight > most else sum(len(each) for each in level if type(each) is str)
+        if weight <= most:
+            weight += sum(len(each) for each in level if isinstance(each, str))
+            weight += sum(len(name) for each in level if is_object(each) for name in each)
         if weight > most:
             return True
-        level = gc.get_referents(*(each for each in level if type(each) in _CONTAINERS))
+        level = gc.get_referents(*(each for each in level if isinstance(each, dict | list)))
     return False
 
 
 def count_values(value: object, most: int) -> int:
-    """How many values a JSON value holds, names of members included; some number over `most` where they are more."""
-    level, found = [value], 1
+    """How many values a JSON value holds; some number over `most` where they are more.
+
+    >>> count_values({"a": [1, 2, {"b": 3}]}, 100)
+    6
+    """
+    level: list[object] = [value]
+    found = 1
     while level and found <= most:
-        level = gc.get_referents(*(each for each in level if type(each) in _CONTAINERS))
+        level = gc.get_referents(*(each for each in level if isinstance(each, dict | list)))
         found += len(level)
     return found
-
-
-_CONTAINERS: Final = frozenset({dict, list})
 
 
 def light(entry: object) -> tuple[object, bool]:
