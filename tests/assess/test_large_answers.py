@@ -3,16 +3,17 @@
 import asyncio
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.excerpt import MOST_WHOLE, Excerpt, count_values, is_heavy
+from toolvet.assess.excerpt import MOST_WHOLE, Excerpt, is_heavy
 from toolvet.assess.exchange import assess_call, mask_of, observe
 from toolvet.assess.plan import PlannedCall
+from toolvet.bounds import count_values
 from toolvet.redact import mask, secret
 from toolvet.report import formats, render
 from toolvet.rules import ObservedCall, cards, judge_call, tool_definition
@@ -28,7 +29,7 @@ def text(words: str, **more: object) -> dict[str, object]:
     return {"content": [{"type": "text", "text": words}], **more}
 
 
-def seen(result: object, tool: dict[str, object] = TOOL, size: int = LARGE) -> ObservedCall:
+def seen(result: object, tool: Mapping[str, object] = TOOL, size: int = LARGE) -> ObservedCall:
     """The call that brought this; `size` is that of the message, whatever the result is in memory."""
     reply = Answer(result=result, raw=b" " * size, duration=0.0)
     return observe(tool_definition(tool), PLAN, reply, protocol_version="2025-11-25")

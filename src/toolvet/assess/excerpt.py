@@ -18,7 +18,7 @@ from toolvet.schema.json_value import is_array, is_object
 # Bytes of an answer, and of an entry of a list, that is judged as it is.
 MOST_WHOLE: Final = 1 << 20
 # Values of an answer whose verdict is made of the whole.
-MOST_VALUES: Final = 2_500_000
+MOST_VALUES: Final = 1_200_000
 # Characters of an excerpt, and the fewest that an entry of it gets.
 _ROOM: Final = 256 * 1024
 _LEAST: Final = 64
@@ -81,20 +81,6 @@ def is_heavy(value: object, most: int) -> bool:
             return True
         level = gc.get_referents(*(each for each in level if isinstance(each, dict | list)))
     return False
-
-
-def count_values(value: object, most: int) -> int:
-    """How many values a JSON value holds; some number over `most` where they are more.
-
-    >>> count_values({"a": [1, 2, {"b": 3}]}, 100)
-    6
-    """
-    level: list[object] = [value]
-    found = 1
-    while level and found <= most:
-        level = gc.get_referents(*(each for each in level if isinstance(each, dict | list)))
-        found += len(level)
-    return found
 
 
 def light(entry: object) -> tuple[object, bool]:

@@ -11,9 +11,10 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, Excerpt, count_values
+from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, Excerpt
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce_call
+from toolvet.bounds import count_values
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import Scenario, Verdict

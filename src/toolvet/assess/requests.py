@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, Excerpt, count_values
+from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, Excerpt
 from toolvet.assess.exchange import explain_malformed, read_error, shorten_payload
+from toolvet.bounds import count_values
 from toolvet.findings import Finding
 from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import ItemRequest
