@@ -4,7 +4,12 @@ Everything here is pure: no network, no disk, no clock. What does I/O lives in m
 `toolvet.assess`. Names that are not in `__all__` here or in such a module may change at any time.
 """
 
+import sys
 from importlib import import_module
+
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    # Queues, counters and caches rely on it, and nothing here was ever run without it.
+    raise ImportError("toolvet is not tested on free-threaded Python: use another build, or PYTHON_GIL=1")
 
 
 def __getattr__(name: str) -> object:

@@ -38,6 +38,20 @@ def is_endless(value: object) -> bool:
     return not _is_flat(container) and not _is_small(container) and _repeats(container)
 
 
+def count_values(value: object, most: int) -> int:
+    """How many values a JSON value holds; some number over `most` where they are more.
+
+    >>> count_values({"a": [1, 2, {"b": 3}]}, 100)
+    6
+    """
+    level: list[object] = [value]
+    found = 1
+    while level and found <= most:
+        level = gc.get_referents(*(each for each in level if isinstance(each, _CONTAINERS)))
+        found += len(level)
+    return found
+
+
 def _is_flat(value: object) -> bool:
     """Whether this is an object of plain values, as the arguments of most calls are."""
     return type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values()))

@@ -16,7 +16,7 @@ from rich.console import Console
 import toolvet
 from toolvet import report as documents
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.exchange import observe, scenario_of
+from toolvet.assess.exchange import assess_call, observe
 from toolvet.assess.plan import PlannedCall
 from toolvet.report import render
 from toolvet.rules import cards, tool_definition
@@ -97,7 +97,7 @@ def test_a_verdict_that_quotes_half_a_secret_shows_none_of_it() -> None:
         call = observe(definition, plan, reply, protocol_version="2025-11-25")
         assert call.verdict is not None
         cut += any(raw.endswith(secret[:n]) for raw in call.verdict.evidence for n in range(6, len(secret)))
-        scenario = scenario_of(1, plan, call, StdioTarget(command="server"))
+        scenario = assess_call(1, plan, call, StdioTarget(command="server")).scenario
         assert scenario.verdict is not None
         assert secret[:6] not in " ".join([*scenario.verdict.evidence, *scenario.verdict.issues, scenario.note])
     assert cut

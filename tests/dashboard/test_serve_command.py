@@ -5,11 +5,13 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -112,9 +114,12 @@ def test_a_head_without_end_is_refused(tmp_path: Path) -> None:
 
 def test_the_end_is_announced_to_streams_of_events() -> None:
     ending = threading.Event()
-    made: Any = server.make_server(None, ending)  # type: ignore[arg-type]
+    ended: list[bool] = []
+    app: Any = SimpleNamespace(state=SimpleNamespace(live=SimpleNamespace(end=lambda: ended.append(True))))
+    made: Any = server.make_server(app, ending)
     made.handle_exit(signal.SIGTERM, None)
     assert ending.is_set()
+    assert ended
     assert made.should_exit
 
 
@@ -123,3 +128,62 @@ def test_it_starts_with_a_token_from_the_environment(tmp_path: Path) -> None:
     with started(tmp_path, TOOLVET_TOKEN=token) as (_, url):
         assert httpx2.get(f"{url}/v1/overview").status_code == 401
         assert httpx2.get(f"{url}/v1/overview", headers={"authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_the_second_signal_waits_for_nobody(tmp_path: Path) -> None:
+    with started(tmp_path) as (process, url):
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as slow:
+            slow.sendall(
+                b"POST /v1/check/answer HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+                b"content-length: 100\r\n\r\n{"
+            )
+            assert httpx2.get(f"{url}/healthz").status_code == 200
+            process.send_signal(signal.SIGTERM)
+            while _accepts(host, int(port)):
+                pass
+            process.send_signal(signal.SIGTERM)
+            assert process.wait() == 128 + signal.SIGTERM
+
+
+def _accepts(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port)).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_closes_the_store_and_is_no_failure(tmp_path: Path, number: int) -> None:
+    with started(tmp_path) as (process, url):
+        assert httpx2.post(f"{url}/v1/verdicts", json={"kind": "answer", "text": "A fine answer."}).status_code == 201
+        process.send_signal(number)
+        assert process.wait() == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert not [path for path in tmp_path.rglob("*") if path.name.endswith("-wal")]
+
+
+def test_a_locked_store_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    with started(tmp_path) as (process, url):
+        assert httpx2.get(f"{url}/healthz").status_code == 200
+        other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, timeout=60)
+        other.execute("BEGIN EXCLUSIVE")
+        assert httpx2.post(f"{url}/v1/verdicts", json={"kind": "answer", "text": "A fine answer."}).status_code == 201
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        other.execute("ROLLBACK")
+        other.close()
+    with Store(tmp_path / "a.db") as store:
+        assert store.count() == 1
+
+
+def test_what_hangs_in_a_thread_is_cut() -> None:
+    program = (
+        "import threading\nfrom toolvet.dashboard.server import bounded_end\nending = threading.Event()\n"
+        "with bounded_end(ending, 0.1):\n    ending.set()\n    threading.Event().wait()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == server.CUT_SHORT
+    assert "safe in the spool" in ended.stderr

@@ -14,6 +14,7 @@ from toolvet.checks.result import check_result
 from toolvet.discover import modules
 from toolvet.findings import Card, Finding
 from toolvet.rules import (
+    AnswerExcerpt,
     IntendedViolation,
     ItemsSeen,
     ListedItem,
@@ -311,6 +312,7 @@ def call_of(case: Mapping[str, Any]) -> ObservedCall:
         detail=case.get("detail", ""),
         absent=case.get("absent", ""),
         present=case.get("present"),
+        excerpt=msgspec.convert(case["excerpt"], AnswerExcerpt) if "excerpt" in case else None,
         known_paths=tuple(case.get("known_paths", ())),
         preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))
         if isinstance(reply := parse_reply(case.get("validation")), ValidationReply)

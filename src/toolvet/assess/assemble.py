@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.assemble_items import build_items, find_in_items
+from toolvet.assess.exchange import shown_text
 from toolvet.assess.overrides import override
 from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.run import Run
@@ -52,9 +53,9 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     session = run.session
     return Report(
         server=Server(
-            name=(redact_text(session.server_name) if session else "") or "(unnamed)",
-            version=redact_text(session.server_version) if session else "",
-            protocol_version=session.protocol_version if session else "",
+            name=(shown_text(session.server_name) if session else "") or "(unnamed)",
+            version=shown_text(session.server_version) if session else "",
+            protocol_version=shown_text(session.protocol_version) if session else "",
             transport="http" if isinstance(run.target, HttpTarget) else "stdio",
             command=run.target.describe(),
             tool_validation=_build_tool_validation(run),
@@ -127,9 +128,10 @@ def _find(run: Run) -> Iterator[Finding]:
     for tool in run.tools:
         yield from run.judge.find_in_tool(tool)
     if run.items is not None:
-        yield from find_in_items(run.items, run.judge.paths, reproduce_server(run.target))
+        yield from find_in_items(run.items, reproduce_server(run.target))
     calls = tuple(call for tool in run.tools for call in tool.calls)
-    yield from run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls))
+    masks = [mask for tool in run.tools for mask in tool.masks]
+    yield from run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
 
 
 def _build_tool(tool: ToolRun) -> Tool:
@@ -159,6 +161,6 @@ def _build_tool(tool: ToolRun) -> Tool:
         not_exercised=exercise.reason or None,
         valid_calls=exercise.tried,
         succeeded=exercise.succeeded,
-        description=redact_text(tool.definition.description),
+        description=shown_text(tool.definition.description),
         scenarios=planned,
     )

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from toolvet.assess.exchange import shown_text
 from toolvet.assess.items import ItemRun, ItemsRun
-from toolvet.assess.requests import report_request
+from toolvet.assess.requests import numbered
 from toolvet.findings import Finding, ItemKind
 from toolvet.redact import redact_text
 from toolvet.report.document import Item, ItemRequest, Items
-from toolvet.rules import ItemsSeen, judge_items, judge_request
-from toolvet.rules.item import path_of_uri
+from toolvet.rules import judge_items
 
 
 def build_items(run: ItemsRun | None) -> Items:
@@ -33,30 +33,20 @@ def build_items(run: ItemsRun | None) -> Items:
     )
 
 
-def find_in_items(run: ItemsRun, paths: Sequence[str], command: str) -> Iterator[Finding]:
-    """The findings about the lists, the items and the requests.
-
-    Args:
-        run: What was listed and asked.
-        paths: The absolute paths that the server has from the caller.
-        command: The command that shows the findings again.
-    """
+def find_in_items(run: ItemsRun, command: str) -> Iterator[Finding]:
+    """The findings about the lists, the items and the requests; `command` shows them again."""
     published = _publish(run)
-    known = (*paths, *_listed_paths(run))
     for entry in run.runs:
         yield from _with(entry.findings, command)
-    requests = [request for entry in run.runs for request in entry.requests] + run.others
-    judged = [msgspec.structs.replace(assessed.request, known_paths=known) for assessed in requests]
-    for assessed, request in zip(requests, judged, strict=True):
-        yield from _with(judge_request(request), command, published[id(assessed)].id)
-    seen = run.seen
-    yield from _with(judge_items(ItemsSeen(items=seen.items, requests=tuple(judged), listings=seen.listings)), command)
+    for assessed in [request for entry in run.runs for request in entry.requests] + run.others:
+        yield from _with(assessed.findings, command, published[id(assessed)].id)
+    yield from _with(judge_items(run.seen), command)
 
 
 def _publish(run: ItemsRun) -> dict[int, ItemRequest]:
     """The requests as the report shows them, by the identity of the object that was kept."""
     requests = [request for entry in run.runs for request in entry.requests] + run.others
-    return {id(assessed): report_request(assessed, number) for number, assessed in enumerate(requests, start=1)}
+    return {id(assessed): numbered(assessed, number) for number, assessed in enumerate(requests, start=1)}
 
 
 def _build_item(entry: ItemRun, published: dict[int, ItemRequest]) -> Item:
@@ -65,12 +55,12 @@ def _build_item(entry: ItemRun, published: dict[int, ItemRequest]) -> Item:
     exercised = any(assessed.request.is_valid and assessed.request.succeeded for assessed in entry.requests)
     return Item(
         kind=item.kind,
-        identity=redact_text(item.identity) or f"(entry {item.position + 1})",
+        identity=shown_text(item.identity) or f"(entry {item.position + 1})",
         exercised=exercised,
         why_not=None if exercised else _why_not(entry, requests),
-        name=redact_text(item.text("title") or item.text("name")),
-        description=redact_text(item.text("description")),
-        mime_type=redact_text(item.text("mimeType")),
+        name=shown_text(item.text("title") or item.text("name")),
+        description=shown_text(item.text("description")),
+        mime_type=shown_text(item.text("mimeType")),
         requests=requests,
     )
 
@@ -90,12 +80,3 @@ def _with(findings: Sequence[Finding], command: str, request: str | None = None)
     for finding in findings:
         item = None if finding.item is None else redact_text(finding.item)
         yield msgspec.structs.replace(finding, item=item, reproduce=command, scenario=request)
-
-
-def _listed_paths(run: ItemsRun) -> Iterator[str]:
-    """The paths in the URIs that the server lists: it names them itself."""
-    for entry in run.runs:
-        if entry.item.kind == "resource" and entry.item.identity.startswith("file:"):
-            path = path_of_uri(entry.item.identity)
-            if path.strip("/"):
-                yield path

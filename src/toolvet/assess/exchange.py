@@ -1,34 +1,51 @@
 """A reply from the wire → the call that the rules judge → the scenario that the report shows.
 
 A scenario is made without secrets (`scenario_of`): rules and harvest see the call as it was, the report does not. Each
-value is redacted once, as a whole, before it is cut or quoted.
+value is redacted once, as a whole, before it is cut or quoted. Of an answer of more than 1 MiB all of them see an
+excerpt (`excerpt.py`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 import msgspec
 
+from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, Excerpt
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce_call
+from toolvet.bounds import count_values
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.redact import SecretMask, redact
+from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import Scenario, Verdict
-from toolvet.rules import IntendedViolation, ObservedCall, Outcome, Preview, ProtocolError, ToolDefinition
+from toolvet.rules import (
+    AnswerExcerpt,
+    IntendedViolation,
+    ObservedCall,
+    Outcome,
+    Preview,
+    ProtocolError,
+    ToolDefinition,
+)
 from toolvet.rules.ending import REFUSALS, Ending, ending, error_as_result, verdict_of, words_of
 from toolvet.rules.exercise import asks_for_nothing, fails_by_itself
 from toolvet.rules.fault import is_only_unknown
 from toolvet.rules.framework import framework_of, is_empty_list
 from toolvet.rules.outage import outage_of_call
 from toolvet.schema import compiled
-from toolvet.schema.json_value import is_array, is_object, members
+from toolvet.schema.json_value import is_array, is_object, members, without
 from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
 from toolvet.wire.message import has_half_character
 
 _DEFAULT_CHECK: Final = ResultCheck()
 _LONGEST_STRING: Final = 4_000  # Characters of one string in a report; the whole answer was judged.
+_LONGEST_TEXT: Final = 20_000  # Characters of a name or a description.
+_LONGEST_MARK: Final = 80
 _MOST_ITEMS: Final = 200
+_MOST_MEMBERS: Final = 2_000
 _DEEPEST: Final = 40  # Levels of a payload in a report.
+_MOST_WORDS: Final = 50  # Issues, or pieces of evidence, of one verdict in a report.
+_LONGEST_READ: Final = 20_000  # Characters of one of them that are looked at for secrets.
 _WITHOUT_ANSWER: Final = {
     Ending.TIMEOUT: "no answer in time",
     Ending.DIED: "the server died",
@@ -48,10 +65,14 @@ _EMPTY_LIST: Final = ResultVerdict(
 
 @dataclass(frozen=True)
 class AssessedScenario:
-    """A scenario of the report with the call that rules judge; `call` is None where nothing was sent."""
+    """A scenario of the report with the call that rules judge; `call` is None where nothing was sent.
+
+    `mask` knows the secrets of the call. To learn them takes longer than all other judging, so it is done once.
+    """
 
     scenario: Scenario
     call: ObservedCall | None = None
+    mask: SecretMask = field(default_factory=SecretMask)
 
 
 def observe(
@@ -91,13 +112,17 @@ def observe(
     replace = msgspec.structs.replace
     match reply:
         case Answer():
-            verdict = check(tool.raw, plan.arguments, reply.result, plan.category, shape="mcp")
-            call = replace(facts, outcome=Outcome.RESULT, result=reply.result, verdict=verdict)
+            result, judged, excerpt = _read_result(reply)
+            defined = (
+                tool.raw if excerpt is None or excerpt.verdict_on == "whole" else without(tool.raw, "outputSchema")
+            )
+            verdict = check(defined, plan.arguments, judged, plan.category, shape="mcp")
+            call = replace(facts, outcome=Outcome.RESULT, result=result, verdict=verdict, excerpt=excerpt)
             return replace(call, verdict=_EMPTY_LIST) if is_empty_list(call) else call
         case RpcError():
-            error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
+            error, excerpt = read_error(reply)
             verdict = check(tool.raw, plan.arguments, error_as_result(error), plan.category)
-            return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error, error_verdict=verdict)
+            return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error, error_verdict=verdict, excerpt=excerpt)
         case TimedOut():
             return replace(facts, outcome=Outcome.TIMEOUT, detail=detail)
         case ConnectionLost():
@@ -108,23 +133,50 @@ def observe(
             return replace(facts, detail=explain_malformed(reply))
 
 
+def _read_result(reply: Answer) -> tuple[object, object, AnswerExcerpt | None]:
+    """The result that rules read, the one that the verdict is about, and what is known where they are an excerpt."""
+    if len(reply.raw) <= MOST_WHOLE:
+        return reply.result, reply.result, None
+    part = Excerpt(reply.result)
+    is_whole = count_values(reply.result, MOST_VALUES) <= MOST_VALUES
+    seen = AnswerExcerpt(
+        size=len(reply.raw), verdict_on="whole" if is_whole else "excerpt", borders=tuple(part.borders)
+    )
+    return part.value, reply.result if is_whole else part.value, seen
+
+
+def read_error(reply: RpcError) -> tuple[ProtocolError, AnswerExcerpt | None]:
+    """The JSON-RPC error that rules read, and what is known of it where it is an excerpt."""
+    if len(reply.raw) <= MOST_WHOLE:
+        return ProtocolError(code=reply.code, message=reply.message, data=reply.data), None
+    part = Excerpt({"message": reply.message, "data": reply.data})
+    kept = members(part.value)
+    error = ProtocolError(code=reply.code, message=str(kept["message"]), data=kept["data"])
+    return error, AnswerExcerpt(size=len(reply.raw), verdict_on="excerpt", borders=tuple(part.borders))
+
+
 def explain_malformed(reply: Malformed) -> str:
     """Why an answer cannot be read: for half a surrogate pair, parsers say only where the text seems to end."""
-    if has_half_character(reply.raw):
+    if len(reply.raw) <= MOST_WHOLE and has_half_character(reply.raw):
         return "it contains half of a surrogate pair, which is no character"
     return reply.reason
 
 
-def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Target) -> Scenario:
+def assess_call(number: int, plan: PlannedCall, call: ObservedCall, target: Target) -> AssessedScenario:
+    """The call with its scenario; the arguments are those of `scenario_of`."""
+    mask = mask_of(call)
+    return AssessedScenario(scenario_of(number, plan, call, target, mask), call, mask)
+
+
+def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Target, mask: SecretMask) -> Scenario:
     """The call as the report shows it: secrets removed, long payloads cut.
 
     `number` counts the scenarios of the tool from 1 and makes the id. `target` is the server, for the command that
-    makes the call again.
+    makes the call again. `mask` knows the secrets of the call.
     """
     passed, note = judge_scenario(call)
     arguments = members(redact(plan.arguments))
     answer = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
-    mask = mask_of(call)
     verdict = verdict_of(call)
     return Scenario(
         id=_scenario_id(call.tool, number),
@@ -137,7 +189,7 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
         verdict=_published_verdict(verdict, mask) if verdict is not None else None,
         duration_ms=call.duration_ms,
         breaks=plan.breach.keyword if plan.breach else None,
-        note=mask.text(note),
+        note=_shown_note(note, call.excerpt, mask),
         outage=outage_of_call(call) is not None,
         framework=framework_of(call) if ending(call) in REFUSALS else None,
         origin=plan.origin,
@@ -148,7 +200,21 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
 def mask_of(call: ObservedCall) -> SecretMask:
     """What must not be quoted of this call: secrets that were sent, and those that came back."""
     answer = call.result if call.error is None else msgspec.to_builtins(call.error)
-    return SecretMask.learned(call.arguments, answer, words_of(call))
+    borders = () if call.excerpt is None else call.excerpt.borders
+    return SecretMask.learned(call.arguments, answer, words_of(call), *borders)
+
+
+def _shown_note(note: str, excerpt: AnswerExcerpt | None, mask: SecretMask) -> str:
+    safe = _shown_words(note, mask)
+    if excerpt is None:
+        return safe
+    said = "judged" if excerpt.verdict_on == "excerpt" else "shown, and judged by all but its verdict"
+    return f"{safe}; of {excerpt.size:,} bytes an excerpt is {said}".removeprefix("; ")
+
+
+def _shown_words(words: str, mask: SecretMask) -> str:
+    """Words of a verdict, which may quote the answer at any length."""
+    return mask.text(words[:_LONGEST_READ])[:_LONGEST_STRING]
 
 
 def unsent_scenario(number: int, plan: PlannedCall, tool: ToolDefinition, reason: str) -> Scenario:
@@ -242,20 +308,32 @@ def _published_verdict(verdict: ResultVerdict, mask: SecretMask) -> Verdict:
         error_kind=verdict.error_kind,
         state=verdict.state,
         retry=verdict.retry,
-        issues=[mask.text(issue) for issue in verdict.issues],
-        evidence=[mask.text(evidence) for evidence in verdict.evidence],
+        issues=[_shown_words(issue, mask) for issue in verdict.issues[:_MOST_WORDS]],
+        evidence=[_shown_words(evidence, mask) for evidence in verdict.evidence[:_MOST_WORDS]],
     )
+
+
+def shown_text(text: str) -> str:
+    """What a server says of itself or of what it lists, for a report: without secrets, and cut."""
+    safe = redact_text(text[: 4 * _LONGEST_TEXT])
+    more = len(text) - _LONGEST_TEXT
+    return safe if more <= 0 else f"{safe[:_LONGEST_TEXT]}… ({more} more characters)"
 
 
 def shorten_payload(value: object, depth: int = 0) -> object:
     """A payload small enough for a report; a note says how much was cut."""
     if isinstance(value, str):
         more = len(value) - _LONGEST_STRING
-        return value if more <= 0 else f"{value[:_LONGEST_STRING]}… ({more} more characters)"
+        if more <= 0:
+            return value
+        # What an excerpt says of the whole stays.
+        mark = CUT_MARK.search(value, len(value) - _LONGEST_MARK)
+        return value[:_LONGEST_STRING] + (mark[0] if mark else f"… ({more} more characters)")
     if depth > _DEEPEST and (is_object(value) or is_array(value)):
         return "… (nested deeper)"
     if is_object(value):
-        return {str(key): shorten_payload(entry, depth + 1) for key, entry in value.items()}
+        shown = {str(key): shorten_payload(entry, depth + 1) for key, entry in islice(value.items(), _MOST_MEMBERS)}
+        return shown if len(value) <= _MOST_MEMBERS else {**shown, "…": f"{len(value) - _MOST_MEMBERS} more members"}
     if is_array(value):
         kept = [shorten_payload(entry, depth + 1) for entry in value[:_MOST_ITEMS]]
         return kept if len(value) <= _MOST_ITEMS else [*kept, f"… ({len(value) - _MOST_ITEMS} more items)"]

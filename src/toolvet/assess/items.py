@@ -6,22 +6,23 @@ whose name or description says that reading it changes something is left alone. 
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from toolvet.assess.excerpt import light
 from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.item_values import ItemSources, Plans, contents_as_call, why_not_read
 from toolvet.assess.line import Line
 from toolvet.assess.options import Options
 from toolvet.assess.prompts import plan_absent_completions, plan_absent_prompts, plan_prompt
-from toolvet.assess.requests import AssessedRequest, PlannedRequest, observe_request
+from toolvet.assess.requests import AssessedRequest, PlannedRequest, assess_request, observe_request
 from toolvet.assess.resources import plan_absent_resources, plan_resource, plan_template
 from toolvet.findings import Finding, ItemKind
-from toolvet.rules import ItemsSeen, ListedItem, ListingSeen, ObservedRequest, Purpose, judge_item, listed_item
-from toolvet.rules.item import METHOD_NOT_FOUND
-from toolvet.transport import ConnectionLost, Listing, McpSession, RpcError, TimedOut
+from toolvet.rules import ItemsSeen, ListedItem, ListingSeen, Purpose, judge_item, listed_item
+from toolvet.rules.item import METHOD_NOT_FOUND, path_of_uri
+from toolvet.transport import Answer, ConnectionLost, Listing, McpSession, RpcError, TimedOut
 
 # The capability that announces a list, the method that reads it, and the member of its results.
 LISTS: Final[Mapping[ItemKind, tuple[str, str, str]]] = {
@@ -33,6 +34,7 @@ CAPABILITIES: Final = ("resources", "prompts", "completions")
 MOST: Final[Mapping[ItemKind, int]] = {"resource": 50, "resource_template": 20, "prompt": 50}
 _MOST_SILENT: Final = 2  # Requests without an answer in a row, after which the others of their kind are not sent.
 _WITHOUT_PAUSE: Final = 50  # Items that are judged in one go.
+_TOO_LARGE: Final = "its entry in the list has more than 1 MiB, and is not judged"
 _CURSOR: Final = "toolvet-no-such-cursor"
 
 
@@ -47,9 +49,14 @@ class ItemRun:
 
 
 class ItemsRun:
-    """All that a server has beside tools. When the assessment is stopped early, what was seen until then stays here."""
+    """All that a server has beside tools. When the assessment is stopped early, what was seen until then stays here.
 
-    def __init__(self, line: Line, options: Options, capabilities: Mapping[str, object]) -> None:
+    `paths` are the absolute paths that the server has from the caller.
+    """
+
+    def __init__(
+        self, line: Line, options: Options, capabilities: Mapping[str, object], paths: Sequence[str] = ()
+    ) -> None:
         self.announced = tuple(name for name in CAPABILITIES if name in capabilities)
         self.runs: list[ItemRun] = []
         self.listings: list[ListingSeen] = []
@@ -57,6 +64,7 @@ class ItemsRun:
         self.left_out = _why_left_out(options)
         self._line = line
         self._options = options
+        self._paths = paths
         self._gave_up = ""
         self._silent = 0
 
@@ -81,8 +89,12 @@ class ItemsRun:
                 for position, raw in enumerate(listing.tools):
                     if position % _WITHOUT_PAUSE == 0:
                         await asyncio.sleep(0)  # The deadline and Ctrl-C are heard.
-                    item = listed_item(kind, raw, position)
-                    self.runs.append(ItemRun(item, self._why_skipped(item), list(judge_item(item))))
+                    self.runs.append(self._listed(kind, raw, position))
+
+    def _listed(self, kind: ItemKind, raw: object, position: int) -> ItemRun:
+        entry, is_excerpt = light(raw)
+        item = listed_item(kind, entry, position)
+        return ItemRun(item, _TOO_LARGE) if is_excerpt else ItemRun(item, self._why_skipped(item), [*judge_item(item)])
 
     async def ask_all(self, harvest: Harvest, folder: Folder | None) -> None:
         """Read, get and complete what is listed, then ask for what does not exist.
@@ -146,15 +158,15 @@ class ItemsRun:
         """Send one plan after the other; each plan knows what came of the one before it."""
         plan = next(plans, None)
         while plan is not None and not self._gave_up and self._silent < _MOST_SILENT:
-            request = await self._send(plan)
-            kept.append(AssessedRequest(plan, request))
+            assessed = await self._send(plan)
+            kept.append(assessed)
             try:
-                plan = plans.send(request)
+                plan = plans.send(assessed.request)
             except StopIteration:
                 plan = None
         plans.close()
 
-    async def _send(self, plan: PlannedRequest) -> ObservedRequest:
+    async def _send(self, plan: PlannedRequest) -> AssessedRequest:
         reply, session = await self._line.request(plan.method, plan.params)
         detail = ""
         if isinstance(reply, TimedOut | ConnectionLost):
@@ -162,7 +174,17 @@ class ItemsRun:
             detail = await self._recover(reply, session)
         else:
             self._silent = 0
-        return observe_request(plan, reply, protocol_version=session.protocol_version, detail=detail)
+        request = observe_request(plan, reply, protocol_version=session.protocol_version, detail=detail)
+        size = len(reply.raw) if isinstance(reply, Answer) else 0
+        return assess_request(plan, request, size, (*self._paths, *self._listed_paths()))
+
+    def _listed_paths(self) -> Iterator[str]:
+        """The paths in the URIs that the server lists: it names them itself."""
+        for run in self.runs:
+            if run.item.kind == "resource" and run.item.identity.startswith("file:"):
+                path = path_of_uri(run.item.identity)
+                if path.strip("/"):
+                    yield path
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """Replace the server if it answers nothing else. Returns what that showed."""

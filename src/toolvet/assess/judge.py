@@ -10,13 +10,13 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.exchange import mask_of, shorten_payload
+from toolvet.assess.excerpt import MOST_WHOLE
+from toolvet.assess.exchange import shorten_payload
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
 from toolvet.assess.tool_run import ToolRun
 from toolvet.findings import Finding
 from toolvet.redact import SecretMask
-from toolvet.rules import ObservedCall, ServerSeen, judge_call, judge_calls, judge_server, judge_tool
-from toolvet.rules.ending import words_of
+from toolvet.rules import ServerSeen, judge_call, judge_calls, judge_server, judge_tool
 from toolvet.rules.http import PLACE_OF_PROBES
 from toolvet.transport import Answer, HttpTarget, Reply, Target
 
@@ -38,9 +38,9 @@ class RunJudge:
         tool.findings.extend(_with_command(found, reproduce_definition(self._target, tool.definition.name)))
 
     def weigh(self, reply: Reply) -> None:
-        """Count the bytes of an answer that is about to be kept."""
+        """Count the bytes of an answer that is about to be kept; of a larger one only an excerpt is."""
         if isinstance(reply, Answer):
-            self._bytes += len(reply.raw)
+            self._bytes += min(len(reply.raw), MOST_WHOLE)
 
     def take_calls(self, tool: ToolRun) -> None:
         """Judge the calls of a tool, all of which have been made."""
@@ -58,9 +58,9 @@ class RunJudge:
         yield from tool.findings
         yield from self._judge_calls(tool) if tool.judged is None else tool.judged
 
-    def find_in_server(self, seen: ServerSeen) -> Iterator[Finding]:
-        """The findings about the server as a whole."""
-        for finding in _masked(judge_server(seen), _mask_of(seen.calls)):
+    def find_in_server(self, seen: ServerSeen, masks: Iterable[SecretMask]) -> Iterator[Finding]:
+        """The findings about the server as a whole; `masks` are those of its calls."""
+        for finding in _masked(judge_server(seen), SecretMask.joined(masks)):
             command = reproduce_tool(self._target, finding.tool) if finding.tool else reproduce_server(self._target)
             if finding.pointer.startswith(PLACE_OF_PROBES):
                 command = reproduce_transport(self._target)
@@ -70,16 +70,11 @@ class RunJudge:
         for item in tool.scenarios:
             if item.call is not None:
                 call = msgspec.structs.replace(item.call, known_paths=self.paths)
-                found = _masked(judge_call(call), mask_of(item.call))
+                found = _masked(judge_call(call), item.mask)
                 yield from _with_command(found, item.scenario.reproduce, item.scenario.id)
         if tool.scenarios:
-            found = _masked(judge_calls(tool.definition, tool.calls), _mask_of(tool.calls))
+            found = _masked(judge_calls(tool.definition, tool.calls), SecretMask.joined(tool.masks))
             yield from _with_command(found, reproduce_tool(self._target, tool.definition.name))
-
-
-def _mask_of(calls: Iterable[ObservedCall]) -> SecretMask:
-    made = list(calls)
-    return SecretMask.learned(*(call.arguments for call in made), *(words_of(call) for call in made))
 
 
 def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """A reply to a request about resources, prompts or completion → the request that the rules judge → the report's entry.
 
-As with tools, the rules see the request as it was, and the report has it without secrets and cut.
+As with tools, the rules see the request as it was, and the report has it without secrets and cut. Both are made when
+the answer comes: the end of a run need not wait for them, and of a large answer only an excerpt is kept.
 """
 
 import re
@@ -9,10 +10,13 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.exchange import explain_malformed, shorten_payload
+from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, Excerpt
+from toolvet.assess.exchange import explain_malformed, read_error, shorten_payload
+from toolvet.bounds import count_values
+from toolvet.findings import Finding
 from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.report.document import ItemRequest
-from toolvet.rules import ListedItem, ObservedRequest, Outcome, ProtocolError, Purpose
+from toolvet.rules import ListedItem, ObservedRequest, Outcome, Purpose, judge_request
 from toolvet.rules.item import as_call
 from toolvet.rules.outage import outage_of_call
 from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut
@@ -58,10 +62,15 @@ class PlannedRequest:
 
 @dataclass(frozen=True)
 class AssessedRequest:
-    """A request that was made, as the rules judge it, and how it was planned."""
+    """A request that was made, as the rules judge it, how it was planned, and the report's entry, still without an id.
+
+    `findings` are those about this request alone.
+    """
 
     plan: PlannedRequest
     request: ObservedRequest
+    entry: ItemRequest
+    findings: tuple[Finding, ...] = ()
 
 
 def observe_request(plan: PlannedRequest, reply: Reply, *, protocol_version: str, detail: str = "") -> ObservedRequest:
@@ -89,8 +98,7 @@ def observe_request(plan: PlannedRequest, reply: Reply, *, protocol_version: str
         case Answer():
             return replace(facts, outcome=Outcome.RESULT, result=reply.result)
         case RpcError():
-            error = ProtocolError(code=reply.code, message=reply.message, data=reply.data)
-            return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=error)
+            return replace(facts, outcome=Outcome.PROTOCOL_ERROR, error=read_error(reply)[0])
         case TimedOut():
             return replace(facts, outcome=Outcome.TIMEOUT, detail=detail)
         case ConnectionLost():
@@ -102,15 +110,37 @@ def observe_request(plan: PlannedRequest, reply: Reply, *, protocol_version: str
             return replace(facts, detail=explain_malformed(reply))
 
 
-def report_request(assessed: AssessedRequest, number: int) -> ItemRequest:
-    """The request as the report shows it; `number` counts all of them from 1 and makes the id."""
-    plan, request = assessed.plan, assessed.request
-    passed, note = judge_outcome(request)
+def assess_request(
+    plan: PlannedRequest, request: ObservedRequest, size: int, known_paths: tuple[str, ...]
+) -> AssessedRequest:
+    """The request as it is kept: judged, as the report shows it, and of a large answer an excerpt.
+
+    Args:
+        plan: What was sent.
+        request: What came of it.
+        size: The bytes of the answer.
+        known_paths: The absolute paths that the server has from the caller, and those that it lists itself.
+    """
+    borders: tuple[str, ...] = ()
+    judged, note = request, ""
+    if size > MOST_WHOLE:
+        part = Excerpt(request.result)
+        request = msgspec.structs.replace(request, result=part.value)
+        is_whole = count_values(judged.result, MOST_VALUES) <= MOST_VALUES
+        judged, borders = judged if is_whole else request, tuple(part.borders)
+        note = f"of {size:,} bytes an excerpt is {'shown' if is_whole else 'shown and judged'}"
+    findings = judge_request(msgspec.structs.replace(judged, known_paths=known_paths))
     # The note quotes the answer, and the answer may repeat what was sent.
-    mask = SecretMask.learned(request.params, msgspec.to_builtins(request.error), request.result)
+    mask = SecretMask.learned(request.params, msgspec.to_builtins(request.error), request.result, *borders)
+    return AssessedRequest(plan, request, _entry_of(plan, request, mask, note), findings)
+
+
+def _entry_of(plan: PlannedRequest, request: ObservedRequest, mask: SecretMask, more: str) -> ItemRequest:
+    """The request as the report shows it; `more` is added to the note."""
+    passed, note = judge_outcome(request)
     answer = request.result if request.error is None else {"error": msgspec.to_builtins(request.error)}
     return ItemRequest(
-        id=f"{request.method}#{number}",
+        id=request.method,
         name=_cut(plan.name),
         method=request.method,
         params=shorten_payload(redact(request.params)),
@@ -118,9 +148,14 @@ def report_request(assessed: AssessedRequest, number: int) -> ItemRequest:
         passed=passed,
         result=shorten_payload(mask.value(answer)),
         duration_ms=request.duration_ms,
-        note=mask.text(note),
+        note="; ".join(words for words in (mask.text(note), more) if words),
         origin=plan.origin,
     )
+
+
+def numbered(assessed: AssessedRequest, number: int) -> ItemRequest:
+    """The entry with its id; `number` counts all requests from 1."""
+    return msgspec.structs.replace(assessed.entry, id=f"{assessed.request.method}#{number}")
 
 
 def judge_outcome(request: ObservedRequest) -> tuple[bool | None, str]:

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from toolvet.assess.exchange import AssessedScenario, observe, scenario_of
+from toolvet.assess.exchange import assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
@@ -26,13 +26,13 @@ from toolvet.assess.options import Options
 from toolvet.assess.place import PlacedTarget
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
-from toolvet.assess.tool_run import ToolRun
+from toolvet.assess.tool_run import ToolRun, listed_tool
 from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.report.document import Scenario
-from toolvet.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition, tool_definition
+from toolvet.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition
 from toolvet.rules.consent import habits_of, why_not_called
 from toolvet.schema import compiled
 from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
@@ -40,7 +40,7 @@ from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSessi
 MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _ODD_ARGUMENTS: Final = (None, ["toolvet"])  # For `arguments`, which must be an object.
-_WITHOUT_PAUSE: Final = 50  # Tools that are judged or chosen in one go.
+_WITHOUT_PAUSE: Final = 0.02  # Seconds in which tools are judged or chosen in one go.
 _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
 
 
@@ -141,12 +141,12 @@ class Run:
             self.listing = await self.line.list_tools(listed)
         finally:
             # Also when the run ends between two pages: the report then shows the tools of those that came.
-            self.tools = [ToolRun(tool_definition(raw, position)) for position, raw in enumerate(listed)]
+            self.tools = [listed_tool(raw, position) for position, raw in enumerate(listed)]
         await self._choose()
         if isinstance(self.target, StdioTarget):
             is_own = isinstance(self.target, PlacedTarget) and self.target.given.cwd is None
             self._folder = list_folder(self.target.cwd, is_own=is_own)
-        self.items = ItemsRun(self.line, self.options, self.session.capabilities)
+        self.items = ItemsRun(self.line, self.options, self.session.capabilities, self.judge.paths)
         await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
@@ -192,7 +192,7 @@ class Run:
         habits = habits_of([run.definition for run in self.tools])
         async for run in _with_pauses(self.tools):
             tool = run.definition
-            run.skipped = self._why_skipped(tool, met)
+            run.skipped = self.options.why_left_out(tool.name) or run.skipped or self._why_skipped(tool, met)
             if run.skipped is None and options.arguments is None:
                 reason = why_not_called(tool, habits)
                 run.changes = reason is not None
@@ -332,9 +332,9 @@ class Run:
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
         """Add what came of a plan to the scenarios of the tool."""
         call = read_reply()
-        scenario = scenario_of(len(run.scenarios) + 1, plan, call, self.target)
-        run.scenarios.append(AssessedScenario(scenario, call))
-        self._watch.called(run.definition.name, scenario)
+        assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
+        run.scenarios.append(assessed)
+        self._watch.called(run.definition.name, assessed.scenario)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
@@ -435,9 +435,11 @@ class Run:
 
 async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:
     """The runs, with pauses in which the deadline and Ctrl-C are heard: judging 20,000 definitions takes seconds."""
-    for position, run in enumerate(runs):
-        if position % _WITHOUT_PAUSE == 0:
+    paused = 0.0
+    for run in runs:
+        if time.perf_counter() - paused >= _WITHOUT_PAUSE:
             await asyncio.sleep(0)
+            paused = time.perf_counter()
         yield run
 
 

@@ -1,11 +1,16 @@
 """One tool of an assessment: whether it is called, its scenarios so far, and what was found."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
+from toolvet.assess.excerpt import light
 from toolvet.assess.exchange import AssessedScenario, same_scenario, unsent_scenario
 from toolvet.assess.plan import PlannedCall
 from toolvet.findings import Finding
-from toolvet.rules import ObservedCall, ToolDefinition
+from toolvet.redact import SecretMask
+from toolvet.rules import ObservedCall, ToolDefinition, tool_definition
+
+TOO_LARGE: Final = "its definition has more than 1 MiB, which no client can give to a model: all but its name is unread"
 
 
 @dataclass(eq=False)
@@ -29,6 +34,11 @@ class ToolRun:
         """The calls that were made, in order."""
         return [scenario.call for scenario in self.scenarios if scenario.call is not None]
 
+    @property
+    def masks(self) -> list[SecretMask]:
+        """What must not be quoted of the calls."""
+        return [scenario.mask for scenario in self.scenarios if scenario.mask]
+
     def leave_out(self, plan: PlannedCall, reason: str) -> None:
         """Note a scenario that is not sent: with the outcome of the call that was made before, or with the reason."""
         if plan.made:
@@ -43,3 +53,13 @@ class ToolRun:
         made = next(same, None)
         if made is not None:
             self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
+
+
+def listed_tool(raw: object, position: int) -> ToolRun:
+    """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
+    entry, is_excerpt = light(raw)
+    if not is_excerpt:
+        return ToolRun(tool_definition(raw, position))
+    read = tool_definition(entry, position)
+    stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
+    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE)

@@ -2,9 +2,13 @@
 
 import asyncio
 import errno
+import os
+import signal
 import socket
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
@@ -16,8 +20,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from toolvet.dashboard.failures import refusal
 from toolvet.errors import UsageError
 
-# Together with the store's last second, SIGTERM ends the process within 3.5 s.
+# Together with the store's last second, SIGTERM ends the process within 3.5 s: few supervisors wait for much longer.
 _DRAIN_SECONDS: Final = 2
+END_SECONDS: Final = 3.5
+# As of a process that was ended by SIGTERM.
+CUT_SHORT: Final = 128 + signal.SIGTERM
 # How long a client may take for the head of a request, from its first byte or from the beginning of the connection.
 HEAD_SECONDS: Final = 10.0
 _MOST_CONNECTIONS: Final = 512
@@ -71,7 +78,11 @@ class HeadLimit(H11Protocol):
 
 
 class _EndingServer(uvicorn.Server):
-    """Tells the streams of events that the server ends, so that it need not wait for them."""
+    """Tells the streams of events that the server ends, so that it need not wait for them; a second signal ends all.
+
+    Uvicorn takes a second SIGTERM for the first, and would raise the signal again when it has ended: the store would
+    then not be closed.
+    """
 
     def __init__(self, config: uvicorn.Config, app: Starlette, ending: threading.Event) -> None:
         super().__init__(config)
@@ -79,9 +90,32 @@ class _EndingServer(uvicorn.Server):
         self._ending = ending
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        del frame
+        if self.should_exit:
+            # What was acknowledged is in the spool.
+            os._exit(128 + sig)
         self._ending.set()
         self._app.state.live.end()
-        super().handle_exit(sig, frame)
+        self.should_exit = True
+
+
+@contextmanager
+def bounded_end(ending: threading.Event, seconds: float = END_SECONDS) -> Generator[None]:
+    """End the process `seconds` after `ending` was set where the block is not over by then: a thread may hang."""
+    over = threading.Event()
+
+    def watch() -> None:
+        ending.wait()
+        if not over.wait(seconds):
+            sys.stderr.write("toolvet: something does not end; what was acknowledged is safe in the spool\n")
+            sys.stderr.flush()
+            os._exit(CUT_SHORT)
+
+    threading.Thread(target=watch, name="toolvet-end", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -124,7 +158,7 @@ def make_server(app: Starlette, ending: threading.Event | None = None) -> uvicor
 
 
 def run_app(app: Starlette, listener: socket.socket, ending: threading.Event | None = None) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way get two seconds to finish."""
+    """Serve until SIGTERM or SIGINT; requests under way get two seconds to finish. A second signal ends the process."""
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"toolvet: http://{shown}:{port}/ (Ctrl-C ends it)\n")

@@ -56,6 +56,15 @@ class SecretMask:
         return bool(self.secrets or self.words)
 
     @classmethod
+    def joined(cls, masks: Iterable["SecretMask"]) -> "SecretMask":
+        """Return a mask that knows what any of these knows."""
+        known = [mask for mask in masks if mask]
+        if len(known) == 1:
+            return known[0]
+        secrets = dict.fromkeys(secret for mask in known for secret in mask.secrets)
+        return cls(secrets, frozenset[str]().union(*(mask.words for mask in known)))
+
+    @classmethod
     def learned(cls, *values: object) -> "SecretMask":
         """Return a mask of the secrets in these values: arguments, an answer, an error."""
         secrets: dict[str, None] = {}

@@ -19,6 +19,7 @@ from toolvet.rules.judge import (
     merge,
 )
 from toolvet.rules.subject import (
+    AnswerExcerpt,
     IntendedViolation,
     ObservedCall,
     Outcome,
@@ -32,6 +33,7 @@ from toolvet.rules.subject import (
 )
 
 __all__ = [
+    "AnswerExcerpt",
     "IntendedViolation",
     "ItemsSeen",
     "ListedItem",

@@ -12,9 +12,11 @@ def envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Sig
     """The envelopes in the results of a tool.
 
     A tool answers with envelopes when one of its results says so by `meta.version`. From then on every result with
-    the keys of an envelope is held to the contract; before, `success` and `data` may be any other format.
+    the keys of an envelope is held to the contract; before, `success` and `data` may be any other format. An excerpt
+    of an envelope would break the contract where the whole does not, so it is left out.
     """
-    found = [(call, sighting) for call in calls for sighting in find_sightings(call.result)]
+    whole = (call for call in calls if call.excerpt is None)
+    found = [(call, sighting) for call in whole for sighting in find_sightings(call.result)]
     if any(sighting.claims for _, sighting in found):
         yield from found
 

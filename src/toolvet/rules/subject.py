@@ -130,6 +130,19 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     levels: tuple[Level, ...] = ()
 
 
+class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a very large answer in whose place rules have an excerpt.
+
+    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole, where it has few
+    values, or else the excerpt; structured content was then not compared with the outputSchema. `borders` are texts
+    around the places where the excerpt was cut, to look for secrets in.
+    """
+
+    size: int
+    verdict_on: Literal["whole", "excerpt"] = "whole"
+    borders: tuple[str, ...] = ()
+
+
 class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One `tools/call` and what came of it.
 
@@ -140,7 +153,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
-    `present` the value that a listing of the server has for it; None where no listing has one.
+    `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
+    `result` or `error` is only an excerpt of a very large answer.
     """
 
     tool: ToolDefinition
@@ -160,6 +174,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     known_paths: tuple[str, ...] = ()
     absent: str = ""
     present: Any = None
+    excerpt: AnswerExcerpt | None = None
 
     @property
     def rejected(self) -> bool:

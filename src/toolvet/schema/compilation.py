@@ -10,7 +10,7 @@ import jsonschema_rs
 import msgspec
 import orjson
 
-from toolvet.bounds import is_endless
+from toolvet.bounds import count_values, is_endless
 from toolvet.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
 from toolvet.schema.json_value import changed, is_object, members, pointer, without
 from toolvet.schema.reference import Scope
@@ -96,18 +96,30 @@ class Schema:
         return self._backtracks and not self.violations(instance)
 
     def violations(self, instance: object) -> tuple[Violation, ...]:
-        """Every way in which `instance` breaks the schema, in the order of the instance. Total."""
+        """Every way in which `instance` breaks the schema, in the order of the instance. Total.
+
+        Of a value with more than 50,000 parts only one way is told: it may have millions.
+        """
         if self._validator is None or self._is_beyond(instance):
             return ()
         try:
-            if self._weigher is not None:
-                if self._validator.is_valid(instance):
-                    return ()
-                if self._weigher.of(instance) > MOST_ERRORS:
-                    return (unexplained(instance, "not valid, in too many ways to tell"),)
+            if self._validator.is_valid(instance):
+                return ()
+            if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
+                return (unexplained(instance, "not valid, in too many ways to tell"),)
+            if count_values(instance, _MOST_VALUES) > _MOST_VALUES:
+                return self._first_violation(instance)
             return violations_of(self._validator.iter_errors(instance), instance)
         except (ValueError, TypeError, RecursionError) as problem:
             return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+
+    def _first_violation(self, instance: object) -> tuple[Violation, ...]:
+        try:
+            if self._validator is not None:
+                self._validator.validate(instance)
+        except jsonschema_rs.ValidationError as error:
+            return violations_of([error], instance)
+        return ()
 
     def _is_beyond(self, instance: object) -> bool:
         return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
@@ -166,6 +178,8 @@ def _restore(document: object, problem: SchemaProblem | None) -> Schema:
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _CACHE: OrderedDict[bytes, Schema] = OrderedDict()
 _CACHE_SIZE = 2048
+# A value with more parts than these may break a schema in so many ways that to list them takes minutes.
+_MOST_VALUES = 50_000
 # A value that is less deep cannot make a schema of sane size explode.
 _DEEP = 8
 _LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_000)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 NO_JSON = "Tool has output schema but response contains no valid JSON"
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
 _MOST_TOLD = 3
+_MOST_FENCED = 1_000
 
 
 def output_schema_validation(schema: object, response: ToolResponse) -> OutputSchemaValidation | None:
@@ -60,7 +62,10 @@ def _verdict(violations: "tuple[Violation, ...]") -> OutputSchemaValidation:
 def _json_values(texts: Sequence[str]) -> list[object]:
     found: list[object] = []
     for text in texts:
-        for source in (text, *(cast("list[str]", _FENCED.findall(text)) if "```" in text else ())):
+        fenced = (block[1] for block in islice(_FENCED.finditer(text), _MOST_FENCED)) if "```" in text else ()
+        for source in (text, *fenced):
+            if len(found) >= _MOST_FENCED:
+                return found
             try:
                 found.append(cast("object", msgspec.json.decode(source)))
             except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

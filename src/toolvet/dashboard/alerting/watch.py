@@ -16,6 +16,7 @@ from toolvet.store.alert_states import locked_state, read_states, write_state
 from toolvet.store.records import EventRecord, new_id
 
 _MINUTE: Final = 60
+_JOIN_SECONDS: Final = 0.25
 _EVERY_SECONDS: Final = 15.0
 
 Poster = Callable[[WebhookCall, Mapping[str, object]], None]
@@ -67,7 +68,7 @@ class AlertWatch:
         """End the thread; a webhook that does not answer is not waited for."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(1.0)
+            self._thread.join(_JOIN_SECONDS)
 
     def check(self, now: float) -> list[AlertState]:
         """Evaluate all rules at `now` (seconds since the epoch), tell what changed, and return the states.

@@ -115,8 +115,9 @@ class Bridge:
             case _:
                 return text_response(405, b"", _ALLOW)
 
-    async def close(self) -> None:
-        """End all processes."""
+    async def close(self, seconds: float) -> None:
+        """End all processes; each has so many seconds to end by itself."""
+        self._processes.patience = seconds
         for session_id in list(self._sessions):
             self._end_session(session_id)
         if self._shared is not None:

@@ -11,8 +11,8 @@ from typing import Final
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.wire import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, reply_hint
 
-_EOF_SECONDS: Final = 2.0
-_SIGNAL_SECONDS: Final = 2.0
+# Seconds that a process has to end by itself: one half from the end of its stdin, one from a signal.
+PATIENCE: Final = 4.0
 
 
 class BridgedProcess(asyncio.Protocol):
@@ -66,16 +66,21 @@ class BridgedProcess(asyncio.Protocol):
             line = message.replace(b"\n", b" ").replace(b"\r", b" ") if b"\n" in message else message
             self._writing.write(line + b"\n")
 
-    async def close(self) -> None:
-        """End the process: by the end of its stdin, then by signals."""
+    async def close(self, seconds: float = PATIENCE) -> None:
+        """End the process within so many seconds: by the end of its stdin, then by signals; if cancelled, at once."""
         if self._writing is not None:
             self._writing.close()
-        for seconds, number in ((_EOF_SECONDS, signal.SIGTERM), (_SIGNAL_SECONDS, signal.SIGKILL)):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self.over.wait()
-                break
-            self._process.send_signal(number)
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds / 2):
+                        await self.over.wait()
+                    break
+                self._process.send_signal(number)
+        finally:
+            await self._reap()
+
+    async def _reap(self) -> None:
         if self._reading is not None:
             self._reading.close()
         # The process leads a group of its own: all that it started is killed, too.

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Final
 
 from toolvet.errors import UnreachableError
-from toolvet.proxy.bridge.process import BridgedProcess
+from toolvet.proxy.bridge.process import PATIENCE, BridgedProcess
 
 # Starting more at once would only make each of them slower on a small machine.
 _MOST: Final = 2
@@ -31,6 +31,8 @@ class SpareProcesses:
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        # Seconds that a process has to end by itself.
+        self.patience = PATIENCE
 
     async def start(self) -> BridgedProcess:
         """Start a process and return it. Raises UnreachableError if it cannot be started."""
@@ -47,7 +49,7 @@ class SpareProcesses:
 
     def end(self, process: BridgedProcess) -> None:
         """End a process in the background."""
-        self._start_task(process.close())
+        self._start_task(process.close(self.patience))
 
     async def close(self) -> None:
         """End all spares, and wait for all processes that are ending."""

@@ -8,7 +8,6 @@ import asyncio
 import gc
 import os
 import resource
-import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
@@ -17,6 +16,7 @@ from typing import Final, cast
 
 from toolvet.errors import UsageError
 from toolvet.proxy.http.client_connection import ClientConnection
+from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, Ending
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen, read_listen
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
@@ -26,8 +26,6 @@ from toolvet.proxy.record.recorder import Recorder
 from toolvet.session import Policies
 from toolvet.wire.http_head import is_legal
 
-# Answers that are under way when the proxy has to end may take so many seconds more.
-_GRACE: Final = 5.0
 # Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
 _MOST_WAITING: Final = 512
 
@@ -72,29 +70,37 @@ def run_http(
 
 
 def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
-    """Serve `front` until SIGINT or SIGTERM. Returns the exit code; `path` ends the URL that `ready` gets."""
+    """Serve `front` until SIGINT or SIGTERM. Returns the exit code; `path` ends the URL that `ready` gets.
 
-    async def serve() -> int:
-        loop = asyncio.get_running_loop()
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop.set)
-        async with listening(front, where) as (host, port):
+    After a signal all that takes at most 3.5 seconds, whoever does not read or answer; a second one ends it at once.
+    """
+
+    async def serve() -> Ending:
+        ending = Ending()
+        ending.listen()
+        async with listening(front, where, ending=ending) as (host, port):
             # Objects that exist now live to the end; collecting them again and again would cost milliseconds per call.
             gc.collect()
             gc.freeze()
             shown = f"[{host}]" if ":" in host else host
             (ready or _announce)(f"http://{shown}:{port}{path}")
-            await stop.wait()
-        return 0
+            await ending.asked.wait()
+        return ending
 
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(serve())
+        ending = runner.run(serve())
+    front.server.recorder.close(ending.seconds_left)
+    return ending.exit_code
 
 
 @asynccontextmanager
-async def listening(front: Front, where: Listen, limits: Limits | None = None) -> AsyncGenerator[tuple[str, int]]:
-    """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken."""
+async def listening(
+    front: Front, where: Listen, limits: Limits | None = None, *, ending: Ending | None = None
+) -> AsyncGenerator[tuple[str, int]]:
+    """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken.
+
+    `ending` says how long what follows may take; by default as after one signal.
+    """
     refusals = front.server.refusals
     chosen = limits or limits_for(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     connections = OpenConnections[ClientConnection](chosen, refusals.take)
@@ -113,18 +119,20 @@ async def listening(front: Front, where: Listen, limits: Limits | None = None) -
         server.close()
         for connection in connections.all():
             connection.shut()
-        await _finish_answers(connections.all(), _GRACE)
+        ending = ending or Ending()
+        # Some streams never end, and some clients never read.
+        await ending.allow(_finish_answers(connections.all()), ANSWER_SECONDS)
         for connection in connections.all():
             connection.abort()
         refusals.close()
-        await front.server.upstream.close()
+        await ending.allow(front.server.upstream.close(SERVER_SECONDS), END_SECONDS)
 
 
-async def _finish_answers(connections: Iterable[ClientConnection], seconds: float) -> None:
-    """Wait for the answers that are under way, but no longer than this: some streams never end."""
+async def _finish_answers(connections: Iterable[ClientConnection]) -> None:
+    """Wait for the answers that are under way."""
     tasks = [connection.task for connection in connections if connection.task is not None]
     if tasks:
-        await asyncio.wait(tasks, timeout=seconds)
+        await asyncio.wait(tasks)
 
 
 def _announce(url: str) -> None:

@@ -57,8 +57,8 @@ class Upstream(Protocol):
         """Send a request whose fields are ready and return the answer. Raises UpstreamError."""
         ...
 
-    async def close(self) -> None:
-        """Close all connections, or end all processes."""
+    async def close(self, seconds: float) -> None:
+        """Close all connections, or end all processes: each has so many seconds to end by itself."""
         ...
 
 
@@ -112,8 +112,9 @@ class HttpUpstream:
                 connection.abort()
                 raise
 
-    async def close(self) -> None:
-        """Close all connections."""
+    async def close(self, seconds: float) -> None:
+        """Close all connections, at once."""
+        del seconds
         for connection in (*self._idle, *self._busy):
             connection.abort()
 

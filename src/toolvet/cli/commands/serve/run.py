@@ -35,7 +35,7 @@ def serve(flags: ServeFlags) -> int:
         from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
         from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
         from toolvet.dashboard.app import make_app  # noqa: PLC0415
-        from toolvet.dashboard.server import open_socket, run_app  # noqa: PLC0415
+        from toolvet.dashboard.server import bounded_end, open_socket, run_app  # noqa: PLC0415
         from toolvet.dashboard.site import Site  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(_MISSING) from error
@@ -63,20 +63,29 @@ def serve(flags: ServeFlags) -> int:
         oidc=oidc,
     )
     store = Store(flags.store or known.store_settings().url or _STORE)
-    try:
-        store.open()
-        watch = AlertWatch(store, settings.alerts, os.environ)
-        site = Site(store, alerts=settings.alerts, review=known.review)
-        if settings.alerts:
-            watch.start()
+    site = Site(store, alerts=settings.alerts, review=known.review)
+    with bounded_end(site.ending):
         try:
-            run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+            store.open()
+            watch = AlertWatch(store, settings.alerts, os.environ)
+            if settings.alerts:
+                watch.start()
+            try:
+                run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+            finally:
+                watch.close()
         finally:
-            watch.close()
-    finally:
-        # What the database does not take in this time stays safe in the spool.
-        store.close(_CLOSE_SECONDS)
+            # What the database does not take in this time stays safe in the spool.
+            store.close(_CLOSE_SECONDS)
+    _end_now()
     return 0
+
+
+def _end_now() -> None:
+    """End the process with 0. All is closed, and the last collection of the interpreter crashes now and then."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
