@@ -78,7 +78,15 @@ def test_an_item_goes_through_the_api(asking: Asking) -> None:
     hidden = asking.get("bob", f"/{id_}")
     assert hidden.json()["labels"] == []
     assert asking.get("bob", f"/{id_}/history").json() == {"changes": []}
+    assert asking.get("bob", "/labels").json()["labels"] == []
     assert asking.post("bob", f"/{id_}/label", {"value": "right"}).status_code == 200
+    exported = asking.get("bob", "/labels").json()
+    assert {(each["id"], each["reviewer"], each["value"]) for each in exported["labels"]} == {
+        (id_, "ada", "wrong"),
+        (id_, "bob", "right"),
+    }
+    assert exported["labels"][0]["verdict"]["text"] == shown["verdict"]["text"]
+    assert asking.get("bob", "/labels", after=exported["next"]).json() == {"labels": [], "next": None}
     assert len(asking.get("bob", f"/{id_}").json()["labels"]) == 2
     figures = asking.get("ada", "/agreement").json()
     assert (figures["items"], figures["agreed"], figures["disputed"]) == (1, 0.0, [id_])

@@ -239,6 +239,9 @@ def test_what_reviewers_say_becomes_labels() -> None:
     # Something is wrong with it, and nobody said what.
     missed = reviewed(good, ReviewLabel(value="wrong"))
     assert (missed.there, missed.not_there, missed.bad) == (frozenset(), frozenset(), True)
+    # It was let pass with a doubt: that this was wrong does not mean that the doubt was.
+    doubted = reviewed("The museum opens at nine, I think, but I can't check that.", ReviewLabel(value="wrong"))
+    assert (doubted.there, doubted.not_there, doubted.bad) == (frozenset(), frozenset(), True)
     split = reviewed(refusal, ReviewLabel(value="right"), ReviewLabel(value="wrong"))
     assert (split.bad, split.is_told) == (None, False)
     assert reviewed(refusal, ReviewLabel(value="unsure")).bad is None

@@ -75,6 +75,10 @@ def choose_places(connection: Connection, places: Sequence[int], choose: Choose)
 
 def insert_items(connection: Connection, rows: Sequence[dict[str, object]], now: float) -> int:
     """Insert items with their places; a verdict that is in the queue already is left as it is. Returns how many."""
+    there = select(VERDICTS.c.seq).where(VERDICTS.c.seq.in_([row["verdict"] for row in rows]))
+    kept = set(connection.execute(there).scalars())
+    # The retention may have deleted one since it was read.
+    rows = [row for row in rows if row["verdict"] in kept]
     if not rows:
         return 0
     insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(QUEUE_ITEMS)
