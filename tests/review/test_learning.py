@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from toolvet.checks.answer.model import read_model
 from toolvet.checks.answer.model.judgement import judge, shipped
@@ -240,8 +241,10 @@ def test_what_reviewers_say_becomes_labels() -> None:
     missed = reviewed(good, ReviewLabel(value="wrong"))
     assert (missed.there, missed.not_there, missed.bad) == (frozenset(), frozenset(), True)
     # It was let pass with a doubt: that this was wrong does not mean that the doubt was.
-    doubted = reviewed("The museum opens at nine, I think, but I can't check that.", ReviewLabel(value="wrong"))
-    assert (doubted.there, doubted.not_there, doubted.bad) == (frozenset(), frozenset(), True)
+    shown = verdict_record(check_answer(refusal), VerdictContext(text=refusal, at=1.0))
+    doubted = labelled_verdict(replace(shown, escalate=False), [ReviewLabel(value="wrong")])
+    assert doubted is not None
+    assert (doubted.there, doubted.not_there, doubted.found, doubted.bad) == (frozenset(), frozenset(), (), True)
     split = reviewed(refusal, ReviewLabel(value="right"), ReviewLabel(value="wrong"))
     assert (split.bad, split.is_told) == (None, False)
     assert reviewed(refusal, ReviewLabel(value="unsure")).bad is None

@@ -49,7 +49,8 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
             ~exists().where(other.c.item == _P.item, other.c.reviewer == reviewer),
             ~exists().where(QUEUE_SKIPS.c.item == _P.item, QUEUE_SKIPS.c.reviewer == reviewer),
         )
-        .order_by(_P.rank, _P.item, _P.place)
+        # A free place before one whose lease has ended: who is slow may still hand in.
+        .order_by(_P.rank, _P.item, _P.state, _P.place)
         .limit(1)
     )
     found = connection.execute(_locked(connection, query)).first()
@@ -63,7 +64,7 @@ def lease_item(connection: Connection, item: int, reviewer: str, now: float, unt
     """Lease this item. Returns False where no place in it is free for this reviewer."""
     if _extend(connection, item, reviewer, until) or _has_labelled(connection, item, reviewer):
         return True
-    query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.place).limit(1)
+    query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.state, _P.place).limit(1)
     found = connection.execute(_locked(connection, query)).first()
     if found is None:
         return False

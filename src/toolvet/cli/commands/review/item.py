@@ -32,6 +32,9 @@ def item_lines(
     if verdict is None:
         return
     yield from _question(verdict)
+    asked = verdict.detail.get("question")
+    if isinstance(asked, str) and asked:
+        yield Text(f"Asked: {shorten(one_line(asked), _MOST_VALUE)}")
     if verdict.text is not None:
         yield Text()
         yield _marked(verdict.text, review_signals(verdict))

@@ -21,7 +21,6 @@ from toolvet.dashboard.reviewing import (
     hand_in,
     item_document,
     open_queue,
-    verdict_words,
 )
 from toolvet.errors import UsageError
 from toolvet.report.visible import one_line, shorten
@@ -33,7 +32,7 @@ from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import QueueItem, QueueProgress
 from toolvet.store.records import VerdictKind, clean_text
 
-_MOST_WORDS = 60
+_MOST_WORDS = 200
 _MOST_REVIEWERS = 100
 _MOST_PRIORITY = 1000
 
@@ -71,14 +70,12 @@ def list_items(
         return 0
     console = Console(highlight=False, soft_wrap=True)
     if items:
-        table = new_table("item", "rule", "reviewed", "verdict", "text")
-        for column in table.columns[:3]:
-            column.no_wrap = True
+        widest = max(len(one_line(item.rule)) for item in items)
         for item in items:
             words, text = _shown(item)
-            seen = f"{item.labelled} of {item.wanted}" + (" …" if item.leased_to else "")
-            table.add_row(Text(item.id), Text(one_line(item.rule)), seen, Text(words), Text(text))
-        console.print(table)
+            seen = f"{item.labelled} of {item.wanted} reviewed" + (", being reviewed" if item.leased_to else "")
+            console.print(Text.assemble((item.id, "bold"), f"  {one_line(item.rule):{widest}}  {words}  {seen}"))
+            console.print(Text(f"    {text}"), soft_wrap=False, no_wrap=True, overflow="ellipsis")
         console.print()
     if total > len(items):
         console.print(f"the first {len(items):,} of {total:,}; --limit shows more")
@@ -261,7 +258,7 @@ def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
         return queue.item(id_, name)
     item = queue.held(name)
     if item is None:
-        raise UsageError(f"{name} has no item: `toolvet review next` takes one")
+        raise UsageError(f"{name} has no item, or no longer: `toolvet review next` takes one")
     return item
 
 
@@ -314,7 +311,8 @@ def _shown(item: QueueItem) -> tuple[str, str]:
     if item.verdict is None:
         return "", ""
     text = item.verdict.text or item.verdict.reason or item.verdict.tool or ""
-    return verdict_words(item.verdict), shorten(one_line(text), _MOST_WORDS)
+    score = "" if item.verdict.score is None else f" {item.verdict.score:g}"
+    return one_line(item.verdict.outcome) + score, shorten(one_line(text), _MOST_WORDS)
 
 
 def _signal(given: str) -> tuple[str, str]:
