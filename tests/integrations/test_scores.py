@@ -150,6 +150,47 @@ def test_a_score_that_langfuse_rejects_waits_and_the_others_are_sent(
     assert (done.sent, done.waiting) == (1, 1)
 
 
+@pytest.mark.parametrize("status", [429, 500])
+def test_langfuse_that_cannot_take_scores_is_said_with_its_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    with (
+        langfuse(monkeypatch, lambda _: Reply(status, {"message": "later"})),
+        pytest.raises(UnreachableError, match=f"Langfuse did not take the scores: .*{status}"),
+    ):
+        sent(store, "langfuse")
+    with langfuse(monkeypatch) as server:
+        assert sent(store, "langfuse").sent == 2
+        assert len(scores_at(server)) == 2
+
+
+def test_langfuse_that_is_down_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with langfuse(monkeypatch) as server:
+        url = server.url
+    monkeypatch.setenv("LANGFUSE_BASE_URL", url)
+    with pytest.raises(UnreachableError, match="Langfuse did not take the scores"):
+        sent(store, "langfuse")
+
+
+def test_scores_that_langfuse_got_before_it_failed_come_again_under_the_same_ids(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add_records(
+        [VerdictRecord(id=f"{number:032x}", at=AT + number, kind="answer", trace="t") for number in range(1, 151)]
+    )
+    answers = iter([Reply(202, {"message": "Accepted"})])
+    with langfuse(monkeypatch, lambda _: next(answers, Reply(400, {"message": "no"}))) as server:
+        with pytest.raises(UnreachableError):
+            sent(store, "langfuse")
+        before = {each["id"] for each in server.to("/api/public/scores")[0].json}
+    assert before
+    with langfuse(monkeypatch) as server:
+        assert sent(store, "langfuse").sent == 152
+        after = [each["id"] for each in scores_at(server)]
+    assert len(after) == len({*after}) == 152
+    assert before < {*after}
+
+
 def test_a_missing_variable_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANGFUSE_PUBLIC_KEY", raising=False)
     monkeypatch.delenv("LANGFUSE_SECRET_KEY", raising=False)
@@ -226,6 +267,18 @@ def test_opik_that_refuses_is_said(store: Store, monkeypatch: pytest.MonkeyPatch
         sent(store, "opik")
 
 
+@quiet_opik
+@pytest.mark.parametrize(("status", "error"), [(401, AuthenticationError), (500, UnreachableError)])
+def test_what_opik_answered_is_in_the_error_and_nothing_counts_as_sent(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int, error: type[Exception]
+) -> None:
+    with opik(monkeypatch, tmp_path, status), pytest.raises(error, match=str(status)):
+        sent(store, "opik")
+    with opik(monkeypatch, tmp_path) as server:
+        assert sent(store, "opik").sent == 2
+        assert len(opik_scores(server, "traces")) == 1
+
+
 # Phoenix.
 
 
@@ -298,6 +351,22 @@ def test_a_turn_that_phoenix_does_not_have_yet_waits_for_the_next_run(
 
 def test_phoenix_that_refuses_the_key_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with phoenix(monkeypatch, [phoenix_span(1, "agent")], 401), pytest.raises(AuthenticationError, match="401"):
+        sent(store, "phoenix")
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_phoenix_that_cannot_take_scores_is_said_with_its_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    spans = [phoenix_span(1, "agent")]
+    with phoenix(monkeypatch, spans, status), pytest.raises(UnreachableError, match=f"it answered {status}"):
+        sent(store, "phoenix")
+    with phoenix(monkeypatch, spans) as server:
+        url = server.url
+        assert sent(store, "phoenix").sent == 2
+    monkeypatch.setenv("PHOENIX_BASE_URL", url)
+    store.add(check_answer(REFUSAL, trace=TRACE), at=AT + 9)
+    with pytest.raises(UnreachableError, match="Phoenix did not take the scores: ConnectError"):
         sent(store, "phoenix")
 
 

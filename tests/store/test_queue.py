@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
+from tests.store.postgres import PostgresServer
 
 from toolvet import check_answer
 from toolvet.errors import StoreError, UsageError
 from toolvet.store import Store, VerdictRecord
+from toolvet.store.inserting import PLACES_LOCK
 from toolvet.store.queue import ReviewQueue
+from toolvet.store.queue_filling import read_head, read_mark
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import ReviewLabel
 from toolvet.store.records import new_id
@@ -66,6 +70,45 @@ def test_it_fills_with_what_is_chosen_once_and_again_after_the_rules_changed(url
         assert wider.fill(again=True) == 1
         first, *_, last = wider.items()
         assert (first.rule, first.wanted, last.rule, last.wanted) == ("all", 2, "escalated", 1)
+
+
+def test_what_was_looked_at_is_not_looked_at_again_by_the_next_process(url: str) -> None:
+    with Store(url) as store:
+        store.add_records([answer(number) for number in range(5)])
+        looked: list[str] = []
+
+        def choose(verdict: VerdictRecord) -> None:
+            looked.append(verdict.id)
+
+        for _ in range(3):
+            ReviewQueue(store, choose).fill()
+        assert len(looked) == 5
+
+
+def test_on_postgresql_a_verdict_that_is_committed_late_is_not_passed_over(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    url = postgres.database()
+    with Store(url) as store, Store(url) as other:
+        store.add_records([answer(1)])
+        assert store.flush()
+
+        def marked() -> tuple[int, int]:
+            """How far the next process need not look, and the newest place."""
+            ReviewQueue(store, lambda _: None).fill()
+            with store.reading() as connection:
+                return read_mark(connection), read_head(connection)[0]
+
+        with other.connect() as slow:
+            # A writer that has places which nobody else sees yet.
+            slow.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": PLACES_LOCK})
+            store.add_records([answer(2)])
+            assert store.flush()
+            mark, head = marked()
+            assert mark < head
+        mark, head = marked()
+        assert mark == head
 
 
 def test_what_another_process_adds_comes_in_too(url: str) -> None:

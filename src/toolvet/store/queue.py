@@ -25,7 +25,6 @@ from toolvet.store.queue_filling import (
     move_mark,
     read_head,
     read_mark,
-    safe_mark,
     unseen_places,
 )
 from toolvet.store.queue_reading import ItemFilter, count_items, read_changes, read_items, read_labels, read_progress
@@ -97,8 +96,8 @@ class ReviewQueue:
             return 0
         with self._filling:
             with self.store.reading() as connection:
-                head, after = read_head(connection), 0 if again else read_mark(connection)
-                safe = safe_mark(connection, head)
+                after = 0 if again else read_mark(connection)
+                head, safe = read_head(connection)
             if again:
                 self._judged.clear()
             elif head == self._head:
