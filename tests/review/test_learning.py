@@ -196,7 +196,7 @@ def test_what_answers_share_because_of_their_language_is_not_suggested() -> None
 
 def test_a_suggested_pattern_matches_what_it_was_taken_from() -> None:
     """A run of words that goes over a comma or a quotation mark is none that the pattern would find."""
-    texts = ("Sadly, my hands are tied on {}.", "Sadly: my hands are  tied on {}.", "Sadly – MY hands\nare tied on {}.")
+    texts = ("Sadly, my hands are tied on {}.", "Sadly: my hands are  tied on {}.", "Sadly (MY hands\nare tied on {}.")
     rows = [
         LabelledVerdict(text=text.format(thing), there=frozenset({"refusal"})) for text in texts for thing in THINGS
     ]

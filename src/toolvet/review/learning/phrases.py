@@ -69,8 +69,8 @@ def suggest_phrases(
     wanted = {place for place in (range(len(rows)) if missed is None else missed) if label in rows[place].there}
     words = [_words(row.text) for row in rows]
     without = {place for place, row in enumerate(rows) if label in row.not_there}
-    wanted = _comparable(words, wanted, without)
     fewest = max(_FEWEST, len(wanted) // _ONE_OF)
+    wanted = _comparable(words, wanted, without)
     hits = _places(words, wanted)
     others = _places(words, without, only=hits)
     allowed = max(0, len(without) // 200)
@@ -121,12 +121,12 @@ def _comparable(words: Sequence[Sequence[str]], wanted: Iterable[int], without: 
     good = [set(words[place]) - {_BREAK} for place in without]
     counts = Counter(word for known in good for word in known)
     enough = 1 + len(good) // _ONE_IN
-    return {
-        place
-        for place in wanted
-        if (own := set(words[place]) - {_BREAK})
-        and sum(counts[word] >= enough for word in own) >= len(own) * _MOST_KNOWN
-    }
+    found: set[int] = set()
+    for place in wanted:
+        own = set(words[place]) - {_BREAK}
+        if own and sum(counts[word] >= enough for word in own) >= len(own) * _MOST_KNOWN:
+            found.add(place)
+    return found
 
 
 def _places(
