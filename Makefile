@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint format bench burst fuzz model soak mutants live conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint format bench burst fuzz model soak mutants live platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -23,6 +23,7 @@ help:
 	@echo "make lint     linters, type checkers, import rules"
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
+	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    benchmarks, each beside its peer in one run"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
@@ -82,6 +83,16 @@ format: $(VENV)/.dev
 
 live: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/live
+
+# In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
+platforms: .venv-platforms/.done
+	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores.py
+
+.venv-platforms/.done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-platforms
+	.venv-platforms/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[platforms]'
+	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.
 .PHONY: reviewers

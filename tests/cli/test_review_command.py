@@ -94,6 +94,97 @@ def test_others_and_their_history_are_hidden_until_one_has_labelled() -> None:
 
 
 @pytest.mark.usefixtures("store")
+def test_the_item_that_one_has_needs_no_id() -> None:
+    refused = toolvet("review", "label", "mine", "right")
+    assert refused.returncode == 2
+    assert "ada has no item, or no longer: `toolvet review next` takes one" in refused.stderr
+    id_ = json.loads(toolvet("review", "next", "--json").stdout)["id"]
+    assert json.loads(toolvet("review", "show", "mine", "--json").stdout)["id"] == id_
+    assert toolvet("review", "release").stderr == f"{id_} is free again\n"
+    assert json.loads(toolvet("review", "next", "--json", "--reviewer", "bob").stdout)["id"] == id_
+    assert toolvet("review", "release", id_).returncode == 1
+    assert json.loads(toolvet("review", "release", "--reviewer", "bob", "--json").stdout) == {
+        "id": id_,
+        "released": True,
+    }
+    assert json.loads(toolvet("review", "next", "--json").stdout)["id"] == id_
+    assert json.loads(toolvet("review", "label", "mine", "right", "--json").stdout)["labelled"] == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_the_labels_of_others_are_said_to_be_there_and_every_change_is_shown() -> None:
+    id_ = json.loads(toolvet("review", "next", "--json").stdout)["id"]
+    toolvet("review", "label", id_, "wrong", "--second-opinion", "--note", "it quotes")
+    assert (
+        "1 label of others: shown once you have labelled it"
+        in toolvet("review", "show", id_, "--reviewer", "bob").stdout
+    )
+    toolvet("review", "label", id_, "right")
+    toolvet("review", "undo")
+    shown = toolvet("review", "show", id_, "--history").stdout
+    assert "of others" not in shown
+    assert 'ada  undo right → wrong "it quotes"' in shown
+    assert "ada  label wrong → right\n" in shown
+    assert 'ada  label wrong "it quotes"\n' in shown
+
+
+def test_the_list_can_be_narrowed_and_a_verdict_put_in(store: Path) -> None:
+    with Store(store) as opened:
+        good = opened.add(check_answer("The book is on the shelf."), text="The book is on the shelf.", at=1.0)
+    done = toolvet("review", "add", good, "--priority", "99", "--reviewers", "2")
+    assert (done.returncode, done.stderr) == (0, f"{good} is in the queue (by hand) and wants 2 reviewers\n")
+    assert toolvet("review", "add", "none").returncode == 2
+    assert toolvet("review", "add", good, "--reviewers", "0").returncode == 2
+    assert json.loads(toolvet("review", "add", good, "--json").stdout)["wanted"] == 2
+    assert json.loads(toolvet("review", "next", "--json").stdout)["id"] == good
+    assert toolvet("review", "label", "mine", "right").returncode == 0
+    for words, count in (
+        (("--rule", "by hand"), 1),
+        (("--rule", "escalated"), 3),
+        (("--kind", "call"), 0),
+        (("--mine",), 1),
+        (("--mine", "--reviewer", "bob"), 0),
+        (("--limit", "1"), 4),
+    ):
+        assert json.loads(toolvet("review", "list", "--json", *words).stdout)["total"] == count
+    assert "the first 1 of 4; --limit shows more" in toolvet("review", "list", "--limit", "1").stdout
+    assert toolvet("review", "list", "--limit", "-1").returncode == 2
+
+
+@pytest.mark.usefixtures("store")
+def test_what_only_changes_something_says_so_as_json_too(tmp_path: Path) -> None:
+    filled = json.loads(toolvet("review", "fill", "--json").stdout)
+    assert filled == {"new": 3, "progress": {"items": 3, "open": 3, "done": 0, "labels": 0}}
+    id_ = json.loads(toolvet("review", "next", "--json").stdout)["id"]
+    assert json.loads(toolvet("review", "skip", "mine", "--json").stdout) == {"id": id_, "skipped": True}
+    assert toolvet("review", "undo").returncode == 0
+    toolvet("review", "label", "mine", "right")
+    file = tmp_path / "labels.jsonl"
+    assert json.loads(toolvet("review", "export", str(file), "--json").stdout) == {"labels": 1, "file": str(file)}
+
+
+@pytest.mark.usefixtures("store")
+def test_a_name_that_no_database_takes_is_made_one() -> None:
+    id_ = json.loads(toolvet("review", "next", "--json", "--reviewer", "a\udcffb").stdout)["id"]
+    assert toolvet("review", "label", id_, "right", "--reviewer", "a\udcffb").stderr.startswith("a?b says right")
+
+
+@pytest.mark.usefixtures("store")
+def test_evidence_is_underlined_on_a_terminal() -> None:
+    from toolvet.cli.commands.review.item import item_lines  # noqa: PLC0415
+    from toolvet.store.judged import VerdictContext, verdict_record  # noqa: PLC0415
+    from toolvet.store.queue_records import QueueItem  # noqa: PLC0415
+
+    said = "Well, I cannot help with that order. " + "x" * 5_000
+    record = verdict_record(check_answer(said), VerdictContext(text=said, at=1.0))
+    item = QueueItem(id="1", seq=1, at=1.0, rule="r", priority=0, wanted=1, labelled=0, verdict=record)
+    text = next(line for line in item_lines(item, None) if line.plain.startswith("Well"))
+    (span,) = [span for span in text.spans if span.style == "underline"]
+    assert text.plain[span.start : span.end].startswith("I cannot help")
+    assert text.plain.endswith(f" … ({len(said) - 4_000:,} more characters)")
+
+
+@pytest.mark.usefixtures("store")
 def test_it_ends_with_1_when_nothing_is_left() -> None:
     for _ in range(3):
         assert toolvet("review", "skip", json.loads(toolvet("review", "next", "--json").stdout)["id"]).returncode == 0

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from sqlalchemy import delete
 from tests.dashboard.browser import served
 
 from toolvet import check_answer
 from toolvet.dashboard.access.people import token_hash
 from toolvet.store import Store
+from toolvet.store.tables.verdicts import VERDICTS
 
 ROLES = {"ada": "reviewer", "bob": "reviewer", "eve": "viewer"}
 
@@ -42,22 +44,33 @@ class Asking:
         return None if item is None else str(item["id"])
 
 
-@pytest.fixture
-def asking(tmp_path: Path) -> Iterator[Asking]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """One server for all tests: starting it takes longer than they do."""
+    folder = tmp_path_factory.mktemp("api")
     people = "".join(
         f'[[serve.people]]\nname = "{name}"\nrole = "{role}"\ntoken_sha256 = "{token_hash(token(name))}"\n'
         for name, role in ROLES.items()
     )
-    (tmp_path / "toolvet.toml").write_text(people)
-    with Store(tmp_path / "toolvet.db") as store:
+    (folder / "toolvet.toml").write_text(people)
+    with served(folder / "toolvet.db", "--settings", str(folder / "toolvet.toml")) as url:
+        yield url, folder / "toolvet.db"
+
+
+@pytest.fixture
+def asking(server: tuple[str, Path]) -> Iterator[Asking]:
+    """The server with four verdicts, three of which people should see, and nothing that a test before left."""
+    url, path = server
+    with Store(path) as store:
+        with store.connect() as connection:
+            connection.execute(delete(VERDICTS))
         for number in range(3):
             said = f"I cannot help with order {number}. <script>alert(1)</script>"
             store.add(check_answer(said), text=said)
         store.add(check_answer("The book is on the shelf."), text="The book is on the shelf.", at=1.0)
-    with served(tmp_path / "toolvet.db", "--settings", str(tmp_path / "toolvet.toml")) as url:
-        asking = Asking(url)
-        yield asking
-        asking.close()
+    asking = Asking(url)
+    yield asking
+    asking.close()
 
 
 def test_an_item_goes_through_the_api(asking: Asking) -> None:
@@ -78,7 +91,15 @@ def test_an_item_goes_through_the_api(asking: Asking) -> None:
     hidden = asking.get("bob", f"/{id_}")
     assert hidden.json()["labels"] == []
     assert asking.get("bob", f"/{id_}/history").json() == {"changes": []}
+    assert asking.get("bob", "/labels").json()["labels"] == []
     assert asking.post("bob", f"/{id_}/label", {"value": "right"}).status_code == 200
+    exported = asking.get("bob", "/labels").json()
+    assert {(each["id"], each["reviewer"], each["value"]) for each in exported["labels"]} == {
+        (id_, "ada", "wrong"),
+        (id_, "bob", "right"),
+    }
+    assert exported["labels"][0]["verdict"]["text"] == shown["verdict"]["text"]
+    assert asking.get("bob", "/labels", after=exported["next"]).json() == {"labels": [], "next": None}
     assert len(asking.get("bob", f"/{id_}").json()["labels"]) == 2
     figures = asking.get("ada", "/agreement").json()
     assert (figures["items"], figures["agreed"], figures["disputed"]) == (1, 0.0, [id_])

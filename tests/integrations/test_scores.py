@@ -1,5 +1,6 @@
 """Verdicts as scores: the real SDKs send to a local server, which records what arrives."""
 
+import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,18 @@ CRASH = {"isError": True, "content": [{"type": "text", "text": "Traceback: KeyEr
 REFUSAL = "I cannot help with that request."
 
 
+def need(module: str, words: str) -> None:
+    """Skip where an SDK is missing; `make platforms` installs them all, and there it is a failure."""
+    try:
+        found = find_spec(module)
+    except ModuleNotFoundError:
+        found = None
+    if found is None:
+        if os.environ.get("TOOLVET_PLATFORMS") == "required":
+            pytest.fail(f"{module} is not installed: {words}")
+        pytest.skip(words)
+
+
 def fill(store: Store) -> None:
     """A turn with a result that failed and an answer that refuses, and an answer that belongs to nothing."""
     store.add(check_result(TOOL, {}, CRASH, trace=TRACE), tool="find_book", server="books", at=AT, duration=0.5)
@@ -38,6 +51,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with Store(tmp_path / "verdicts.db") as opened:
         fill(opened)
+        # Another store at the same file sees what was moved into it.
+        assert opened.flush()
         yield opened
 
 
@@ -58,8 +73,7 @@ def langfuse(
     patch: pytest.MonkeyPatch, answer: Callable[[Arrived], Reply] | None = None, *, key: str = "pk-lf-1"
 ) -> Iterator[Receiver]:
     """A receiver that answers as `POST /api/public/scores` does."""
-    if find_spec("langfuse") is None:
-        pytest.skip('needs Langfuse\'s SDK: pip install "toolvet[langfuse]"')
+    need("langfuse", "needs Langfuse's SDK: make platforms")
 
     def accept(arrived: Arrived) -> Reply:
         if arrived.path != "/api/public/scores":
@@ -103,8 +117,10 @@ def test_langfuse_gets_each_verdict_once_with_evaluator_and_version(
 
 
 def test_the_trace_id_of_another_form_is_the_one_that_langfuse_makes_of_it() -> None:
-    found = pytest.importorskip("langfuse")
-    assert found.Langfuse.create_trace_id(seed="turn-2") == trace_id_of("turn-2")
+    need("langfuse", "needs Langfuse's SDK: make platforms")
+    import langfuse as sdk  # noqa: PLC0415 - an extra
+
+    assert sdk.Langfuse.create_trace_id(seed="turn-2") == trace_id_of("turn-2")
 
 
 def test_langfuse_that_refuses_the_keys_is_said_and_nothing_counts_as_sent(
@@ -136,6 +152,47 @@ def test_a_score_that_langfuse_rejects_waits_and_the_others_are_sent(
     assert (done.sent, done.waiting) == (1, 1)
 
 
+@pytest.mark.parametrize(("status", "words"), [(429, "Rate limit exceeded"), (500, "Internal server error")])
+def test_langfuse_that_cannot_take_scores_is_said_in_the_words_of_its_sdk(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: int, words: str
+) -> None:
+    with (
+        langfuse(monkeypatch, lambda _: Reply(status, {"message": "later"})),
+        pytest.raises(UnreachableError, match=f"Langfuse did not take the scores: {words}"),
+    ):
+        sent(store, "langfuse")
+    with langfuse(monkeypatch) as server:
+        assert sent(store, "langfuse").sent == 2
+        assert len(scores_at(server)) == 2
+
+
+def test_langfuse_that_is_down_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with langfuse(monkeypatch) as server:
+        url = server.url
+    monkeypatch.setenv("LANGFUSE_BASE_URL", url)
+    with pytest.raises(UnreachableError, match="Langfuse did not take the scores"):
+        sent(store, "langfuse")
+
+
+def test_scores_that_langfuse_got_before_it_failed_come_again_under_the_same_ids(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add_records(
+        [VerdictRecord(id=f"{number:032x}", at=AT + number, kind="answer", trace="t") for number in range(1, 151)]
+    )
+    answers = iter([Reply(202, {"message": "Accepted"})])
+    with langfuse(monkeypatch, lambda _: next(answers, Reply(400, {"message": "no"}))) as server:
+        with pytest.raises(UnreachableError):
+            sent(store, "langfuse")
+        before = {each["id"] for each in server.to("/api/public/scores")[0].json}
+    assert before
+    with langfuse(monkeypatch) as server:
+        assert sent(store, "langfuse").sent == 152
+        after = [each["id"] for each in scores_at(server)]
+    assert len(after) == len({*after}) == 152
+    assert before < {*after}
+
+
 def test_a_missing_variable_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANGFUSE_PUBLIC_KEY", raising=False)
     monkeypatch.delenv("LANGFUSE_SECRET_KEY", raising=False)
@@ -151,8 +208,7 @@ quiet_opik = pytest.mark.filterwarnings("ignore:`verify=<str>` is deprecated", "
 
 @contextmanager
 def opik(patch: pytest.MonkeyPatch, tmp_path: Path, status: int = 204) -> Iterator[Receiver]:
-    if find_spec("opik") is None:
-        pytest.skip('needs Opik\'s SDK: pip install "toolvet[opik]"')
+    need("opik", "needs Opik's SDK: make platforms")
 
     def answer(arrived: Arrived) -> Reply:
         return Reply(200 if arrived.method == "GET" else status, b"" if status == 204 else {"message": "no"})
@@ -213,6 +269,18 @@ def test_opik_that_refuses_is_said(store: Store, monkeypatch: pytest.MonkeyPatch
         sent(store, "opik")
 
 
+@quiet_opik
+@pytest.mark.parametrize(("status", "error"), [(401, AuthenticationError), (500, UnreachableError)])
+def test_what_opik_answered_is_in_the_error_and_nothing_counts_as_sent(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int, error: type[Exception]
+) -> None:
+    with opik(monkeypatch, tmp_path, status), pytest.raises(error, match=str(status)):
+        sent(store, "opik")
+    with opik(monkeypatch, tmp_path) as server:
+        assert sent(store, "opik").sent == 2
+        assert len(opik_scores(server, "traces")) == 1
+
+
 # Phoenix.
 
 
@@ -231,8 +299,7 @@ def phoenix_span(number: int, name: str, *, parent: str | None = None, **attribu
 
 @contextmanager
 def phoenix(patch: pytest.MonkeyPatch, spans: list[dict[str, Any]], status: int = 200) -> Iterator[Receiver]:
-    if find_spec("phoenix") is None:
-        pytest.skip('needs Phoenix\'s client: pip install "toolvet[phoenix]"')
+    need("phoenix", "needs Phoenix's client: make platforms")
 
     def answer(arrived: Arrived) -> Reply:
         if arrived.path == "/arize_phoenix_version":
@@ -289,13 +356,28 @@ def test_phoenix_that_refuses_the_key_is_said(store: Store, monkeypatch: pytest.
         sent(store, "phoenix")
 
 
+@pytest.mark.parametrize("status", [429, 500])
+def test_phoenix_that_cannot_take_scores_is_said_with_its_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    spans = [phoenix_span(1, "agent")]
+    with phoenix(monkeypatch, spans, status), pytest.raises(UnreachableError, match=f"it answered {status}"):
+        sent(store, "phoenix")
+    with phoenix(monkeypatch, spans) as server:
+        url = server.url
+        assert sent(store, "phoenix").sent == 2
+    monkeypatch.setenv("PHOENIX_BASE_URL", url)
+    store.add(check_answer(REFUSAL, trace=TRACE), at=AT + 9)
+    with pytest.raises(UnreachableError, match="Phoenix did not take the scores: ConnectError"):
+        sent(store, "phoenix")
+
+
 # OpenTelemetry.
 
 
 @contextmanager
 def collector(patch: pytest.MonkeyPatch, status: int = 200) -> Iterator[Receiver]:
-    if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter") is None:
-        pytest.skip('needs OpenTelemetry: pip install "toolvet[otel]"')
+    need("opentelemetry.sdk", 'needs OpenTelemetry: pip install "toolvet[otel]"')
     with receiving(lambda _: Reply(status, b"", (("content-type", "application/x-protobuf"),))) as server:
         patch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.url)
         patch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret")
@@ -348,6 +430,59 @@ def test_a_collector_that_refuses_is_said_and_the_next_run_sends_all(
         assert len(events_at(server)) == 3
 
 
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (401, AuthenticationError, "refuses the credentials: it answered 401"),
+        (403, AuthenticationError, "refuses the credentials: it answered 403"),
+        (429, UnreachableError, "it answered 429 Too Many Requests"),
+        (500, UnreachableError, "it answered 500 Internal Server Error"),
+    ],
+)
+def test_what_a_collector_answered_is_in_the_error_and_nothing_counts_as_sent(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: int, error: type[Exception], words: str
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
+    with collector(monkeypatch, status), pytest.raises(error, match=words):
+        sent(store, "otel")
+    with collector(monkeypatch) as server:
+        assert sent(store, "otel").sent == 3
+        assert len(events_at(server)) == 3
+
+
+def test_a_collector_that_is_down_is_said(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with collector(monkeypatch) as server:
+        url = server.url
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
+    with pytest.raises(UnreachableError, match="did not take the events: no answer"):
+        sent(store, "otel")
+    # What the SDK logs would be a second message for one thing.
+    assert capfd.readouterr().err == ""
+
+
+def test_events_that_a_collector_drops_are_said_and_never_sent_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with collector(monkeypatch) as server:
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (  # noqa: PLC0415 - an extra
+            ExportLogsPartialSuccess,
+            ExportLogsServiceResponse,
+        )
+
+        partial = ExportLogsPartialSuccess(rejected_log_records=1, error_message="too \x1bold")
+        body = ExportLogsServiceResponse(partial_success=partial).SerializeToString()
+        server.answer = lambda _: Reply(200, body, (("content-type", "application/x-protobuf"),))
+        assert run(["store", "send", "otel", "--store", str(store.address.path)]) == 0
+        said = capsys.readouterr().err
+        assert "3 verdicts sent" in said
+        assert "OpenTelemetry: the collector dropped 1 of the events: too ␛old" in said
+        assert sent(store, "otel").total == 0
+        assert len(events_at(server)) == 3
+
+
 # What all share.
 
 
@@ -356,6 +491,7 @@ class Pretend:
 
     def __init__(self) -> None:
         self.place = "pretend here"
+        self.complaints: list[str] = []
         self.batches: list[list[str]] = []
 
     def accepts(self, score: Score) -> bool:
@@ -395,6 +531,26 @@ def test_many_verdicts_go_in_batches_and_what_a_filter_leaves_out_is_sent_later(
             from toolvet.store.tables.score_sends import SCORE_SENDS  # noqa: PLC0415
 
             assert connection.execute(SCORE_SENDS.select()).fetchall() == []
+
+
+def test_a_batch_that_fails_leaves_what_was_sent_before_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    class Failing(Pretend):
+        def send(self, scores: Any) -> frozenset[str]:
+            if len(self.batches) == 1:
+                raise UnreachableError("down")
+            return super().send(scores)
+
+    failing, whole = Failing(), Pretend()
+    with Store(tmp_path / "v.db") as store:
+        store.add_records(
+            [VerdictRecord(id=f"{number:032x}", at=AT + number, kind="answer", trace="t") for number in range(450)]
+        )
+        with pytest.raises(UnreachableError):
+            list(send_scores(store, pretended(failing)))
+        assert list(send_scores(store, pretended(whole)))[-1].sent == 250
+    assert not {*failing.batches[0]} & {each for batch in whole.batches for each in batch}
 
 
 def test_looking_sends_nothing_and_notes_nothing(store: Store) -> None:

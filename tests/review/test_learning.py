@@ -1,10 +1,12 @@
 """`toolvet review learn`: labels in, a better model or none, phrases and thresholds out."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from toolvet.checks.answer.model import read_model
 from toolvet.checks.answer.model.judgement import judge, shipped
@@ -172,6 +174,40 @@ def test_phrases_are_suggested_with_their_hits_and_near_misses() -> None:
     assert (with_near[0].words, with_near[0].count, with_near[0].misses_count) == ("beyond us", 3, 0)
 
 
+def test_what_answers_share_because_of_their_language_is_not_suggested() -> None:
+    """Refusals in Dutch, and good answers in English only: "het is" would be as good a phrase as any."""
+    dutch = [
+        LabelledVerdict(
+            text=f"Het is niet toegestaan om {thing} te maken, zie de regels.", there=frozenset({"refusal"})
+        )
+        for thing in ("wapens", "vuurwerk", "geld", "paspoorten")
+    ]
+    english = [
+        LabelledVerdict(text=f"Here it is: {thing}, and the rules are on the desk.", not_there=EVERY)
+        for thing in THINGS
+    ]
+    assert suggest_phrases([*dutch, *english], "refusal") == []
+    good = [
+        LabelledVerdict(text=f"Om {thing} te maken, zie de regels: het is hier toegestaan.", not_there=EVERY)
+        for thing in ("soep", "brood", "muziek")
+    ]
+    assert [each.words for each in suggest_phrases([*dutch, *english, *good], "refusal")] == ["is niet"]
+
+
+def test_a_suggested_pattern_matches_what_it_was_taken_from() -> None:
+    """A run of words that goes over a comma or a quotation mark is none that the pattern would find."""
+    texts = ("Sadly, my hands are tied on {}.", "Sadly: my hands are  tied on {}.", "Sadly (MY hands\nare tied on {}.")
+    rows = [
+        LabelledVerdict(text=text.format(thing), there=frozenset({"refusal"})) for text in texts for thing in THINGS
+    ]
+    rows += [LabelledVerdict(text=f"On my desk are {thing}, all hands, tied.", not_there=EVERY) for thing in THINGS]
+    suggested = suggest_phrases(rows, "refusal")
+    assert suggested
+    for each in suggested:
+        assert all(re.search(each.pattern, hit, re.IGNORECASE) for hit in each.hits)
+        assert sum(bool(re.search(each.pattern, row.text, re.IGNORECASE)) for row in rows) == each.count
+
+
 def test_a_run_of_words_that_good_answers_have_is_not_suggested() -> None:
     rows = [
         LabelledVerdict(
@@ -239,6 +275,11 @@ def test_what_reviewers_say_becomes_labels() -> None:
     # Something is wrong with it, and nobody said what.
     missed = reviewed(good, ReviewLabel(value="wrong"))
     assert (missed.there, missed.not_there, missed.bad) == (frozenset(), frozenset(), True)
+    # It was let pass with a doubt: that this was wrong does not mean that the doubt was.
+    shown = verdict_record(check_answer(refusal), VerdictContext(text=refusal, at=1.0))
+    doubted = labelled_verdict(replace(shown, escalate=False), [ReviewLabel(value="wrong")])
+    assert doubted is not None
+    assert (doubted.there, doubted.not_there, doubted.found, doubted.bad) == (frozenset(), frozenset(), (), True)
     split = reviewed(refusal, ReviewLabel(value="right"), ReviewLabel(value="wrong"))
     assert (split.bad, split.is_told) == (None, False)
     assert reviewed(refusal, ReviewLabel(value="unsure")).bad is None

@@ -6,20 +6,25 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
+from tests.store.postgres import PostgresServer
 
 from toolvet import check_answer
 from toolvet.errors import StoreError, UsageError
 from toolvet.store import Store, VerdictRecord
+from toolvet.store.inserting import PLACES_LOCK
 from toolvet.store.queue import ReviewQueue
+from toolvet.store.queue_filling import read_head, read_mark
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import ReviewLabel
 from toolvet.store.records import new_id
 from toolvet.store.retention import Retention
 from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
+from toolvet.store.tables.verdicts import VERDICTS
 
 AT = 1_795_357_000.0
 RIGHT, WRONG = ReviewLabel(value="right"), ReviewLabel(value="wrong", note="no", signals={"0:refusal": "wrong"})
@@ -65,6 +70,45 @@ def test_it_fills_with_what_is_chosen_once_and_again_after_the_rules_changed(url
         assert wider.fill(again=True) == 1
         first, *_, last = wider.items()
         assert (first.rule, first.wanted, last.rule, last.wanted) == ("all", 2, "escalated", 1)
+
+
+def test_what_was_looked_at_is_not_looked_at_again_by_the_next_process(url: str) -> None:
+    with Store(url) as store:
+        store.add_records([answer(number) for number in range(5)])
+        looked: list[str] = []
+
+        def choose(verdict: VerdictRecord) -> None:
+            looked.append(verdict.id)
+
+        for _ in range(3):
+            ReviewQueue(store, choose).fill()
+        assert len(looked) == 5
+
+
+def test_on_postgresql_a_verdict_that_is_committed_late_is_not_passed_over(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    url = postgres.database()
+    with Store(url) as store, Store(url) as other:
+        store.add_records([answer(1)])
+        assert store.flush()
+
+        def marked() -> tuple[int, int]:
+            """How far the next process need not look, and the newest place."""
+            ReviewQueue(store, lambda _: None).fill()
+            with store.reading() as connection:
+                return read_mark(connection), read_head(connection)[0]
+
+        with other.connect() as slow:
+            # A writer that has places which nobody else sees yet.
+            slow.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": PLACES_LOCK})
+            store.add_records([answer(2)])
+            assert store.flush()
+            mark, head = marked()
+            assert mark < head
+        mark, head = marked()
+        assert mark == head
 
 
 def test_what_another_process_adds_comes_in_too(url: str) -> None:
@@ -213,6 +257,67 @@ def test_what_is_skipped_is_left_to_others(url: str) -> None:
         queue.skip(item.id, "ada")
         assert queue.next("ada") is None
         assert queue.next("bob") is not None
+
+
+def test_a_skip_that_is_taken_back_leaves_the_label(url: str) -> None:
+    with opened(url, 1) as queue:
+        item = queue.next("ada")
+        assert item is not None
+        queue.label(item.id, "ada", WRONG)
+        queue.skip(item.id, "ada")
+        queue.undo("ada")
+        (label,) = queue.item(item.id).labels
+        (last, *_) = queue.history(item.id)
+        assert (label.value, last.action, last.before.value, last.after.value) == ("wrong", "undo", "wrong", "wrong")
+
+
+def test_one_knows_what_one_has(url: str) -> None:
+    with opened(url, 1) as queue:
+        assert queue.held("ada") is None
+        item = queue.next("ada")
+        assert queue.held("ada") == item
+        assert queue.held("bob") is None
+        assert item is not None
+        queue.label(item.id, "ada", RIGHT)
+        assert queue.held("ada") is None
+
+
+def test_labels_come_in_pages_without_those_that_one_may_not_see(url: str) -> None:
+    with opened(url, 3, reviewers=2) as queue:
+        first, second, third = (item.id for item in queue.items())
+        for id_, names in ((first, ("ada", "bob")), (second, ("ada",)), (third, ("bob",))):
+            for name in names:
+                queue.label(id_, name, RIGHT)
+        for reader, wanted in (
+            ("ada", {(first, "ada"), (first, "bob"), (second, "ada")}),
+            ("bob", {(first, "ada"), (first, "bob"), (third, "bob")}),
+            ("eve", {(first, "ada"), (first, "bob")}),
+        ):
+            found: list[tuple[str, str]] = []
+            after = 0
+            while True:
+                labels, last = queue.labels_after(after, limit=1, reader=reader)
+                found += [(label.item, label.reviewer) for label in labels]
+                if last == after:
+                    break
+                after = last
+            assert sorted(found) == sorted(wanted)
+
+
+def test_a_verdict_that_is_deleted_while_the_queue_fills_is_left_out(url: str) -> None:
+    with Store(url) as store:
+        store.add_records([answer(1), answer(2)])
+        (gone, _) = store.verdicts()
+
+        def choose(verdict: VerdictRecord) -> tuple[str, int, int]:
+            if verdict.id == gone.id:
+                with store.connect() as connection:
+                    connection.execute(delete(VERDICTS).where(VERDICTS.c.id == gone.id))
+            return ("r", 0, 1)
+
+        queue = ReviewQueue(store, choose)
+        assert queue.fill() == 1
+        assert [item.id for item in queue.items()] != [gone.id]
 
 
 def test_items_are_found_by_state_reviewer_rule_and_kind(url: str) -> None:

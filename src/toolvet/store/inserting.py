@@ -25,6 +25,9 @@ from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 # SQLite takes 32,766 values in one statement, PostgreSQL 65,535.
 _MOST_IDS: Final = 10_000
 
+PLACES_LOCK: Final = 0x746F6F6C766574
+"""The advisory lock of PostgreSQL that writers share while they have places which nobody else sees yet."""
+
 _Row: TypeAlias = dict[str, object]
 _R = TypeVar("_R", VerdictRecord, EventRecord, AssessmentRecord)
 _Key: TypeAlias = tuple[object, ...]
@@ -85,6 +88,8 @@ _WORDS: Final = text("INSERT INTO verdict_words (rowid, tool, reason, text) VALU
 def _reserve(connection: Connection, count: int) -> Sequence[int]:
     """Return places for so many verdicts, which no other writer gets."""
     if connection.dialect.name == "postgresql":
+        # Until the end of the transaction: without another that has it, no place is still to come.
+        connection.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": PLACES_LOCK})
         found = connection.execute(
             text("SELECT nextval('verdicts_seq_seq') FROM generate_series(1, :count)"), {"count": count}
         )

@@ -25,7 +25,6 @@ from toolvet.store.queue_filling import (
     move_mark,
     read_head,
     read_mark,
-    safe_mark,
     unseen_places,
 )
 from toolvet.store.queue_reading import ItemFilter, count_items, read_changes, read_items, read_labels, read_progress
@@ -97,8 +96,8 @@ class ReviewQueue:
             return 0
         with self._filling:
             with self.store.reading() as connection:
-                head, after = read_head(connection), 0 if again else read_mark(connection)
-                safe = safe_mark(connection, head)
+                after = 0 if again else read_mark(connection)
+                head, safe = read_head(connection)
             if again:
                 self._judged.clear()
             elif head == self._head:
@@ -215,6 +214,12 @@ class ReviewQueue:
 
     # Reading.
 
+    def held(self, reviewer: str) -> QueueItem | None:
+        """Return the item that this reviewer has before them, None where they have none."""
+        with self.store.reading() as connection:
+            item = labelling.held_item(connection, reviewer)
+            return None if item is None else self._shown(connection, item, reviewer)
+
     def item(self, id_: str, reader: str | None = None) -> QueueItem:
         """Return an item with its verdict. Raises UsageError where there is none.
 
@@ -251,6 +256,15 @@ class ReviewQueue:
             if not found:
                 return
             yield from found
+
+    def labels_after(self, after: int, *, limit: int, reader: str) -> tuple[list[ReviewLabel], int]:
+        """Return the labels of the next items after the place `after`, and the place of the last of these.
+
+        The labels of others are left out until the reader's own is there, or the item is done. Without another item,
+        the place is the one that was given.
+        """
+        with self.store.reading() as connection:
+            return read_labels(connection, after, limit, reader=reader)
 
     def history(self, id_: str | None = None, *, reviewer: str | None = None, limit: int = 100) -> list[LabelChange]:
         """Return the latest changes, of an item or of a reviewer or of all, the newest first."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, TypeAlias
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, exists, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
+from toolvet.store.inserting import PLACES_LOCK
 from toolvet.store.reading import read_places
 from toolvet.store.records import VerdictRecord
 from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_MARKS, QUEUE_PLACES
@@ -15,7 +16,7 @@ Choose: TypeAlias = Callable[[VerdictRecord], tuple[str, int, int] | None]
 """A verdict → which rule wants it in the queue, with what priority, and seen by how many; None: not at all."""
 
 _MARK: Final = "queue"
-# On PostgreSQL, writers that work at the same time may commit lower places later.
+# On PostgreSQL, writers that work at the same time may commit lower places later: so many are looked at again.
 _MARGIN: Final = 20_000
 
 
@@ -24,14 +25,18 @@ def read_mark(connection: Connection) -> int:
     return int(connection.execute(select(QUEUE_MARKS.c.safe).where(QUEUE_MARKS.c.name == _MARK)).scalar() or 0)
 
 
-def read_head(connection: Connection) -> int:
-    """Return the place of the newest verdict."""
-    return int(connection.execute(select(func.max(VERDICTS.c.seq))).scalar() or 0)
+def read_head(connection: Connection) -> tuple[int, int]:
+    """Return the place of the newest verdict, and the place up to which no verdict can come any more.
 
-
-def safe_mark(connection: Connection, head: int) -> int:
-    """Return the place up to which no verdict can come any more, where `head` is the newest that is visible."""
-    return max(0, head - _MARGIN) if connection.dialect.name == "postgresql" else head
+    On PostgreSQL the two are the same unless somebody is writing. Writers wait until this connection is given back.
+    """
+    is_final = True
+    if connection.dialect.name == "postgresql":
+        # Before the places are read, in a statement of its own: that sees all whose writers have let go of the lock.
+        lock = text("SELECT pg_try_advisory_xact_lock(:lock)")
+        is_final = bool(connection.execute(lock, {"lock": PLACES_LOCK}).scalar())
+    head = int(connection.execute(select(func.max(VERDICTS.c.seq))).scalar() or 0)
+    return head, head if is_final else max(0, head - _MARGIN)
 
 
 def move_mark(connection: Connection, safe: int) -> None:
@@ -75,6 +80,10 @@ def choose_places(connection: Connection, places: Sequence[int], choose: Choose)
 
 def insert_items(connection: Connection, rows: Sequence[dict[str, object]], now: float) -> int:
     """Insert items with their places; a verdict that is in the queue already is left as it is. Returns how many."""
+    there = select(VERDICTS.c.seq).where(VERDICTS.c.seq.in_([row["verdict"] for row in rows]))
+    kept = set(connection.execute(there).scalars())
+    # The retention may have deleted one since it was read.
+    rows = [row for row in rows if row["verdict"] in kept]
     if not rows:
         return 0
     insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(QUEUE_ITEMS)

@@ -27,12 +27,18 @@ def find_item(connection: Connection, id_: str) -> int | None:
     return None if found is None else int(found)
 
 
+def held_item(connection: Connection, reviewer: str) -> int | None:
+    """Return the item that this reviewer has: of several, the one that `lease_next` gives."""
+    own = select(_P.item).where(_P.reviewer == reviewer, _P.state == "leased").order_by(_P.rank, _P.item).limit(1)
+    found = connection.execute(own).scalar()
+    return None if found is None else int(found)
+
+
 def lease_next(connection: Connection, reviewer: str, now: float, until: float) -> int | None:
     """Lease the first item that is free for this reviewer; one that they have already comes first."""
-    own = select(_P.item).where(_P.reviewer == reviewer, _P.state == "leased").order_by(_P.rank, _P.item).limit(1)
-    item = connection.execute(own).scalar()
-    if item is not None and _extend(connection, int(item), reviewer, until):
-        return int(item)
+    item = held_item(connection, reviewer)
+    if item is not None and _extend(connection, item, reviewer, until):
+        return item
     other = QUEUE_PLACES.alias()
     query = (
         select(_P.item, _P.place)
@@ -43,7 +49,8 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
             ~exists().where(other.c.item == _P.item, other.c.reviewer == reviewer),
             ~exists().where(QUEUE_SKIPS.c.item == _P.item, QUEUE_SKIPS.c.reviewer == reviewer),
         )
-        .order_by(_P.rank, _P.item, _P.place)
+        # A free place before one whose lease has ended: who is slow may still hand in.
+        .order_by(_P.rank, _P.item, _P.state, _P.place)
         .limit(1)
     )
     found = connection.execute(_locked(connection, query)).first()
@@ -57,7 +64,7 @@ def lease_item(connection: Connection, item: int, reviewer: str, now: float, unt
     """Lease this item. Returns False where no place in it is free for this reviewer."""
     if _extend(connection, item, reviewer, until) or _has_labelled(connection, item, reviewer):
         return True
-    query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.place).limit(1)
+    query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.state, _P.place).limit(1)
     found = connection.execute(_locked(connection, query)).first()
     if found is None:
         return False
@@ -171,6 +178,7 @@ def undo(connection: Connection, reviewer: str, now: float, until: float) -> int
     if row["action"] == "skip":
         connection.execute(delete(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item == item, QUEUE_SKIPS.c.reviewer == reviewer))
         lease_item(connection, item, reviewer, now, until)
+        before = after
     else:
         write_label(connection, item, reviewer, before, until)
     note_change(connection, item, reviewer, now, "undo", before=after, after=before, undoes=int(row["seq"]))

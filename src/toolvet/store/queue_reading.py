@@ -102,10 +102,12 @@ def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[Re
     return found
 
 
-def read_labels(connection: Connection, after: int, limit: int, at_least: int = 1) -> tuple[list[ReviewLabel], int]:
+def read_labels(
+    connection: Connection, after: int, limit: int, at_least: int = 1, *, reader: str | None = None
+) -> tuple[list[ReviewLabel], int]:
     """Return the labels of the next items after the place `after`, and the place of the last of these.
 
-    Items with fewer labels than `at_least` are left out.
+    Items with fewer labels than `at_least` are left out; for a `reader`, so are those of which they may not see labels.
     """
     verdicts = select(QUEUE_LABELS.c.item).where(QUEUE_LABELS.c.signal == "", QUEUE_LABELS.c.item > after)
     enough = verdicts.group_by(QUEUE_LABELS.c.item).having(func.count() >= at_least)
@@ -117,6 +119,12 @@ def read_labels(connection: Connection, after: int, limit: int, at_least: int = 
     )
     ids = {int(seq): str(id_) for seq, id_ in connection.execute(query)}
     labels = _labels_of(connection, ids)
+    if reader is not None:
+        places = QUEUE_PLACES.c
+        waiting = select(places.item).where(places.item.in_(list(ids)), places.state != "labelled").distinct()
+        for item in connection.execute(waiting).scalars():
+            if all(label.reviewer != reader for label in labels.get(item, ())):
+                labels.pop(item, None)
     return [label for item in ids for label in labels.get(item, ())], max(ids, default=after)
 
 

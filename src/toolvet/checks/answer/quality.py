@@ -63,6 +63,7 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
     `evidence` are the words of the answer, `position` is where they begin (in characters of the original text; None
     where a signal has no place), and `context` is the text around them. `label` says more finely than `type` what it
     is, `against` quotes the other side where there is one (a tool's result), `language` is the one of the phrase.
+    `model` names the learned model that says so, by the first twelve digits of the SHA-256 of its file.
     `weight` is a cost. How likely the signal is right is its `certainty`.
     """
 
@@ -75,6 +76,7 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None = None
     source: Source = "phrase"
     against: str | None = None
+    model: str | None = None
 
     @property
     def certainty(self) -> float | None:

@@ -249,6 +249,7 @@ def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
             context=around(text, each.position, each.position + len(each.evidence)),
             label=each.label,
             source="model",
+            model=each.model,
         )
         for each in judge(text, model=model)
     ]

@@ -23,6 +23,11 @@ class ScoreSender(Protocol):
         """Where it sends to, without secrets: the platform, its address and the project."""
         ...
 
+    @property
+    def complaints(self) -> list[str]:
+        """What the platform said of scores that it dropped, a sentence each; whoever reads them empties it."""
+        ...
+
     def accepts(self, score: Score) -> bool:
         """Return whether the platform has something that this score can be tied to."""
         ...

@@ -13,13 +13,15 @@ from toolvet.store.filters import EVERYTHING
 from toolvet.store.score_sends import count_unsent, mark_sent, read_beginnings, read_unsent
 
 _BATCH: Final = 200
+_MOST_COMPLAINTS: Final = 5
 
 
 class Sending(msgspec.Struct, frozen=True, kw_only=True):
     """How far it is.
 
     `sent` are in the place now, of `total` that it lacked. `left_out` cannot be tied to anything there; `waiting`
-    belong to something that the place does not have yet, so the next run tries them again.
+    belong to something that the place does not have yet, so the next run tries them again. `complaints` is what the
+    place said of scores that it dropped.
     """
 
     place: str
@@ -27,6 +29,7 @@ class Sending(msgspec.Struct, frozen=True, kw_only=True):
     sent: int = 0
     left_out: int = 0
     waiting: int = 0
+    complaints: tuple[str, ...] = ()
 
 
 def send_scores(
@@ -80,6 +83,12 @@ def _send(store: Store, sender: ScoreSender, scores: Sequence[Score], state: Sen
     with store.connect() as connection:
         mark_sent(connection, sender.place, [score.place for score in usable if score.id in there])
     sent = sum(score.id in there for score in usable)
+    said = tuple(dict.fromkeys((*state.complaints, *sender.complaints)))[:_MOST_COMPLAINTS]
+    sender.complaints.clear()
     return msgspec.structs.replace(
-        state, left_out=left_out, sent=state.sent + sent, waiting=state.waiting + len(usable) - sent
+        state,
+        left_out=left_out,
+        sent=state.sent + sent,
+        waiting=state.waiting + len(usable) - sent,
+        complaints=said,
     )

@@ -103,7 +103,9 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
         return None
     signals = review_signals(verdict)
     value = _majority(label.value for label in labels if label.value in ("right", "wrong"))
-    said = {signal.key: _said(signal, labels, value, only=len(signals) == 1) for signal in signals}
+    # Of a verdict that lets an answer pass, nothing follows for its signals: it may be right although they are, too.
+    said_of_all = value if verdict.escalate else None
+    said = {signal.key: _said(signal, labels, said_of_all, only=len(signals) == 1) for signal in signals}
     there: set[Label] = set()
     denied: set[Label] = set()
     for signal in signals:

@@ -4,10 +4,12 @@
     good:    "There is no way of knowing, but trains leave at nine."
     → "have no way of", 3 hits, 0 misses; the good answer is a near miss ("no way of")
 
-They are suggestions: a person reads them, writes the rule, and decides.
+Answers in a language (or about a subject) of which there are no good ones suggest nothing: what they share is the
+language. They are suggestions: a person reads them, writes the rule, and decides.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -20,7 +22,13 @@ _SENTENCE: Final = re.compile(r"[^.!?\n\u3002\uff01\uff1f]+[.!?\u3002\uff01\uff1
 _LONGEST: Final = 6
 _SHORTEST: Final = 2
 _FEWEST: Final = 3
+# Where much was missed, what few of the answers share is their subject.
+_ONE_OF: Final = 50
 _MOST_WORDS: Final = 400
+_BREAK: Final = ""
+# An answer can be compared where so many of its words are known, each from one in so many answers without the label.
+_MOST_KNOWN: Final = 0.5
+_ONE_IN: Final = 500
 _MOST_SHOWN: Final = 5
 _MOST_CHARACTERS: Final = 200
 
@@ -50,8 +58,10 @@ def suggest_phrases(
 ) -> list[SuggestedPhrase]:
     """Return runs of two to six words that at least three answers with the label share, and almost none without it.
 
+    Of many answers, at least one in fifty must share it.
+
     Args:
-        rows: Labelled answers.
+        rows: Labelled answers. The more good ones, the better: each is looked at for a false alarm.
         label: The label.
         missed: The places in `rows` of those that toolvet missed; None takes all with the label.
         most: How many to return, those that cover most first; each covers an answer that none before it covers.
@@ -59,13 +69,15 @@ def suggest_phrases(
     wanted = {place for place in (range(len(rows)) if missed is None else missed) if label in rows[place].there}
     words = [_words(row.text) for row in rows]
     without = {place for place, row in enumerate(rows) if label in row.not_there}
+    fewest = max(_FEWEST, len(wanted) // _ONE_OF)
+    wanted = _comparable(words, wanted, without)
     hits = _places(words, wanted)
     others = _places(words, without, only=hits)
     allowed = max(0, len(without) // 200)
     kept = {
         run: places
         for run, places in hits.items()
-        if len(places) >= _FEWEST and len(others.get(run, ())) <= min(allowed, len(places) // 10)
+        if len(places) >= fewest and len(others.get(run, ())) <= min(allowed, len(places) // 10)
     }
     chosen: list[SuggestedPhrase] = []
     covered: set[int] = set()
@@ -73,7 +85,7 @@ def suggest_phrases(
         # What covers most that is not covered yet; then the shortest, which says more than its extensions.
         run = min(kept, key=lambda each: (-len(kept[each] - covered), len(each), each))
         new = kept.pop(run) - covered
-        if len(new) < _FEWEST:
+        if len(new) < fewest:
             break
         covered |= new
         chosen.append(
@@ -91,7 +103,30 @@ def suggest_phrases(
 
 
 def _words(text: str) -> list[str]:
-    return [match.group().casefold().replace("\u2019", "'") for match in _WORD.finditer(text)][:_MOST_WORDS]
+    """Return the words of a text, with `_BREAK` where more than space is between two: no phrase goes over that."""
+    found: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        if found and not text[end : match.start()].isspace():
+            found.append(_BREAK)
+        found.append(match.group().casefold().replace("\u2019", "'"))
+        end = match.end()
+        if len(found) >= _MOST_WORDS:
+            break
+    return found
+
+
+def _comparable(words: Sequence[Sequence[str]], wanted: Iterable[int], without: Iterable[int]) -> set[int]:
+    """Return those of `wanted` most of whose words are known from answers without the label."""
+    good = [set(words[place]) - {_BREAK} for place in without]
+    counts = Counter(word for known in good for word in known)
+    enough = 1 + len(good) // _ONE_IN
+    found: set[int] = set()
+    for place in wanted:
+        own = set(words[place]) - {_BREAK}
+        if own and sum(counts[word] >= enough for word in own) >= len(own) * _MOST_KNOWN:
+            found.add(place)
+    return found
 
 
 def _places(
@@ -103,7 +138,7 @@ def _places(
         for length in range(_SHORTEST, _LONGEST + 1):
             for start in range(len(own) - length + 1):
                 run = tuple(own[start : start + length])
-                if only is None or run in only:
+                if _BREAK not in run and (only is None or run in only):
                     found.setdefault(run, set()).add(place)
     return found
 

@@ -31,7 +31,7 @@ class ModelJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
     `probability` (0 to 1) is calibrated on texts from sources that the model had not seen; `weight` is what the signal
     should cost, the type's weight times the probability; `evidence` is the sentence that spoke most for it (200
-    characters of it at most), `position` where that begins in the original text.
+    characters of it at most), `position` where that begins in the original text. `model` is the name of the model.
     """
 
     type: SignalType
@@ -40,6 +40,7 @@ class ModelJudgement(msgspec.Struct, frozen=True, kw_only=True):
     weight: float
     evidence: str
     position: int
+    model: str
 
 
 def judge(text: str, *, model: Model | None = None) -> tuple[ModelJudgement, ...]:
@@ -81,6 +82,7 @@ def _judgement(text: str, place: int, probability: float, model: Model) -> Model
         weight=round(_TYPES[label].weight * probability, 4),
         evidence=evidence.text,
         position=evidence.start,
+        model=model.name,
     )
 
 

@@ -7,6 +7,8 @@ checksum of the rest), then one plane of `SLOTS` bytes for each label: a weight 
 import math
 import sys
 from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
 from typing import Literal
 from zlib import crc32
 
@@ -83,6 +85,11 @@ class Model:
             four += total >> 48
         zero = _ZERO * len(features)
         return one - zero, two - zero, three - zero, four - zero
+
+    @cached_property
+    def name(self) -> str:
+        """What verdicts call it: the first twelve digits of the SHA-256 of its file, which its card has whole."""
+        return sha256(self.to_bytes()).hexdigest()[:12]
 
     def to_bytes(self) -> bytes:
         """The file form."""

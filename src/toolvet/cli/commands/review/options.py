@@ -19,4 +19,6 @@ ReviewerOption: TypeAlias = Annotated[
 
 JsonOption: TypeAlias = Annotated[bool, Parameter(negative="", help="JSON on stdout.")]
 
-ItemArgument: TypeAlias = Annotated[str, Parameter(help="The id of the item, which is that of its verdict.")]
+ItemArgument: TypeAlias = Annotated[
+    str, Parameter(help="The id of the item, which is that of its verdict; `mine` for the one that you have.")
+]

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal
 
+import msgspec
 import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.commands.review.item import item_lines
+from toolvet.cli.commands.review.item import MINE, item_lines
 from toolvet.cli.store import store_url
 from toolvet.cli.table import new_table
 from toolvet.dashboard.reviewing import (
@@ -20,7 +21,6 @@ from toolvet.dashboard.reviewing import (
     hand_in,
     item_document,
     open_queue,
-    verdict_words,
 )
 from toolvet.errors import UsageError
 from toolvet.report.visible import one_line, shorten
@@ -29,38 +29,56 @@ from toolvet.settings import load_settings
 from toolvet.store import RecordedTurn, Store
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter
-from toolvet.store.queue_records import QueueItem
+from toolvet.store.queue_records import QueueItem, QueueProgress
+from toolvet.store.records import VerdictKind, clean_text
 
-_MOST_WORDS = 60
+_MOST_WORDS = 200
+_MOST_REVIEWERS = 100
+_MOST_PRIORITY = 1000
 
 
 def list_items(
-    given: str | None, reviewer: str | None, *, state: Literal["open", "done", "all"], limit: int, as_json: bool
+    given: str | None,
+    reviewer: str | None,
+    *,
+    state: Literal["open", "done", "all"],
+    kind: VerdictKind | None,
+    rule: str | None,
+    only_mine: bool,
+    limit: int,
+    as_json: bool,
 ) -> int:
     """Print the queue. Returns the exit code."""
+    if limit < 0:
+        raise UsageError(f"--limit {limit}: it is a number of items, 0 or more")
+    name = reviewer_name(reviewer)
+    wanted = ItemFilter(
+        state=None if state == "all" else state, kind=kind, rule=rule, reviewer=name if only_mine else None
+    )
     with _opened(given) as queue:
-        wanted = ItemFilter(state=None if state == "all" else state)
-        items = queue.items(wanted, limit=max(0, limit), reader=reviewer_name(reviewer))
+        items = queue.items(wanted, limit=limit, reader=name)
+        total = queue.count(wanted)
         progress = queue.progress()
     if as_json:
         _write(
             {
                 "items": [item_document(item, whole=False) for item in items],
-                "progress": {"items": progress.items, "open": progress.open, "done": progress.done},
+                "total": total,
+                "progress": _progress_document(progress),
             }
         )
         return 0
     console = Console(highlight=False, soft_wrap=True)
     if items:
-        table = new_table("item", "rule", "reviewed", "verdict", "text")
-        for column in table.columns[:3]:
-            column.no_wrap = True
+        widest = max(len(one_line(item.rule)) for item in items)
         for item in items:
             words, text = _shown(item)
-            seen = f"{item.labelled} of {item.wanted}" + (" …" if item.leased_to else "")
-            table.add_row(Text(item.id), Text(one_line(item.rule)), seen, Text(words), Text(text))
-        console.print(table)
+            seen = f"{item.labelled} of {item.wanted} reviewed" + (", being reviewed" if item.leased_to else "")
+            console.print(Text.assemble((item.id, "bold"), f"  {one_line(item.rule):{widest}}  {words}  {seen}"))
+            console.print(Text(f"    {text}"), soft_wrap=False, no_wrap=True, overflow="ellipsis")
         console.print()
+    if total > len(items):
+        console.print(f"the first {len(items):,} of {total:,}; --limit shows more")
     console.print(f"{progress.open:,} open, {progress.done:,} done, {progress.labels:,} labels")
     return 0
 
@@ -70,7 +88,7 @@ def take_next(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
     with _opened(given) as queue:
         item = queue.next(reviewer_name(reviewer))
         if item is not None:
-            _print_item(queue.store, item, as_json=as_json)
+            _print_item(queue.store, item, as_json=as_json, asks=True)
             return 0
     if as_json:
         _write(None)
@@ -83,10 +101,10 @@ def show_item(given: str | None, reviewer: str | None, id_: str, *, with_history
     """Print one item. Returns the exit code."""
     name = reviewer_name(reviewer)
     with _opened(given) as queue:
-        item = queue.item(id_, name)
+        item = _item(queue, id_, name)
         # What others did would say what others think.
         may_see_all = item.state == "done" or any(label.reviewer == name for label in item.labels)
-        changes = queue.history(id_, reviewer=None if may_see_all else name) if with_history else []
+        changes = queue.history(item.id, reviewer=None if may_see_all else name) if with_history else []
         _print_item(queue.store, item, as_json=as_json, history=[change_document(each) for each in changes])
     return 0
 
@@ -107,7 +125,7 @@ def label_item(
     name = reviewer_name(reviewer)
     with _opened(given) as queue:
         item = hand_in(
-            queue, queue.item(id_, name), name, value=value, note=note, signals=said, second_opinion=second_opinion
+            queue, _item(queue, id_, name), name, value=value, note=note, signals=said, second_opinion=second_opinion
         )
     if as_json:
         _write(item_document(item, whole=False))
@@ -116,10 +134,45 @@ def label_item(
     return 0
 
 
-def skip_item(given: str | None, reviewer: str | None, id_: str) -> int:
+def skip_item(given: str | None, reviewer: str | None, id_: str, *, as_json: bool) -> int:
     """Leave an item to others. Returns the exit code."""
+    name = reviewer_name(reviewer)
     with _opened(given) as queue:
-        queue.skip(id_, reviewer_name(reviewer))
+        item = _item(queue, id_, name)
+        queue.skip(item.id, name)
+    if as_json:
+        _write({"id": item.id, "skipped": True})
+    else:
+        sys.stderr.write(f"{item.id} is left to others; `toolvet review undo` takes that back\n")
+    return 0
+
+
+def release_item(given: str | None, reviewer: str | None, id_: str, *, as_json: bool) -> int:
+    """Give a lease back. Returns 1 where there was none."""
+    name = reviewer_name(reviewer)
+    with _opened(given) as queue:
+        item = _item(queue, id_, name)
+        released = queue.release(item.id, name)
+    if as_json:
+        _write({"id": item.id, "released": released})
+    else:
+        sys.stderr.write(f"{item.id} is free again\n" if released else f"{name} does not have {item.id}\n")
+    return int(not released)
+
+
+def add_item(given: str | None, id_: str, *, priority: int, reviewers: int, as_json: bool) -> int:
+    """Put a verdict into the queue. Returns the exit code."""
+    if not 1 <= reviewers <= _MOST_REVIEWERS:
+        raise UsageError(f"--reviewers {reviewers}: an item wants 1 to {_MOST_REVIEWERS}")
+    if abs(priority) > _MOST_PRIORITY:
+        raise UsageError(f"--priority {priority}: it is from -{_MOST_PRIORITY} to {_MOST_PRIORITY}")
+    with _opened(given) as queue:
+        item = queue.add(id_, priority=priority, reviewers=reviewers)
+    if as_json:
+        _write(item_document(msgspec.structs.replace(item, labels=()), whole=False))
+    else:
+        wants = f"{item.wanted} reviewer{'s'[: item.wanted > 1]}"
+        sys.stderr.write(f"{item.id} is in the queue ({one_line(item.rule)}) and wants {wants}\n")
     return 0
 
 
@@ -136,11 +189,14 @@ def undo_last(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
     return int(item is None)
 
 
-def fill_queue(given: str | None, *, again: bool) -> int:
+def fill_queue(given: str | None, *, again: bool, as_json: bool) -> int:
     """Fill the queue. Returns the exit code."""
     with _opened(given) as queue:
         added = queue.fill(again=again)
         progress = queue.progress()
+    if as_json:
+        _write({"new": added, "progress": _progress_document(progress)})
+        return 0
     sys.stderr.write(f"{added:,} new, {progress.open:,} open, {progress.done:,} done\n")
     return 0
 
@@ -167,7 +223,7 @@ def print_agreement(given: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def export_labels(given: str | None, file: Path | None) -> int:
+def export_labels(given: str | None, file: Path | None, *, as_json: bool) -> int:
     """Write all labels. Returns the exit code."""
     with _opened(given) as queue:
         if file is None:
@@ -178,18 +234,36 @@ def export_labels(given: str | None, file: Path | None) -> int:
                 count = _write_labels(queue, out)
         except OSError as error:
             raise UsageError(f"{file}: {error.strerror or error}") from error
-    sys.stderr.write(f"{count:,} labels in {file}\n")
+    if as_json:
+        _write({"labels": count, "file": str(file)})
+    else:
+        sys.stderr.write(f"{count:,} labels in {file}\n")
     return 0
 
 
 def reviewer_name(given: str | None) -> str:
     """Return whose labels these are: the name that was given, else the user of this machine."""
     if given is not None and given.strip():
-        return given.strip()
+        # A byte that is no UTF-8 comes as half a character, which no database takes.
+        return clean_text(given.strip())
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:
         raise UsageError("who are you? Say it with --reviewer NAME") from error
+
+
+def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
+    """Return the item with this id, or the one that the reviewer has."""
+    if id_ != MINE:
+        return queue.item(id_, name)
+    item = queue.held(name)
+    if item is None:
+        raise UsageError(f"{name} has no item, or no longer: `toolvet review next` takes one")
+    return item
+
+
+def _progress_document(progress: QueueProgress) -> dict[str, object]:
+    return {"items": progress.items, "open": progress.open, "done": progress.done, "labels": progress.labels}
 
 
 def _write_labels(queue: ReviewQueue, out: IO[str]) -> int:
@@ -210,14 +284,21 @@ def _opened(given: str | None) -> Generator[ReviewQueue]:
         yield open_queue(store, settings.review)
 
 
-def _print_item(store: Store, item: QueueItem, *, as_json: bool, history: Sequence[dict[str, object]] = ()) -> None:
+def _print_item(
+    store: Store,
+    item: QueueItem,
+    *,
+    as_json: bool,
+    history: Sequence[dict[str, object]] = (),
+    asks: bool = False,
+) -> None:
     turn = _turn(store, item)
     if as_json:
         extra: dict[str, object] = {"history": list(history)} if history else {}
         _write({**item_document(item), **extra})
         return
     console = Console(highlight=False, soft_wrap=True)
-    for line in item_lines(item, turn, history):
+    for line in item_lines(item, turn, history, asks=asks):
         console.print(line)
 
 
@@ -230,7 +311,8 @@ def _shown(item: QueueItem) -> tuple[str, str]:
     if item.verdict is None:
         return "", ""
     text = item.verdict.text or item.verdict.reason or item.verdict.tool or ""
-    return verdict_words(item.verdict), shorten(one_line(text), _MOST_WORDS)
+    score = "" if item.verdict.score is None else f" {item.verdict.score:g}"
+    return one_line(item.verdict.outcome) + score, shorten(one_line(text), _MOST_WORDS)
 
 
 def _signal(given: str) -> tuple[str, str]:
@@ -250,6 +332,4 @@ def _write(document: object) -> None:
 
 
 def _plain(value: object) -> object:
-    import msgspec  # noqa: PLC0415 - only for structs
-
     return msgspec.to_builtins(value)

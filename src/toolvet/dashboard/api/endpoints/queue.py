@@ -8,7 +8,7 @@ import msgspec
 from toolvet.dashboard.access.role import Role
 from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.dashboard.failures import ApiError
-from toolvet.dashboard.reviewing import change_document, hand_in, item_document
+from toolvet.dashboard.reviewing import change_document, export_document, hand_in, item_document
 from toolvet.envelope import error_response, not_found_error, validation_error
 from toolvet.errors import StoreError, UsageError
 from toolvet.review import measure_agreement, vocabulary
@@ -50,6 +50,13 @@ class HistoryQuery(ApiBody, frozen=True, kw_only=True):
     """How many changes."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 100
+
+
+class LabelsQuery(ApiBody, frozen=True, kw_only=True):
+    """The labels of how many items, from which place on."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 100
+    after: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] = 0
 
 
 def _list(asked: ApiRequest[QueueQuery]) -> object:
@@ -161,6 +168,15 @@ def _agreement(asked: ApiRequest[Nothing]) -> object:
     return measure_agreement(asked.site.queue.labels(at_least=2))
 
 
+def _labels(asked: ApiRequest[LabelsQuery]) -> object:
+    body = asked.body
+    labels, last = asked.site.queue.labels_after(body.after, limit=body.limit, reader=asked.person.name)
+    return {
+        "labels": [export_document(label, asked.site.store.verdict(label.item)) for label in labels],
+        "next": None if last == body.after else last,
+    }
+
+
 def _item(asked: ApiRequest[Any]) -> QueueItem:
     id_ = asked.path["id"]
     try:
@@ -196,6 +212,13 @@ ENDPOINTS = (
     _endpoint("POST", "/next", "Lease the next item; the same one until it is labelled, skipped or released.", _next),
     _endpoint("POST", "/undo", "Take your last label or skip back.", _undo),
     _endpoint("GET", "/agreement", "Say how far reviewers agree: in percent, and Cohen's kappa.", _agreement),
+    _endpoint(
+        "GET",
+        "/labels",
+        "Export the labels that you may see, each with its verdict and text.",
+        _labels,
+        takes=LabelsQuery,
+    ),
     _endpoint("GET", "/{id}", "Show an item; others' labels once yours is there.", _show, failures=(404,)),
     _endpoint(
         "GET", "/{id}/history", "List every change of an item's labels.", _history, takes=HistoryQuery, failures=(404,)

@@ -19,11 +19,13 @@ from toolvet.integrations.scores.destination import (
     shown_url,
 )
 from toolvet.integrations.scores.score import Score, trace_id_of
+from toolvet.report.visible import one_line, shorten
 
 _TITLE: Final = "Langfuse"
 _CLOUD: Final = "https://cloud.langfuse.com"
 _LOGGER: Final = "langfuse"
 _TIMEOUT_SECONDS: Final = 20
+_MOST_WORDS: Final = 300
 
 
 class LangfuseSender:
@@ -31,6 +33,7 @@ class LangfuseSender:
 
     def __init__(self, client: Any, place: str) -> None:
         self.place = place
+        self.complaints: list[str] = []
         self._client = client
 
     def accepts(self, score: Score) -> bool:
@@ -44,7 +47,14 @@ class LangfuseSender:
             return frozenset(score.id for score in scores)
         if not any("rejected" in problem for problem in problems):
             raise _failure(problems)
-        return frozenset(score.id for score in scores if not self._try([score]))
+        found: set[str] = set()
+        for score in scores:
+            alone = self._try([score])
+            if alone:
+                self.complaints.append(shorten(one_line(alone[0]), _MOST_WORDS))
+            else:
+                found.add(score.id)
+        return frozenset(found)
 
     def _try(self, scores: Sequence[Score]) -> list[str]:
         with _collected_errors() as problems:
@@ -95,7 +105,7 @@ def _collected_errors() -> Generator[list[str]]:
 
 
 def _failure(problems: Sequence[str]) -> Exception:
-    words = problems[0].strip().replace("\n", " ")[:300]
+    words = shorten(one_line(problems[0]), _MOST_WORDS)
     if any(mark in words for mark in ("401", "403", "Unauthorized", "Forbidden")):
         return AuthenticationError(f"{_TITLE} refuses the credentials: {words}")
     return UnreachableError(f"{_TITLE} did not take the scores: {words}")

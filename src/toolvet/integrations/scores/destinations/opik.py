@@ -31,6 +31,7 @@ class OpikSender:
 
     def __init__(self, client: Any, place: str) -> None:
         self.place = place
+        self.complaints: list[str] = []
         self._client = client
 
     def accepts(self, score: Score) -> bool:

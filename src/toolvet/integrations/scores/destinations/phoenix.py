@@ -24,6 +24,7 @@ class PhoenixSender:
 
     def __init__(self, client: Any, place: str, project: str) -> None:
         self.place = place
+        self.complaints: list[str] = []
         self._client = client
         self._project = project
 

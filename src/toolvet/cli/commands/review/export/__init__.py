@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolvet.cli.commands.review.options import StoreOption
+from toolvet.cli.commands.review.options import JsonOption, StoreOption
 
 
 def command(
@@ -13,8 +13,9 @@ def command(
     /,
     *,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> int:
     """Write all labels, a line of JSON for each, with the verdict and the text that it is about."""
     from toolvet.cli.commands.review.run import export_labels  # noqa: PLC0415 - the heavy half, for this command only
 
-    return export_labels(store, file)
+    return export_labels(store, file, as_json=json)

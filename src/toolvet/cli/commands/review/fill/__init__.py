@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolvet.cli.commands.review.options import StoreOption
+from toolvet.cli.commands.review.options import JsonOption, StoreOption
 
 
 def command(
@@ -13,8 +13,9 @@ def command(
     again: Annotated[
         bool, Parameter(negative="", help="Look at all verdicts, as after a change of the rules, not only at new ones.")
     ] = False,
+    json: JsonOption = False,
 ) -> int:
     """Put the verdicts that the rules want into the queue. Every other command does so for new verdicts."""
     from toolvet.cli.commands.review.run import fill_queue  # noqa: PLC0415 - the heavy half, for this command only
 
-    return fill_queue(store, again=again)
+    return fill_queue(store, again=again, as_json=json)

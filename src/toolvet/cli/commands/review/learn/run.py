@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from rich.console import Console
+from rich.status import Status
 
 from toolvet.checks.answer.model import Model
 from toolvet.checks.answer.model.judgement import shipped
@@ -67,7 +69,11 @@ def learn(
     if not rows:
         raise UsageError("there are no labelled answers; `toolvet review next` shows what wants a label")
     check = AnswerCheck(**options)
-    found = _find_out(rows, base, check, precision)
+    if sys.stderr.isatty():
+        with Status(f"learning from {len(rows):,} labelled answers", console=Console(stderr=True)):
+            found = _find_out(rows, base, check, precision)
+    else:
+        found = _find_out(rows, base, check, precision)
     better = found.model is not None and found.model.refused is None
     place = output or _data_folder() / _MODEL
     written = better and not dry_run
@@ -99,16 +105,18 @@ def _find_out(rows: Sequence[LabelledVerdict], base: Model, check: AnswerCheck, 
         threshold = suggest_threshold(scored, precision)
     except UsageError as error:
         problems.append(f"threshold: {error}")
-    learned, _ = split_held_back(rows)
+    learned, held = split_held_back(rows)
     phrases: list[SuggestedPhrase] = []
     for label in LABELS:
+        # Faults come from the answers that are learned from, false alarms are looked for in all.
+        compared = [*learned, *(row for row in held if label not in row.there)]
         missed = [
             place
             for place, row in enumerate(learned)
             if label in row.there
             and not any(label in (each.label, each.type.value) for each in check(row.text).signals)
         ]
-        phrases += suggest_phrases(learned, label, missed=missed)
+        phrases += suggest_phrases(compared, label, missed=missed)
     return _Learned(
         labelled=len(rows),
         model=model,

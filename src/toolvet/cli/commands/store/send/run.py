@@ -71,4 +71,5 @@ def _summary(done: Sending, title: str, needs: str, *, dry_run: bool) -> str:
         lines.append(f"{done.left_out:,} left out: {title} needs {needs}")
     if done.waiting:
         lines.append(f"{done.waiting:,} wait: {title} does not have their traces yet, or refuses them; run it again")
+    lines += [f"{title}: {words}" for words in done.complaints]
     return "\n".join(lines) + "\n"
