@@ -61,7 +61,7 @@ def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[st
     ]
     app = Starlette(
         routes=paths,
-        middleware=[Middleware(BrowserGuard, host=host, hosts=hosts), Middleware(_BugShield)],
+        middleware=[Middleware(BrowserGuard, site=site, host=host, hosts=hosts), Middleware(_BugShield)],
         exception_handlers={HTTPException: _http_failure({route.path for route in paths})},
     )
     # Starlette would redirect to a whole URL, whose scheme and host it cannot know behind a proxy.

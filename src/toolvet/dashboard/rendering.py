@@ -1,7 +1,7 @@
 """Pages → routes: looks up who visits, fills the template, and answers in HTML."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender
+from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender, address_of
 from toolvet.dashboard.access.login import LoginPages, read_form
+from toolvet.dashboard.access.refusals import note_refusal
 from toolvet.dashboard.api.routing import allowed
 from toolvet.dashboard.assets import asset_path
 from toolvet.dashboard.failures import ApiError, refusal
@@ -23,7 +24,7 @@ from toolvet.dashboard.site import Site
 from toolvet.dashboard.view.formats import FILTERS
 from toolvet.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
 from toolvet.discover import data_files, modules
-from toolvet.envelope import forbidden_error, unavailable_error
+from toolvet.envelope import forbidden_error, unavailable_error, validation_error
 from toolvet.errors import StoreError
 from toolvet.report.visible import visible
 
@@ -83,21 +84,26 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
         with suppress(ApiError):
             caller = gate.caller(request)
         if caller.person is None:
-            return RedirectResponse(f"/login?{urlencode({'next': request.url.path})}", 303)
+            query = f"?{request.url.query}" if request.url.query and request.method == "GET" else ""
+            return RedirectResponse(f"/login?{urlencode({'next': request.url.path + query})}", 303)
         session, cookie = caller.session, None
         if session is None:
             # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
             session, cookie = gate.sessions.begin(caller.person.name)
         shown = {"page": page, "menu": menu, "csrf": gate.sessions.form_token(session)}
-        visit = Visit(request.query_params, request.path_params, caller.person, site)
+        visit = Visit(request.query_params, request.path_params, caller.person, site, address=address_of(request))
         try:
+            gate.slow_down(request, caller)
             allowed(caller.person, page.role)
+            _check_texts(request.query_params)
             if request.method == "POST":
                 return await _post(page, request, visit, gate, caller)
             words = await run_in_threadpool(lambda: template.render(page.fill(visit), visit=visit, **shown))
             response: Response = HTMLResponse(words)
         except (ApiError, StoreError) as raised:
             error = raised if isinstance(raised, ApiError) else _unreachable(raised)
+            if error.status == 403:
+                await note_refusal(site, request, error.envelope.error or "", who=caller.person.name)
             words = failed.render(visit=visit, error=error, **shown)
             response = HTMLResponse(words, error.status, headers=error.headers)
         if cookie is not None:
@@ -114,6 +120,14 @@ def _unreachable(error: StoreError) -> ApiError:
     return ApiError(503, unavailable_error("The store cannot be reached."), {"retry-after": "5"})
 
 
+def _check_texts(given: Mapping[str, str]) -> None:
+    """Raise ApiError with 422 for a NUL, which no database takes."""
+    wrong = next((name for name, value in given.items() if "\x00" in name or "\x00" in value), None)
+    if wrong is not None:
+        name = wrong.replace("\x00", "")
+        raise ApiError(422, validation_error(f"{name} must not have a NUL", field=name or None))
+
+
 async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Sender) -> Response:
     if page.post is None:
         raise refusal(405, "this page takes no form", {"allow": "GET"})
@@ -121,5 +135,6 @@ async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: 
     if caller.session is None:
         raise ApiError(403, forbidden_error("the form has no session; load the page again"))
     gate.check_form(caller, request.headers.get(FORM_HEADER) or form.get(FORM_FIELD, ""))
+    _check_texts(form)
     sent = replace(visit, form={name: value for name, value in form.items() if name != FORM_FIELD})
     return RedirectResponse(await run_in_threadpool(page.post, sent), 303)

@@ -1,4 +1,4 @@
-"""Who did what in a store, and when: logins, labels, imports, deletions. Rows are added, and never changed.
+"""Who did what in a store, and when: logins, refusals, labels, imports, exports, deletions. Rows are never changed.
 
 The oldest are deleted where there are more than a hundred thousand, so that nobody can fill the disk with them.
 """
@@ -7,7 +7,7 @@ import time
 from typing import Final
 
 import msgspec
-from sqlalchemy import delete, func, select
+from sqlalchemy import Connection, delete, func, select
 
 from toolvet.store.records import clean_text
 from toolvet.store.store import Store
@@ -22,8 +22,8 @@ _LONGEST: Final = 500
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One deed. `at` is in seconds since the epoch, `seq` its place, which only grows.
 
-    `action` is a word such as `login`, `login_failed`, `logout`, `label`, `import` or `delete`, `target` what it was
-    done to, `address` where the request came from.
+    `action` is a word such as `login`, `login_failed`, `refused`, `label`, `undo`, `export` or `delete`, `target` what
+    it was done to, `address` where the request came from; empty for the command line.
     """
 
     seq: int
@@ -47,14 +47,20 @@ def write_entry(
         address: Where the request came from.
         at: When, in seconds since the epoch; None is now.
     """
+    with store.connect() as connection:
+        insert_entry(connection, who, action, target, address=address, at=at)
+
+
+def insert_entry(
+    connection: Connection, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+) -> None:
+    """Add an entry in the transaction of the deed: there is neither without the other."""
     texts = {"who": who, "action": action, "target": target, "address": address}
     row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
-    with store.connect() as connection:
-        seq = connection.execute(
-            AUDIT.insert().returning(AUDIT.c.seq), {"at": time.time() if at is None else at, **row}
-        ).scalar_one()
-        if seq % _SLACK == 0:
-            connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))
+    added = AUDIT.insert().returning(AUDIT.c.seq)
+    seq = connection.execute(added, {"at": time.time() if at is None else at, **row}).scalar_one()
+    if seq % _SLACK == 0:
+        connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))
 
 
 def read_entries(

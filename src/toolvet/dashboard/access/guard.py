@@ -11,10 +11,13 @@ from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from toolvet.dashboard.access.refusals import note_refusal
 from toolvet.dashboard.failures import failure
-from toolvet.envelope import forbidden_error
+from toolvet.dashboard.site import Site
+from toolvet.envelope import forbidden_error, not_found_error
 from toolvet.proxy.http.guard import host_of, is_loopback
 
 CONTENT_SECURITY_POLICY: Final = (
@@ -24,6 +27,8 @@ CONTENT_SECURITY_POLICY: Final = (
 """What our pages may load: scripts and styles from this server alone, none of them inline."""
 
 _HEADERS: Final = {
+    # What a store has is private, and a browser's "back" after the way out must not show it.
+    "cache-control": "no-store",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -39,12 +44,14 @@ class BrowserGuard:
 
     Args:
         app: The application behind it.
+        site: Where refusals are written down.
         host: The address that the server listens on.
         hosts: Further names that it is reached by.
     """
 
-    def __init__(self, app: ASGIApp, host: str, hosts: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, site: Site, host: str, hosts: Iterable[str] = ()) -> None:
         self._app = app
+        self._site = site
         self._is_loopback = is_loopback(host)
         self._hosts = frozenset({host.lower(), *(name.lower() for name in hosts)})
 
@@ -62,8 +69,14 @@ class BrowserGuard:
             await send(message)
 
         why = self.denies(Headers(scope=scope))
-        app = self._app if why is None else failure(403, forbidden_error(why))
-        await app(scope, receive, send_guarded)
+        if why is not None:
+            await note_refusal(self._site, HTTPConnection(scope), why)
+            await failure(403, forbidden_error(why))(scope, receive, send_guarded)
+        elif "\x00" in scope["path"]:
+            # No path has one, and no database takes it.
+            await failure(404, not_found_error("page", scope["path"]))(scope, receive, send_guarded)
+        else:
+            await self._app(scope, receive, send_guarded)
 
     def denies(self, headers: Headers) -> str | None:
         """Return why a request with these headers is refused; None for one that may pass."""
