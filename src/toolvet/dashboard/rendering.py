@@ -87,10 +87,13 @@ def _handler(page: Page, menu: Sequence[Page], templates: Environment, site: Sit
             query = f"?{request.url.query}" if request.url.query and request.method == "GET" else ""
             return RedirectResponse(f"/login?{urlencode({'next': request.url.path + query})}", 303)
         session, cookie = caller.session, None
+        # Whoever sits at this machine has nowhere to go.
+        is_logged_in = session is not None and gate.people.local is None
         if session is None:
             # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
             session, cookie = gate.sessions.begin(caller.person.name)
-        shown = {"page": page, "menu": menu, "csrf": gate.sessions.form_token(session)}
+        token = gate.sessions.form_token(session)
+        shown = {"page": page, "menu": menu, "csrf": token, "is_logged_in": is_logged_in}
         visit = Visit(request.query_params, request.path_params, caller.person, site, address=address_of(request))
         try:
             gate.slow_down(request, caller)

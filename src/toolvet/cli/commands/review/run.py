@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.review.item import item_lines
-from toolvet.cli.store import store_url
+from toolvet.cli.store import note_deed, store_url
 from toolvet.cli.table import new_table
 from toolvet.dashboard.reviewing import (
     change_document,
@@ -170,6 +170,7 @@ def print_agreement(given: str | None, *, as_json: bool) -> int:
 def export_labels(given: str | None, file: Path | None) -> int:
     """Write all labels. Returns the exit code."""
     with _opened(given) as queue:
+        note_deed(queue.store, "export", f"labels to {file or 'stdout'}")
         if file is None:
             _write_labels(queue, sys.stdout)
             return 0
