@@ -55,7 +55,7 @@ def known_routes() -> set[str]:
     oidc = OidcLogin(OidcSettings(issuer="https://i.example", client_id="c", url="https://a.example"), None, People())
     with_form = {page.path for page in pages() if page.post is not None}
     is_page = {page.path for page in pages()}
-    with Store(":memory:" if False else "/nonexistent/never-opened.db") as store:
+    with Store("/nonexistent/never-opened.db") as store:
         app = make_app(Site(store), Gate(People(), Sessions(), oidc=oidc))
     found: set[str] = set()
     for route in app.routes:

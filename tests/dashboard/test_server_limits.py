@@ -44,7 +44,8 @@ def all_of(connection: socket.socket) -> bytes:
 
 def head(line: str, length: int, kind: str = "application/json", token: str = "") -> bytes:
     given = f"authorization: Bearer {token}\r\n" if token else ""
-    return f"{line} HTTP/1.1\r\nhost: localhost\r\n{given}content-type: {kind}\r\ncontent-length: {length}\r\n\r\n".encode()
+    announced = f"content-type: {kind}\r\ncontent-length: {length}\r\n"
+    return f"{line} HTTP/1.1\r\nhost: localhost\r\n{given}{announced}\r\n".encode()
 
 
 def trickle(connection: socket.socket, stop: threading.Event) -> None:
@@ -110,7 +111,7 @@ def test_a_long_check_holds_up_nobody(running: Running, monkeypatch: pytest.Monk
         return check_answer("done").to_dict()
 
     monkeypatch.setattr(checks, "judge", wait)
-    body = {"text": "x" * 70_000} if path.endswith("answer") else {"messages": []}
+    body: dict[str, Any] = {"text": "x" * 70_000} if path.endswith("answer") else {"messages": []}
     with running.client("ada") as one, running.client("ada") as other:
         thread = threading.Thread(target=one.post, args=(path,), kwargs={"json": body})
         thread.start()
