@@ -22,8 +22,17 @@ ODD_SEGMENTS = [
     *("%25", "%2500", "..%2f..%2fetc", "%2e%2e", "~", "~2", "'%20OR%201=1--", "%3Cscript%3E", "x" * 5000, "-1", "%20"),
 ]
 ODD_TEXTS = [
-    *("\x00", "a\x00b", "\u202e", "\x1b[31m", "'; DROP TABLE verdicts;--", "%", "_", "\\", '"', "' & | ! <-> :*", "*"),
-    *("\U0001f4a9", "\ufffe", "é" * 400, "x" * 600, "-1", "0", "1e400", "nan", "9" * 30, "true", " ", "\t", "NULL"),
+    *(
+        "\x00",
+        "a\x00b",
+        "\u202e\x1b[31m",
+        "'; DROP TABLE verdicts;--",
+        "%_\\",
+        "' & | ! <-> :*",
+        '"*',
+        "\U0001f4a9\ufffe",
+    ),
+    *("é" * 400, "x" * 600, "-1", "1e400", "nan", "9" * 30, " \t"),
 ]
 
 
@@ -60,7 +69,8 @@ def raw(client: httpx2.Client, method: str, path: str, **options: Any) -> httpx2
 
 def assert_answered(reply: httpx2.Response) -> None:
     assert reply.status_code < 500, (str(reply.request.url)[:200], reply.text[:300])
-    if reply.status_code >= 400 and reply.headers["content-type"] == "application/json":
+    is_whole = reply.request.method != "HEAD"
+    if is_whole and reply.status_code >= 400 and reply.headers["content-type"] == "application/json":
         assert not check_envelope(reply.json()), reply.text
 
 
@@ -119,7 +129,8 @@ QUERIES = (
 @pytest.mark.parametrize("path", sorted(page.path for page in pages() if "{" not in page.path))
 def test_odd_queries_of_pages_are_answered(client: httpx2.Client, path: str) -> None:
     for name in QUERIES:
-        for text in ODD_TEXTS:
+        # Each page is rendered: only what a page could stumble over.
+        for text in ("a\x00b", "\u202e'%_ \U0001f4a9", "9" * 30):
             reply = client.get(path, params={name: text})
             assert reply.status_code in {200, 422, 404}, (name, text, reply.status_code)
             assert "\x00" not in reply.text

@@ -23,7 +23,7 @@ from toolvet.dashboard.reviewing import (
     verdict_words,
 )
 from toolvet.errors import UsageError
-from toolvet.report.visible import one_line, shorten
+from toolvet.report.visible import escape_unseen, one_line, shorten
 from toolvet.review import measure_agreement
 from toolvet.settings import load_settings
 from toolvet.store import RecordedTurn, Store
@@ -197,7 +197,7 @@ def _write_labels(queue: ReviewQueue, out: IO[str]) -> int:
     count = 0
     for label in queue.labels():
         line = orjson.dumps(export_document(label, queue.store.verdict(label.item)))
-        out.write(line.decode() + "\n")
+        out.write(escape_unseen(line.decode()) + "\n")
         count += 1
     return count
 
@@ -247,7 +247,7 @@ def _kappa(kappa: float | None) -> str:
 
 def _write(document: object) -> None:
     text = orjson.dumps(document, option=orjson.OPT_INDENT_2, default=_plain).decode()
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{escape_unseen(text)}\n")
 
 
 def _plain(value: object) -> object:
