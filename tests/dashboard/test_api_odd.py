@@ -15,6 +15,7 @@ from tests.dashboard.serving import Running, serving
 from toolvet import check_answer, check_envelope
 from toolvet.dashboard.app import endpoints
 from toolvet.dashboard.rendering import pages
+from toolvet.errors import StoreError
 
 JSON = {"content-type": "application/json"}
 ODD_SEGMENTS = [
@@ -272,3 +273,17 @@ def test_the_store_says_nothing_of_the_database(running: Running, tmp_path: Path
             assert "sqlite" not in text
             assert "postgresql" not in text
             assert str(tmp_path.parent) not in text
+
+
+@pytest.mark.parametrize("path", ["/v1/queue", "/v1/verdicts", "/v1/audit", "/queue", "/verdicts"])
+def test_a_lost_store_is_told_without_its_address(running: Running, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    def lost(_: object) -> None:
+        raise StoreError("postgresql+psycopg://toolvet@db.example/secret: no connection")
+
+    monkeypatch.setattr(type(running.site.store), "reading", lost)
+    with running.client() as client:
+        reply = client.get(path)
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
+    assert "db.example" not in reply.text
+    if path.startswith("/v1"):
+        assert reply.json()["data"]["error_code"] == "UNAVAILABLE"

@@ -11,7 +11,7 @@ from toolvet.dashboard.api.fields import Name
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.reviewing import change_document, hand_in, item_document
 from toolvet.envelope import error_response, not_found_error, validation_error
-from toolvet.errors import StoreError, UsageError
+from toolvet.errors import UsageError
 from toolvet.review import measure_agreement, vocabulary
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import QueueItem
@@ -187,16 +187,7 @@ def _endpoint(
     takes: type[Any] = Nothing,
     failures: tuple[int, ...] = (),
 ) -> Endpoint[Any]:
-    def guarded(asked: ApiRequest[Any]) -> object:
-        try:
-            return run(asked)
-        except StoreError as error:
-            raise ApiError(503, error_response(f"{error}")) from error
-
-    failures = (*failures, 503)
-    return Endpoint(
-        method, f"/v1/queue{path}", summary, takes, guarded, role=Role.REVIEWER, failures=failures, waits=True
-    )
+    return Endpoint(method, f"/v1/queue{path}", summary, takes, run, role=Role.REVIEWER, failures=failures, waits=True)
 
 
 ENDPOINTS = (
