@@ -1,6 +1,6 @@
 """Schemathesis finds nothing between the OpenAPI document and the running server, on SQLite and on PostgreSQL.
 
-`make schemathesis EXAMPLES=200` draws more requests for each operation, other ones each time.
+`make schemathesis` draws more requests for each operation, other ones each time.
 """
 
 import os

@@ -11,7 +11,7 @@ from tests.dashboard.serving import Running, serving
 from toolvet import check_answer
 from toolvet.cli import run
 from toolvet.dashboard.access.people import new_token, token_hash
-from toolvet.dashboard.access.refusals import RefusalLog
+from toolvet.dashboard.access.refusals import RefusalQuota
 from toolvet.store import Store
 from toolvet.store.audit import read_entries, write_entry
 
@@ -111,7 +111,7 @@ def test_nobody_pushes_the_deeds_of_others_out_of_the_log(tmp_path: Path) -> Non
         with running.client("ada") as ada:
             refused = ada.get("/v1/audit", params={"action": "refused", "limit": 1000}).json()["entries"]
         assert 50 <= len(refused) < 60
-    log = RefusalLog()
+    log = RefusalQuota()
     assert [log.admit("refused") for _ in range(52)] == [0] * 50 + [None] * 2
     assert log.admit("login_failed") == 0
 

@@ -4,14 +4,16 @@ The oldest are deleted where there are more than a hundred thousand, so that nob
 """
 
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from sqlalchemy import Connection, delete, func, select
 
 from toolvet.store.records import clean_text
-from toolvet.store.store import Store
 from toolvet.store.tables.audit import AUDIT
+
+if TYPE_CHECKING:
+    from toolvet.store.store import Store
 
 MOST_ENTRIES: Final = 100_000
 # The oldest go a thousand at a time: counting them for every row would cost more than the row.
@@ -35,7 +37,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_entry(
-    store: Store, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+    store: "Store", who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
 ) -> None:
     """Add an entry; it is in the database when this returns. Raises StoreError, and then the deed should not be done.
 
@@ -64,7 +66,7 @@ def insert_entry(
 
 
 def read_entries(
-    store: Store, *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
+    store: "Store", *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
 ) -> list[AuditEntry]:
     """Return the latest entries, the newest first: of a person, of an action, before a place."""
     query = select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)
@@ -78,7 +80,7 @@ def read_entries(
         return [AuditEntry(**row) for row in connection.execute(query).mappings()]
 
 
-def count_entries(store: Store) -> int:
+def count_entries(store: "Store") -> int:
     """Return how many entries there are."""
     with store.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(AUDIT)).scalar_one())

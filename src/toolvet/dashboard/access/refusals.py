@@ -15,8 +15,8 @@ _AT_ONCE: Final = 50
 _A_SECOND: Final = 0.1
 
 
-class RefusalLog:
-    """Says which refusals are written down: fifty at once for each action, then one in ten seconds."""
+class RefusalQuota:
+    """Says which refusals are written into the audit log: fifty at once for each action, then one in ten seconds."""
 
     def __init__(self) -> None:
         self._throttle = Throttle(_A_SECOND, _AT_ONCE)
@@ -34,7 +34,7 @@ async def note_refusal(
     site: Site, request: HTTPConnection, why: str, *, who: str = "", action: str = "refused"
 ) -> None:
     """Write down what was refused. It is refused as well where the store cannot be reached."""
-    left_out = site.kept(RefusalLog).admit(action)
+    left_out = site.kept(RefusalQuota).admit(action)
     if left_out is None:
         return
     more = f" ({left_out:,} more before it)" if left_out else ""
