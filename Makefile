@@ -22,7 +22,7 @@ help:
 	@echo "make phrases LANG=de   run the proofs of the phrases of one language; without LANG, of all"
 	@echo "make lint     linters, type checkers, import rules"
 	@echo "make format   let the formatter have its way"
-	@echo "make live     assess real servers from PyPI and npm (installs them under .live)"
+	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    benchmarks, each beside its peer in one run"
@@ -36,6 +36,7 @@ help:
 	@echo "make fuzz FUZZ_TARGETS='wire answers' FUZZ_SECONDS=600 FUZZ_RUNS=100000   longer, or only some (fuzz/targets/)"
 	@echo "make model    the session against its reference, with a hundred times as many conversations as make test"
 	@echo "make soak     a million calls through real proxies while something goes wrong every second; CALLS=50000"
+	@echo "make schemathesis EXAMPLES=100   more requests from the OpenAPI document than make test draws"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
@@ -98,6 +99,12 @@ platforms: .venv-platforms/.done
 .PHONY: reviewers
 reviewers: $(VENV)/.test
 	TOOLVET_QUEUE_ITEMS=10000 $(BIN)/pytest -k twenty --timeout=1800 tests/store/test_queue.py
+
+# Requests drawn from the OpenAPI document, so many for each operation, on SQLite and on PostgreSQL.
+.PHONY: schemathesis
+EXAMPLES ?= 100
+schemathesis: $(VENV)/.test
+	TOOLVET_SCHEMATHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -p no:xdist tests/dashboard/test_api_schemathesis.py
 
 conformance: $(VENV)/.dev
 	$(BIN)/python conformance/compare.py

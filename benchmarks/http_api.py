@@ -3,7 +3,9 @@
     python benchmarks/http_api.py [CHECKS]
 
 A client on the same machine sends one check after another over one connection, then the same over eight connections at
-200 checks a second. What the check itself costs is measured in this process, for the same bodies, and taken off.
+200 checks a second. What the check itself costs is measured in this process, for the same bodies, and taken off. The
+peer is a bare Starlette endpoint under the same Uvicorn, which reads the same JSON and sends it back. At last, small
+checks are asked for while another client sends answers of a megabyte, one after another.
 """
 
 import asyncio
@@ -39,6 +41,24 @@ CASES: dict[str, tuple[dict[str, object], Callable[[], object]]] = {
     ),
     "result": ({"tool": SHIP, "result": DOWN}, lambda: check_result(SHIP, None, DOWN).to_dict()),
 }
+
+BARE = """
+import socket, sys
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+async def echo(request):
+    return JSONResponse(await request.json())
+
+listener = socket.create_server(("127.0.0.1", 0))
+sys.stderr.write(f"http://127.0.0.1:{listener.getsockname()[1]}/\\n")
+sys.stderr.flush()
+app = Starlette(routes=[Route("/v1/check/{kind}", echo, methods=["POST"])])
+config = uvicorn.Config(app, http="h11", ws="none", log_level="error", access_log=False)
+uvicorn.Server(config).run(sockets=[listener])
+"""
 
 
 def request(kind: str, body: object) -> bytes:
@@ -80,6 +100,30 @@ async def at_a_rate(port: int, message: bytes, count: int, rate: float, connecti
     return [each for one in found for each in one]
 
 
+async def beside_long_ones(port: int, message: bytes, count: int) -> tuple[list[float], int]:
+    """Ask for small checks while another connection sends answers of a megabyte. Returns also how many of these."""
+    long = request("answer", {"text": ANSWER * (1_000_000 // len(ANSWER))})
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    done = 0
+
+    async def send_long_ones() -> None:
+        nonlocal done
+        while True:
+            await ask(reader, writer, long)
+            done += 1
+
+    sending = asyncio.create_task(send_long_ones())
+    took = await at_a_rate(port, message, count, 200)
+    sending.cancel()
+    writer.close()
+    return took, done
+
+
+def listening_on(process: "subprocess.Popen[str]") -> int:
+    assert process.stderr is not None
+    return int(process.stderr.readline().partition("127.0.0.1:")[2].partition("/")[0])
+
+
 def share(times: Sequence[float], part: float) -> float:
     return sorted(times)[min(len(times) - 1, int(len(times) * part))] * 1000
 
@@ -89,36 +133,57 @@ def memory(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def measure(kind: str, work: Callable[[], object], message: bytes, ports: tuple[int, int], count: int) -> None:
+    """Print what one check costs beside its own work, and how often that is what the bare endpoint costs."""
+    port, bare_port = ports
+    own, alone, bare = list[float](), list[float](), list[float]()
+    for _ in range(min(count, 2000)):
+        start = time.perf_counter()
+        work()
+        own.append(time.perf_counter() - start)
+    for each in (port, bare_port):
+        asyncio.run(one_after_another(each, message, 200))
+    # In turns, so that what else the machine does hits both.
+    for _ in range(8):
+        alone += asyncio.run(one_after_another(port, message, count // 8))
+        bare += asyncio.run(one_after_another(bare_port, message, count // 8))
+    busy = asyncio.run(at_a_rate(port, message, min(count, 2000), 200))
+    bare_busy = asyncio.run(at_a_rate(bare_port, message, min(count, 2000), 200))
+    cost = share(own, 0.5)
+
+    def line(ours: list[float], theirs: list[float]) -> str:
+        middle, late = (share(ours, part) - cost for part in (0.5, 0.99))
+        times = [each / share(theirs, part) for each, part in ((middle, 0.5), (late, 0.99))]
+        return f"p50 {middle:.2f} ms ({times[0]:.1f} x bare), p99 {late:.2f} ms ({times[1]:.1f} x bare)"
+
+    rate = len(alone) / sum(alone)
+    print(f"{kind}: own work {cost:.2f} ms; beside it, one connection: {line(alone, bare)}; {rate:.0f} a second")
+    print(f"    200 a second over eight connections: {line(busy, bare_busy)}")
+
+
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         command = [sys.executable, "-m", "toolvet", "serve", "--port", "0", "--store", f"{folder}/a.db"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            assert process.stderr is not None
-            port = int(process.stderr.readline().partition("127.0.0.1:")[2].partition("/")[0])
+            port = listening_on(process)
             first = time.perf_counter()
             asyncio.run(one_after_another(port, request("envelope", {"response": {}}), 1))
             answered = time.perf_counter()
             listening, reply = first - began, answered - began
             print(f"listening after {listening:.2f} s, first check answered after {reply:.2f} s")
             print(f"memory at the start {memory(process.pid):.0f} MB")
+            bare = subprocess.Popen([sys.executable, "-c", BARE], stderr=subprocess.PIPE, text=True)
+            bare_port = listening_on(bare)
             for kind, (body, work) in CASES.items():
-                message = request(kind, body)
-                asyncio.run(one_after_another(port, message, 200))
-                own = []
-                for _ in range(min(count, 2000)):
-                    start = time.perf_counter()
-                    work()
-                    own.append(time.perf_counter() - start)
-                alone = asyncio.run(one_after_another(port, message, count))
-                busy = asyncio.run(at_a_rate(port, message, min(count, 2000), 200))
-                cost = share(own, 0.5)
-                print(
-                    f"{kind}: own work {cost:.2f} ms; beside it: one connection p50 {share(alone, 0.5) - cost:.2f},"
-                    f" p99 {share(alone, 0.99) - cost:.2f}; 200 a second p50 {share(busy, 0.5) - cost:.2f},"
-                    f" p99 {share(busy, 0.99) - cost:.2f} ms; {count / sum(alone):.0f} a second over one connection"
-                )
+                measure(kind, work, request(kind, body), (port, bare_port), count)
+            bare.terminate()
+            bare.wait()
+            took, done = asyncio.run(beside_long_ones(port, request("arguments", CASES["arguments"][0]), count // 4))
+            print(
+                f"arguments beside {done} answers of 1 MB: p50 {share(took, 0.5):.2f}, p99 {share(took, 0.99):.2f} ms"
+            )
             print(f"memory after all {memory(process.pid):.0f} MB")
             process.terminate()
             ended = time.perf_counter()

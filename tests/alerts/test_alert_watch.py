@@ -3,7 +3,9 @@
 import hashlib
 import hmac
 import json
+import threading
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from toolvet.store.records import new_id
 
 pytest.importorskip("starlette", reason='needs the dashboard: pip install "toolvet[serve]"')
 
+import toolvet.dashboard.alerting.watch as watching
 from toolvet.dashboard.alerting.watch import AlertWatch, alert_states
 from toolvet.dashboard.alerting.webhook import WebhookCall, WebhookFailed, post
 
@@ -136,8 +139,77 @@ def test_what_was_not_delivered_is_tried_again_at_the_next_look_and_said_once(tm
         assert "t0ken" not in said[0]
         assert "500" in said[0]
         server.answer = lambda _: Reply(204, b"")
-        assert watch.check(AT + 90)[0].delivered
+        assert not watch.check(AT + 90)[0].delivered, "the second pause is thirty seconds"
+        assert watch.check(AT + 105)[0].delivered
         assert len({each.json["id"] for each in server.arrived}) == 1
+
+
+def test_a_webhook_that_stays_away_is_tried_less_and_less_and_given_up_after_a_day(
+    tmp_path: Path, heard: Heard
+) -> None:
+    tried: list[float] = []
+    now = AT + 60
+
+    def down(*_: Any) -> None:
+        tried.append(now)
+        raise WebhookFailed("https://hooks.example answered 500")
+
+    with Store(tmp_path / "v.db") as store:
+        add(store, 0, 40, 40)
+        rule = escalations(webhook="https://hooks.example/t0ken", clear=0.0)
+        watch = AlertWatch(store, [rule], {}, say=heard.words.append, deliver=down)
+        while now < AT + 2 * 24 * 3600:
+            assert not watch.check(now)[0].delivered
+            now += 15 if now < AT + 1200 else 900
+    pauses = [later - before for before, later in pairwise(tried)]
+    assert pauses[:6] == [15, 30, 60, 120, 240, 480]
+    assert min(pauses[6:]) >= 900
+    assert tried[-1] <= AT + 60 + 24 * 3600
+    assert [words for words in heard.words if "alert:" not in words] == [
+        "the alert escalations was not delivered, and is tried again: https://hooks.example answered 500",
+        "the alert escalations could not be delivered for a day: given up",
+    ]
+
+
+def test_a_webhook_that_hangs_holds_up_no_other_alert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "_EVERY_SECONDS", 0.01)
+    leave, said = threading.Event(), threading.Event()
+    posted: list[str] = []
+
+    def hang(call: WebhookCall, _: Any) -> None:
+        posted.append(call.url)
+        assert leave.wait(30)
+
+    def say(words: str) -> None:
+        if "late" in words:
+            said.set()
+
+    with Store(tmp_path / "v.db") as store:
+        # Silence is an alert at any time, so the clock of this test is that of the watch.
+        silence = {"measure": "verdicts", "above": None, "below": 1}
+        rules = [escalations(name="hangs", webhook="http://a.example", **silence), escalations(name="late", **silence)]
+        watch = AlertWatch(store, rules, {}, say=say, deliver=hang)
+        watch.start()
+        try:
+            assert said.wait(30)
+            assert posted == ["http://a.example"], "one post at a time for each alert"
+        finally:
+            leave.set()
+            watch.close()
+
+
+def test_what_a_chat_shows_has_no_markup_and_nothing_that_steers_a_terminal(tmp_path: Path, heard: Heard) -> None:
+    with receiving() as server, Store(tmp_path / "v.db") as store:
+        odd = "<b>&\x1b[31m\u202e\n<!channel>"
+        add(store, 0, 40, 40, server=odd)
+        assert heard.watch(store, escalations(name="<i>x</i>", server=odd, webhook=server.url)).check(AT + 60)
+        (event,) = store.events()
+        for text in (server.arrived[0].json["text"], heard.words[0], event.message):
+            assert "escalation rate is 1" in text
+            assert not set("<>\x1b\u202e\n") & set(text)
+        # What tells programs which alert it is stays as it is.
+        assert server.arrived[0].json["alert"] == "<i>x</i>"
+        assert server.arrived[0].json["filter"] == {"server": odd}
 
 
 def test_a_redirect_is_not_followed_and_a_refusal_is_not_repeated(hook: Receiver) -> None:

@@ -1,6 +1,5 @@
 """Logging in with an identity provider: the right login, and every wrong one."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,9 +96,9 @@ def test_whom_nobody_named_has_no_access(idp: Provider, running: Running, claims
         {"aud": "other"},
         {"aud": [CLIENT, "other"]},
         {"azp": "other"},
-        {"exp": int(time.time()) - 3600},
+        {"exp": 1},
         {"exp": None},
-        {"iat": int(time.time()) + 3600},
+        {"iat": 32_000_000_000},
         {"nonce": "replayed"},
         {"nonce": None},
     ],

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.dashboard.serving import serving
 
+from toolvet.dashboard.access.throttle import Throttle
+
 PAGE = Path(__file__).parents[2] / "docs" / "http-api.md"
 EXAMPLES = re.findall(r"```sh\n(.*?)```\n\n```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
@@ -21,13 +23,19 @@ def holds(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
+def last_reply(script: str, url: str) -> Any:
+    """What a script of the page prints; of several requests, the last reply."""
+    env = {"URL": url, "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["sh", "-euc", script], env=env, capture_output=True, check=True)
+    return json.loads(done.stdout.decode().replace("}{", "}\n{").splitlines()[-1])
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_every_example_replies_what_the_page_says(tmp_path: Path) -> None:
-    assert len(EXAMPLES) >= 5
-    with serving(f"{tmp_path}/a.db") as running:
+    assert len(EXAMPLES) >= 9
+    # The clock of the throttle stands still; one example is about it, and needs a server of its own.
+    limited = Throttle(1, 20, clock=lambda: 0.0)
+    with serving(f"{tmp_path}/a.db") as running, serving(f"{tmp_path}/b.db", requests=limited) as slow:
         for script, reply in EXAMPLES:
-            env = {"URL": running.url, "PATH": "/usr/bin:/bin"}
-            done = subprocess.run(["sh", "-euc", script], env=env, capture_output=True, check=True)
-            # A script of several requests: the page shows the last reply.
-            found = json.loads(done.stdout.decode().replace("}{", "}\n{").splitlines()[-1])
+            found = last_reply(script, slow.url if "seq" in script else running.url)
             assert holds(found, json.loads(reply)), (script, found)

@@ -50,6 +50,13 @@ def inspector() -> tuple[str, ...]:
 
 
 @cache
+def oidc_provider() -> tuple[str, str]:
+    """Node 22 and the modules of an identity provider for OpenID Connect."""
+    modules = _npm("oidc-provider", "oidc-provider@9.13.3", "node@22")
+    return (str(modules / ".bin" / "node"), str(modules))
+
+
+@cache
 def typescript_sdk() -> Path:
     """The modules of the official TypeScript SDK, its first version: it speaks the legacy era."""
     return _npm("typescript-sdk", "@modelcontextprotocol/sdk@1.32.2")

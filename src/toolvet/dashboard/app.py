@@ -65,7 +65,7 @@ def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[st
     app = Starlette(
         routes=paths,
         middleware=[
-            Middleware(BrowserGuard, host=host, hosts=hosts, refuse=failures.refuse),
+            Middleware(BrowserGuard, site=site, host=host, hosts=hosts, refuse=failures.refuse),
             Middleware(_BugShield, failures=failures),
         ],
         exception_handlers={HTTPException: _http_failure({route.path for route in paths}, failures)},

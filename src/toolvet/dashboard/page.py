@@ -13,7 +13,7 @@ from toolvet.dashboard.site import Site
 class Visit:
     """One look at a page: the query and the variables of its path, who looks, and what the server knows.
 
-    `form` has the fields of a form that was sent, empty for a look.
+    `form` has the fields of a form that was sent, empty for a look; `address` is where it came from.
     """
 
     query: QueryParams
@@ -21,6 +21,11 @@ class Visit:
     person: Person
     site: Site
     form: Mapping[str, str] = field(default_factory=dict[str, str])
+    address: str = ""
+
+    def note(self, action: str, target: str = "") -> None:
+        """Write down who does what: call it before the deed, which a StoreError prevents."""
+        self.site.note(self.person.name, action, target, address=self.address)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender
+from toolvet.dashboard.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender, address_of
 from toolvet.dashboard.access.login import LoginPages, read_form
+from toolvet.dashboard.access.refusals import note_refusal
 from toolvet.dashboard.api.routing import allowed
 from toolvet.dashboard.assets import asset_path
 from toolvet.dashboard.failure_pages import FailurePages
@@ -23,7 +24,7 @@ from toolvet.dashboard.site import Site
 from toolvet.dashboard.view.formats import FILTERS
 from toolvet.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
 from toolvet.discover import data_files, modules
-from toolvet.envelope import forbidden_error
+from toolvet.envelope import forbidden_error, validation_error
 from toolvet.errors import StoreError
 from toolvet.report.visible import visible
 from toolvet.store.browsing import read_progress
@@ -86,7 +87,7 @@ def _handler(page: Page, site: Site, gate: Gate, failures: FailurePages) -> Any:
         with suppress(ApiError):
             caller = gate.caller(request)
         if caller.person is None:
-            query = f"?{request.url.query}" if request.url.query else ""
+            query = f"?{request.url.query}" if request.url.query and request.method == "GET" else ""
             return RedirectResponse(f"/login?{urlencode({'next': request.url.path + query})}", 303)
         # Whoever is let in without a login cannot leave either.
         may_leave = gate.people.local is None and caller.session is not None
@@ -95,15 +96,19 @@ def _handler(page: Page, site: Site, gate: Gate, failures: FailurePages) -> Any:
             # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
             session, cookie = gate.sessions.begin(caller.person.name)
         csrf = gate.sessions.form_token(session)
-        visit = Visit(request.query_params, request.path_params, caller.person, site)
+        visit = Visit(request.query_params, request.path_params, caller.person, site, address=address_of(request))
         shown = {"visit": visit, "page": page, "menu": failures.menu, "csrf": csrf, "may_leave": may_leave}
         try:
+            gate.slow_down(request, caller)
             allowed(caller.person, page.role)
+            _check_texts(request.query_params)
             if request.method == "POST":
                 return await _post(page, request, visit, gate, caller)
             words = await run_in_threadpool(lambda: _filled(page, template, visit, shown))
             response: Response = HTMLResponse(words)
         except ApiError as error:
+            if error.status == 403:
+                await note_refusal(site, request, error.envelope.error or "", who=caller.person.name)
             response = failures.show(error, visit, csrf)
         except StoreError as error:
             response = failures.outage(error, visit, csrf, is_sent=request.method == "POST")
@@ -122,6 +127,14 @@ def _filled(page: Page, template: Template, visit: Visit, shown: Mapping[str, ob
     return template.render(page.fill(visit), seen=seen, **shown)
 
 
+def _check_texts(given: Mapping[str, str]) -> None:
+    """Raise ApiError with 422 for a NUL, which no database takes."""
+    wrong = next((name for name, value in given.items() if "\x00" in name or "\x00" in value), None)
+    if wrong is not None:
+        name = wrong.replace("\x00", "")
+        raise ApiError(422, validation_error(f"{name} must not have a NUL", field=name or None))
+
+
 async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Sender) -> Response:
     if page.post is None:
         raise refusal(405, "this page takes no form", {"allow": "GET"})
@@ -129,5 +142,6 @@ async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: 
     if caller.session is None:
         raise ApiError(403, forbidden_error("the form has no session; load the page again"))
     gate.check_form(caller, request.headers.get(FORM_HEADER) or form.get(FORM_FIELD, ""))
+    _check_texts(form)
     sent = replace(visit, form={name: value for name, value in form.items() if name != FORM_FIELD})
     return RedirectResponse(await run_in_threadpool(page.post, sent), 303)

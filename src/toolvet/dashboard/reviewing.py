@@ -60,6 +60,7 @@ def hand_in(
     note: str = "",
     signals: Mapping[str, str] | None = None,
     second_opinion: bool = False,
+    address: str = "",
 ) -> QueueItem:
     """Keep a label. Raises UsageError for a word that is not in the vocabulary, and where others have the item."""
     said = dict(signals or {})
@@ -67,7 +68,7 @@ def hand_in(
         known = {signal.key: signal for signal in review_signals(item.verdict)}
         check_label(item.verdict.kind, value, said, known, note)
     label = ReviewLabel(value=value, note=note.strip(), signals=said)
-    return queue.label(item.id, reviewer, label, second_opinion=second_opinion)
+    return queue.label(item.id, reviewer, label, second_opinion=second_opinion, address=address)
 
 
 def verdict_words(verdict: VerdictRecord) -> str:

@@ -15,9 +15,11 @@ from typing import Final
 import h11
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from toolvet.dashboard.failures import refusal
+from toolvet.dashboard.failures import failure, refusal
+from toolvet.envelope import unavailable_error
 from toolvet.errors import UsageError
 
 # Together with the store's last second, SIGTERM ends the process within 3.5 s: few supervisors wait for much longer.
@@ -27,22 +29,41 @@ END_SECONDS: Final = 3.5
 CUT_SHORT: Final = 128 + signal.SIGTERM
 # How long a client may take for the head of a request, from its first byte or from the beginning of the connection.
 HEAD_SECONDS: Final = 10.0
+# More connections than this are answered with 503, and more than that are closed at once: files are scarcer.
 _MOST_CONNECTIONS: Final = 512
+_MOST_OPEN: Final = 768
+# How long a client may take for a response that is complete on our side.
+_TAKE_SECONDS: Final = 120.0
 _MOST_HEAD: Final = 64 * 1024
 
 
 class HeadLimit(H11Protocol):
     """HTTP/1.1 whose clients have so many seconds for a head: Uvicorn alone would wait for it for ever.
 
-    h11 and not httptools, also where that is installed: llhttp has no limit for the length of a head.
+    It would also throw away for ever the rest of a body whose request is answered, and keep a response for ever that
+    nobody takes. h11 and not httptools, also where that is installed: llhttp has no limit for the length of a head.
     """
 
     seconds = HEAD_SECONDS
+    most = _MOST_CONNECTIONS
     _timer: asyncio.TimerHandle | None = None
+    _app: ASGIApp
+
+    @property
+    def app(self) -> ASGIApp:
+        """What answers the next request: the application, or a 503 where there are too many connections."""
+        return _answer_busy if len(self.connections) > self.most else self._app
+
+    @app.setter
+    def app(self, app: ASGIApp) -> None:
+        self._app = app
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first head."""
         super().connection_made(transport)
+        if len(self.connections) > _MOST_OPEN:
+            transport.abort()
+            return
         self._timer = self.loop.call_later(self.seconds, self._give_up)
 
     def data_received(self, data: bytes) -> None:
@@ -62,6 +83,22 @@ class HeadLimit(H11Protocol):
             self._timer = None
         super().connection_lost(exc)
 
+    def on_response_complete(self) -> None:
+        """Go on with the next request, and watch over what is left of this one."""
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:
+            self.loop.call_later(self.seconds, self._stop_discarding, self.cycle)
+        if self.transport.get_write_buffer_size():
+            self.loop.call_later(_TAKE_SECONDS, self._stop_sending, self.cycle)
+
+    def _stop_discarding(self, cycle: object) -> None:
+        if self.cycle is cycle and self.conn.their_state is h11.SEND_BODY:
+            self.transport.close()
+
+    def _stop_sending(self, cycle: object) -> None:
+        if self.cycle is cycle and self.transport.get_write_buffer_size():
+            self.transport.abort()
+
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP in the envelope of this project, and close."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
@@ -75,6 +112,13 @@ class HeadLimit(H11Protocol):
         self._timer = None
         if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
             self.transport.close()
+
+
+async def _answer_busy(scope: Scope, receive: Receive, send: Send) -> None:
+    headers = {"retry-after": "5", "connection": "close"}
+    await failure(503, unavailable_error("too many connections are open; try again later"), headers)(
+        scope, receive, send
+    )
 
 
 class _EndingServer(uvicorn.Server):
@@ -151,7 +195,6 @@ def make_server(app: Starlette, ending: threading.Event | None = None) -> uvicor
         # Behind a proxy the address of the peer is that proxy's; nothing is decided by it.
         proxy_headers=False,
         h11_max_incomplete_event_size=_MOST_HEAD,
-        limit_concurrency=_MOST_CONNECTIONS,
         lifespan="on",
     )
     return _EndingServer(config, app, ending or threading.Event())

@@ -25,6 +25,15 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(_picture, text.replace("\r\n", "\n"))
 
 
+def escape_unseen(document: str) -> str:
+    r"""Return JSON with every unseen character as its escape: the same document, and a terminal obeys none of it.
+
+    >>> print(escape_unseen('{"text": "\x9b31m"}'))
+    {"text": "\u009b31m"}
+    """
+    return _UNSEEN.sub(lambda match: json.dumps(match.group())[1:-1], document)
+
+
 def one_line(text: str) -> str:
     """`visible(text)` for a cell or a headline: line breaks shown as `↵`, tabs as spaces."""
     return visible(text).strip().replace("\n", " ↵ ").replace("\t", " ")

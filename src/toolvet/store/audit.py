@@ -1,17 +1,19 @@
-"""Who did what in a store, and when: logins, labels, imports, deletions. Rows are added, and never changed.
+"""Who did what in a store, and when: logins, refusals, labels, imports, exports, deletions. Rows are never changed.
 
 The oldest are deleted where there are more than a hundred thousand, so that nobody can fill the disk with them.
 """
 
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from sqlalchemy import delete, func, select
+from sqlalchemy import Connection, delete, func, select
 
 from toolvet.store.records import clean_text
-from toolvet.store.store import Store
 from toolvet.store.tables.audit import AUDIT
+
+if TYPE_CHECKING:
+    from toolvet.store.store import Store
 
 MOST_ENTRIES: Final = 100_000
 # The oldest go a thousand at a time: counting them for every row would cost more than the row.
@@ -22,8 +24,8 @@ _LONGEST: Final = 500
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One deed. `at` is in seconds since the epoch, `seq` its place, which only grows.
 
-    `action` is a word such as `login`, `login_failed`, `logout`, `label`, `import` or `delete`, `target` what it was
-    done to, `address` where the request came from.
+    `action` is a word such as `login`, `login_failed`, `refused`, `label`, `undo`, `export` or `delete`, `target` what
+    it was done to, `address` where the request came from; empty for the command line.
     """
 
     seq: int
@@ -35,7 +37,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_entry(
-    store: Store, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+    store: "Store", who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
 ) -> None:
     """Add an entry; it is in the database when this returns. Raises StoreError, and then the deed should not be done.
 
@@ -47,18 +49,24 @@ def write_entry(
         address: Where the request came from.
         at: When, in seconds since the epoch; None is now.
     """
+    with store.connect() as connection:
+        insert_entry(connection, who, action, target, address=address, at=at)
+
+
+def insert_entry(
+    connection: Connection, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+) -> None:
+    """Add an entry in the transaction of the deed: there is neither without the other."""
     texts = {"who": who, "action": action, "target": target, "address": address}
     row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
-    with store.connect() as connection:
-        seq = connection.execute(
-            AUDIT.insert().returning(AUDIT.c.seq), {"at": time.time() if at is None else at, **row}
-        ).scalar_one()
-        if seq % _SLACK == 0:
-            connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))
+    added = AUDIT.insert().returning(AUDIT.c.seq)
+    seq = connection.execute(added, {"at": time.time() if at is None else at, **row}).scalar_one()
+    if seq % _SLACK == 0:
+        connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))
 
 
 def read_entries(
-    store: Store, *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
+    store: "Store", *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
 ) -> list[AuditEntry]:
     """Return the latest entries, the newest first: of a person, of an action, before a place."""
     query = select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)
@@ -72,7 +80,7 @@ def read_entries(
         return [AuditEntry(**row) for row in connection.execute(query).mappings()]
 
 
-def count_entries(store: Store) -> int:
+def count_entries(store: "Store") -> int:
     """Return how many entries there are."""
     with store.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(AUDIT)).scalar_one())

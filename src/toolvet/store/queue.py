@@ -18,6 +18,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from toolvet.errors import StoreError, UsageError
 from toolvet.store import queue_labelling as labelling
+from toolvet.store.audit import insert_entry
 from toolvet.store.queue_filling import (
     Choose,
     choose_places,
@@ -27,7 +28,15 @@ from toolvet.store.queue_filling import (
     read_mark,
     unseen_places,
 )
-from toolvet.store.queue_reading import ItemFilter, count_items, read_changes, read_items, read_labels, read_progress
+from toolvet.store.queue_reading import (
+    ItemFilter,
+    count_items,
+    read_changes,
+    read_item_id,
+    read_items,
+    read_labels,
+    read_progress,
+)
 from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
 from toolvet.store.store import Store
 from toolvet.store.tables.verdicts import VERDICTS
@@ -124,7 +133,16 @@ class ReviewQueue:
             if progress is not None:
                 progress(seen, added)
 
-    def add(self, id_: str, *, rule: str = "by hand", priority: int = 0, reviewers: int = 1) -> QueueItem:
+    def add(
+        self,
+        id_: str,
+        *,
+        rule: str = "by hand",
+        priority: int = 0,
+        reviewers: int = 1,
+        who: str = "",
+        address: str = "",
+    ) -> QueueItem:
         """Put the verdict with this id into the queue, unless it is there. Raises UsageError where there is none."""
         with self.store.reading() as connection:
             seq = connection.execute(select(VERDICTS.c.seq).where(VERDICTS.c.id == id_)).scalar()
@@ -137,10 +155,15 @@ class ReviewQueue:
             "priority": priority,
             "reviewers": max(1, reviewers),
         }
-        self._transact(lambda connection: insert_items(connection, [row], self._clock()))
+
+        def work(connection: Connection) -> None:
+            insert_items(connection, [row], self._clock())
+            insert_entry(connection, who, "enqueue", id_, address=address)
+
+        self._transact(work)
         return self.item(id_)
 
-    # Reviewing.
+    # Reviewing. What changes labels and leases is in the audit log, with the `address` that it came from.
 
     def next(self, reviewer: str) -> QueueItem | None:
         """Lease the item that this reviewer should look at now, None where there is none.
@@ -167,7 +190,9 @@ class ReviewQueue:
         self._transact(lambda connection: self._take(connection, id_, reviewer))
         return self.item(id_, reviewer)
 
-    def label(self, id_: str, reviewer: str, label: ReviewLabel, *, second_opinion: bool = False) -> QueueItem:
+    def label(
+        self, id_: str, reviewer: str, label: ReviewLabel, *, second_opinion: bool = False, address: str = ""
+    ) -> QueueItem:
         """Keep what a reviewer says of an item, in place of what they said before.
 
         `second_opinion` wants one more reviewer for it. Raises UsageError where others have all its places.
@@ -182,34 +207,57 @@ class ReviewQueue:
             before = labelling.read_label(connection, item, reviewer)
             labelling.write_label(connection, item, reviewer, said, now + self.lease_seconds)
             labelling.note_change(connection, item, reviewer, now, "label", before=before, after=said)
+            insert_entry(connection, reviewer, "label", f"{id_}: {label.value}", address=address, at=now)
             if second_opinion:
                 labelling.add_place(connection, item)
 
         self._transact(work)
         return self.item(id_, reviewer)
 
-    def skip(self, id_: str, reviewer: str) -> None:
+    def skip(self, id_: str, reviewer: str, *, address: str = "") -> None:
         """Give an item back, and do not get it again. Raises UsageError where there is no such item."""
-        self._transact(
-            lambda connection: labelling.skip(connection, self._find(connection, id_), reviewer, self._clock())
-        )
 
-    def release(self, id_: str, reviewer: str) -> bool:
+        def work(connection: Connection) -> None:
+            labelling.skip(connection, self._find(connection, id_), reviewer, self._clock())
+            insert_entry(connection, reviewer, "skip", id_, address=address)
+
+        self._transact(work)
+
+    def release(self, id_: str, reviewer: str, *, address: str = "") -> bool:
         """Give a lease back. Returns False where there was none. Raises UsageError where there is no such item."""
-        return self._transact(lambda connection: labelling.release(connection, self._find(connection, id_), reviewer))
 
-    def undo(self, reviewer: str) -> QueueItem | None:
+        def work(connection: Connection) -> bool:
+            was_leased = labelling.release(connection, self._find(connection, id_), reviewer)
+            if was_leased:
+                insert_entry(connection, reviewer, "release", id_, address=address)
+            return was_leased
+
+        return self._transact(work)
+
+    def undo(self, reviewer: str, *, address: str = "") -> QueueItem | None:
         """Take back the last label or skip of this reviewer, and lease its item again; again, that before it.
 
         Returns the item, None where there is nothing to take back. It is a change of its own in the history.
         """
         now = self._clock()
-        item = self._transact(lambda connection: labelling.undo(connection, reviewer, now, now + self.lease_seconds))
+
+        def work(connection: Connection) -> int | None:
+            item = labelling.undo(connection, reviewer, now, now + self.lease_seconds)
+            if item is not None:
+                insert_entry(connection, reviewer, "undo", read_item_id(connection, item), address=address, at=now)
+            return item
+
+        item = self._transact(work)
         return None if item is None else self._one(item, reviewer)
 
-    def want_another(self, id_: str) -> QueueItem:
+    def want_another(self, id_: str, *, who: str = "", address: str = "") -> QueueItem:
         """Want one more reviewer for this item: a second opinion. Raises UsageError where there is no such item."""
-        self._transact(lambda connection: labelling.add_place(connection, self._find(connection, id_)))
+
+        def work(connection: Connection) -> None:
+            labelling.add_place(connection, self._find(connection, id_))
+            insert_entry(connection, who, "second_opinion", id_, address=address)
+
+        self._transact(work)
         return self.item(id_)
 
     # Reading.

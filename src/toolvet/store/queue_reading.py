@@ -29,6 +29,11 @@ class ItemFilter(msgspec.Struct, frozen=True, kw_only=True):
     place: int | None = None
 
 
+def read_item_id(connection: Connection, item: int) -> str:
+    """Return the id of the item at this place."""
+    return str(connection.execute(select(QUEUE_ITEMS.c.id).where(QUEUE_ITEMS.c.seq == item)).scalar_one())
+
+
 def read_items(
     connection: Connection, wanted: ItemFilter, *, limit: int, offset: int = 0, reader: str | None = None
 ) -> list[QueueItem]:

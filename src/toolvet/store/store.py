@@ -362,7 +362,13 @@ class Store:
         self._tidied = time.monotonic()
         from toolvet.store.retention import parse_retention, prune  # noqa: PLC0415 - as above
 
-        prune(self._open_engine(), parse_retention(*self._kept))
+        pruned = prune(self._open_engine(), parse_retention(*self._kept))
+        if pruned.verdicts or pruned.events or pruned.assessments:
+            from toolvet.store.audit import insert_entry  # noqa: PLC0415 - as above
+
+            gone = f"{pruned.verdicts} verdicts, {pruned.events} events, {pruned.assessments} assessments"
+            with self.connect() as connection:
+                insert_entry(connection, "", "delete", f"{gone}: past what the settings keep")
 
     def health(self) -> "StoreHealth":
         """Take in what ended processes left in the spool, check the database, and count what it has."""

@@ -77,6 +77,12 @@ class Gate:
                 return Sender(person, session)
         return Sender(self.people.local, None)
 
+    def end_session(self, request: HTTPConnection) -> None:
+        """End the session that a request came with: whoever logs in leaves nothing of it behind."""
+        session = self.sessions.read(request.cookies.get(self.cookie))
+        if session is not None:
+            self.sessions.end(session)
+
     def by_token(self, request: HTTPConnection, token: str) -> Person:
         """Return who has this token. Raises ApiError: 401 for a wrong one, 429 where there were too many.
 

@@ -11,11 +11,14 @@ from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from toolvet.dashboard.access.refusals import note_refusal
 from toolvet.dashboard.failures import ApiError, failure
-from toolvet.envelope import forbidden_error
+from toolvet.dashboard.site import Site
+from toolvet.envelope import forbidden_error, not_found_error
 from toolvet.proxy.http.guard import host_of, is_loopback
 
 CONTENT_SECURITY_POLICY: Final = (
@@ -25,6 +28,8 @@ CONTENT_SECURITY_POLICY: Final = (
 """What our pages may load: scripts and styles from this server alone, none of them inline."""
 
 _HEADERS: Final = {
+    # What a store has is private, and a browser's "back" after the way out must not show it.
+    "cache-control": "no-store",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -40,6 +45,7 @@ class BrowserGuard:
 
     Args:
         app: The application behind it.
+        site: Where refusals are written down.
         host: The address that the server listens on.
         hosts: Further names that it is reached by.
         refuse: Makes the answer to a request with these headers that is refused.
@@ -48,11 +54,13 @@ class BrowserGuard:
     def __init__(
         self,
         app: ASGIApp,
+        site: Site,
         host: str,
         hosts: Iterable[str] = (),
         refuse: Callable[[Headers, ApiError], Response] | None = None,
     ) -> None:
         self._app = app
+        self._site = site
         self._refuse = refuse or _refuse
         self._is_loopback = is_loopback(host)
         self._hosts = frozenset({host.lower(), *(name.lower() for name in hosts)})
@@ -72,8 +80,14 @@ class BrowserGuard:
 
         headers = Headers(scope=scope)
         why = self.denies(headers)
-        app = self._app if why is None else self._refuse(headers, ApiError(403, forbidden_error(why)))
-        await app(scope, receive, send_guarded)
+        if why is not None:
+            await note_refusal(self._site, HTTPConnection(scope), why)
+            await self._refuse(headers, ApiError(403, forbidden_error(why)))(scope, receive, send_guarded)
+        elif "\x00" in scope["path"]:
+            # No path has one, and no database takes it.
+            await failure(404, not_found_error("page", scope["path"]))(scope, receive, send_guarded)
+        else:
+            await self._app(scope, receive, send_guarded)
 
     def denies(self, headers: Headers) -> str | None:
         """Return why a request with these headers is refused; None for one that may pass."""

@@ -1,5 +1,6 @@
 """The login page: a token in, a session's cookie out; and the way out again."""
 
+import asyncio
 import sys
 from contextlib import suppress
 from html import escape
@@ -14,6 +15,7 @@ from starlette.routing import Route
 
 from toolvet.dashboard.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.dashboard.access.gate import FORM_FIELD, Gate, address_of
+from toolvet.dashboard.access.refusals import note_refusal
 from toolvet.dashboard.failures import ApiError, refusal
 from toolvet.dashboard.site import Site
 from toolvet.envelope import unavailable_error
@@ -21,6 +23,7 @@ from toolvet.errors import StoreError
 
 _MOST_FORM: Final = 256 * 1024
 _MOST_FIELDS: Final = 200
+FORM_SECONDS: Final = 20.0
 
 
 class LoginPages:
@@ -59,6 +62,7 @@ class LoginPages:
             await self._note(request, person.name, "login")
         except ApiError as error:
             return await self._refuse(request, error, next_path)
+        self._gate.end_session(request)
         _, cookie = self._gate.sessions.begin(person.name)
         response = RedirectResponse(next_path, 303)
         self._gate.keep(response, cookie)
@@ -111,6 +115,7 @@ class LoginPages:
             await self._note(request, person.name, "login", "oidc")
         except ApiError as error:
             return await self._refuse(request, error, "/" if flow is None else flow.next)
+        gate.end_session(request)
         is_listed = gate.people.by_name(person.name) == person
         _, cookie = gate.sessions.begin(person.name, "" if is_listed else person.role.word)
         # A redirect would still count as the provider's, and browsers would not send our strict cookie with it.
@@ -121,8 +126,7 @@ class LoginPages:
         return response
 
     async def _refuse(self, request: Request, error: ApiError, next_path: str) -> Response:
-        with suppress(ApiError):
-            await self._note(request, "", "login_failed", error.envelope.error or "")
+        await note_refusal(self._site, request, error.envelope.error or "", action="login_failed")
         return self._show(next_path, error)
 
     def _show(self, next_path: str, error: ApiError | None = None) -> Response:
@@ -145,15 +149,21 @@ async def read_form(request: Request) -> dict[str, str]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise refusal(415, "this takes a form: application/x-www-form-urlencoded")
+    if request.headers.get("content-encoding", "identity").strip().lower() not in {"identity", ""}:
+        raise refusal(415, "the form must not be compressed", {"accept-encoding": "identity"})
     raw = b""
     try:
-        async for part in request.stream():
-            raw += part
-            if len(raw) > _MOST_FORM:
-                raise refusal(413, "the form is too long")
+        async with asyncio.timeout(FORM_SECONDS):
+            async for part in request.stream():
+                raw += part
+                if len(raw) > _MOST_FORM:
+                    raise refusal(413, "the form is too long")
         return dict(parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except (ValueError, ClientDisconnect):
         raise refusal(400, "the form cannot be read") from None
+    except TimeoutError:
+        slow = f"the form took longer than {FORM_SECONDS:.0f} seconds"
+        raise refusal(408, slow, {"connection": "close"}) from None
 
 
 def _inside(path: str) -> str:

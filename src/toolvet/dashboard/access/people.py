@@ -62,6 +62,11 @@ class People:
         """Whether anybody could log in with a token."""
         return bool(self._by_hash)
 
+    @property
+    def tokens(self) -> list[tuple[str, str, str]]:
+        """The name and role of each person with a token, and its hash."""
+        return [(person.name, person.role.word, digest) for digest, person in self._by_hash]
+
     def by_token(self, token: str) -> Person | None:
         """Return who has this token. It takes equally long for every token."""
         offered = _hashed(token)

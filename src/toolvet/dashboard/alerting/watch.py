@@ -4,12 +4,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
-from toolvet.alerts import AlertRule, AlertState, measured, next_state, sentence
-from toolvet.dashboard.alerting.webhook import WebhookCall, WebhookFailed, payload, post, webhook_of
+from toolvet.alerts import AlertRule, AlertState, measured, next_state
+from toolvet.dashboard.alerting.webhook import WebhookCall, WebhookFailed, alert_text, payload, post, webhook_of
 from toolvet.errors import StoreError, UsageError
 from toolvet.store import FigureFilter, Store
 from toolvet.store.alert_states import locked_state, read_states, write_state
@@ -18,9 +18,20 @@ from toolvet.store.records import EventRecord, new_id
 _MINUTE: Final = 60
 _JOIN_SECONDS: Final = 0.25
 _EVERY_SECONDS: Final = 15.0
+# A webhook that is down: tried again after 15, 30, 60 … seconds, at most so many, and for a day.
+_LONGEST_PAUSE: Final = 900.0
+_GIVE_UP_SECONDS: Final = 24 * 3600.0
 
 Poster = Callable[[WebhookCall, Mapping[str, object]], None]
 """What posts a document to a webhook. Raises WebhookFailed."""
+
+
+class _Tries(NamedTuple):
+    """How often the message of the change at `since` was tried in vain, and when last."""
+
+    since: float | None
+    number: int
+    last: float
 
 
 class AlertWatch:
@@ -56,6 +67,8 @@ class AlertWatch:
         self._say = say or _to_stderr
         self._deliver = deliver
         self._complained: set[str] = set()
+        self._tries: dict[str, _Tries] = {}
+        self._under_way: set[str] = set()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -75,12 +88,20 @@ class AlertWatch:
 
         Raises StoreError where the store cannot be read or written.
         """
-        return [self._check_rule(rule, now) for rule in self._rules.values()]
+        # First all rules: a webhook that hangs must not hold up the alert that is next.
+        measured_states = [(rule, *self._evaluate(rule, now)) for rule in self._rules.values()]
+        return [self._deliver_due(rule, state, verdicts, now) for rule, state, verdicts in measured_states]
 
     def _run(self) -> None:
         while not self._stop.wait(_EVERY_SECONDS):
             try:
-                self.check(time.time())
+                now = time.time()
+                for rule in self._rules.values():
+                    state, verdicts = self._evaluate(rule, now)
+                    if not state.delivered and rule.name not in self._under_way:
+                        self._under_way.add(rule.name)
+                        words = (rule, state, verdicts, now)
+                        threading.Thread(target=self._deliver_apart, args=words, daemon=True).start()
             except StoreError as error:
                 self._complain("the store", f"alerts cannot be evaluated: {error}")
             except Exception as error:  # noqa: BLE001 - the watch must outlive what nobody thought of
@@ -88,7 +109,16 @@ class AlertWatch:
             else:
                 self._complained.discard("the store")
 
-    def _check_rule(self, rule: AlertRule, now: float) -> AlertState:
+    def _deliver_apart(self, rule: AlertRule, state: AlertState, verdicts: int, now: float) -> None:
+        try:
+            self._deliver_due(rule, state, verdicts, now)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._complain(rule.name, f"the alert {rule.name} was not delivered: {type(error).__name__}: {error}")
+        finally:
+            self._under_way.discard(rule.name)
+
+    def _evaluate(self, rule: AlertRule, now: float) -> tuple[AlertState, int]:
+        """Return the state at `now`, and of how many verdicts it is."""
         until = now // _MINUTE * _MINUTE
         wanted = FigureFilter(
             since=until - rule.window * _MINUTE,
@@ -108,12 +138,29 @@ class AlertWatch:
             write_state(connection, state)
         if state.firing != before.firing:
             self._tell(rule, state, now)
-        if not state.delivered:
-            state = self._send(rule, state, sums.verdicts)
+        return state, sums.verdicts
+
+    def _deliver_due(self, rule: AlertRule, state: AlertState, verdicts: int, now: float) -> AlertState:
+        """Post what the webhook does not know yet, unless it is too early to try again, or too late."""
+        if state.delivered:
+            return state
+        tries = self._tries.get(rule.name)
+        if tries is None or tries.since != state.since:
+            tries = _Tries(state.since, 0, now)
+        elif now < tries.last + min(_EVERY_SECONDS * 2 ** min(tries.number - 1, 10), _LONGEST_PAUSE):
+            return state
+        if state.since is not None and now > state.since + _GIVE_UP_SECONDS:
+            self._complain(f"{rule.name} given up", f"the alert {rule.name} could not be delivered for a day: given up")
+            return state
+        self._tries[rule.name] = _Tries(state.since, tries.number + 1, now)
+        state = self._send(rule, state, verdicts)
+        if state.delivered:
+            self._tries.pop(rule.name, None)
+            self._complained.discard(f"{rule.name} given up")
         return state
 
     def _tell(self, rule: AlertRule, state: AlertState, now: float) -> None:
-        words = sentence(rule, state)
+        words = alert_text(rule, state)
         self._say(f"{'alert' if state.firing else 'alert ended'}: {words}")
         kind = "alert" if state.firing else "alert_ended"
         event = EventRecord(id=new_id(now), at=now, kind=kind, message=words, server=rule.server or "", tool=rule.tool)

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -13,11 +14,14 @@ import msgspec
 from toolvet.alerts import AlertRule, AlertState, sentence
 from toolvet.alerts.rule import check_webhook
 from toolvet.errors import UsageError
+from toolvet.report.visible import one_line
 from toolvet.version import __version__
 
 FORMAT: Final = "toolvet-alert/1"
 _TIMEOUT_SECONDS: Final = 10.0
 _PAUSES: Final = (1.0, 4.0, 15.0)
+# Chats read `<…>` as markup, and so do pages.
+_NO_MARKUP: Final = str.maketrans("<>", "\u2039\u203a")
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -60,6 +64,11 @@ def webhook_of(rule: AlertRule, environment: Mapping[str, str]) -> WebhookCall |
     return None if url is None else WebhookCall(url, key)
 
 
+def alert_text(rule: AlertRule, state: AlertState) -> str:
+    """Return what a person should read, on one line and without markup, whatever names the settings have."""
+    return one_line(sentence(rule, state)).translate(_NO_MARKUP)
+
+
 def payload(rule: AlertRule, state: AlertState, verdicts: int | None) -> Mapping[str, object]:
     """Return what is posted. `id` is that of the change: the same one when it is posted again."""
     change = f"{rule.name}\0{state.firing}\0{state.since!r}".encode()
@@ -68,7 +77,7 @@ def payload(rule: AlertRule, state: AlertState, verdicts: int | None) -> Mapping
         "id": hashlib.sha256(change).hexdigest()[:32],
         "alert": rule.name,
         "state": "firing" if state.firing else "resolved",
-        "text": sentence(rule, state),
+        "text": alert_text(rule, state),
         "measure": rule.measure,
         "value": state.value,
         "above": rule.above,
@@ -99,7 +108,9 @@ def post(
     Redirects are not followed: the rule names the address that may get this.
     """
     body = msgspec.json.encode(document)
-    with httpx2.Client(timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=False) as client:
+    with httpx2.Client(
+        timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=False, verify=_certificates(call.url)
+    ) as client:
         for wait in (*_PAUSES, None):
             try:
                 reply = client.post(call.url, content=body, headers=_headers(call, document, body, now()))
@@ -111,6 +122,13 @@ def post(
             if wait is None or not again:
                 raise WebhookFailed(f"{call.shown} {problem}")
             pause(wait)
+
+
+def _certificates(url: str) -> ssl.SSLContext:
+    """Return the authorities that are trusted, also those that SSL_CERT_FILE names; for HTTP none, which is quicker."""
+    if urlsplit(url).scheme.lower() == "http":
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.create_ssl_context(trust_env=True)
 
 
 def _headers(call: WebhookCall, document: Mapping[str, object], body: bytes, now: float) -> dict[str, str]:

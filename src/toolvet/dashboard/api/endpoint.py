@@ -27,12 +27,17 @@ class Nothing(ApiBody, frozen=True):
 
 @dataclass(frozen=True)
 class ApiRequest(Generic[B]):
-    """One request, read and checked: `body` (or the query of a GET), the variables of the path, and who asks."""
+    """One request, read and checked: `body` (or the query of a GET), the variables of the path, who asks from where."""
 
     body: B
     path: Mapping[str, str]
     person: Person
     site: "Site"
+    address: str = ""
+
+    def note(self, action: str, target: str = "") -> None:
+        """Write down who does what: call it before the deed, which a StoreError prevents."""
+        self.site.note(self.person.name, action, target, address=self.address)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolvet.dashboard.access.gate import FORM_HEADER, Gate
+from toolvet.dashboard.access.gate import FORM_HEADER, Gate, address_of
+from toolvet.dashboard.access.refusals import note_refusal
 from toolvet.dashboard.access.role import Person, Role
 from toolvet.dashboard.api.endpoint import ApiRequest, Endpoint
 from toolvet.dashboard.failures import ApiError, failure, json_response, refusal
@@ -52,6 +53,9 @@ def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, gate: Gate) -> 
         try:
             return await _answer(endpoint, request, site, gate)
         except ApiError as error:
+            if error.status == 403 or (error.status == 401 and "authorization" in request.headers):
+                who = getattr(request.state, "who", "")
+                await note_refusal(site, request, error.envelope.error or "", who=who)
             return failure(error.status, error.envelope, error.headers)
         except StoreError as error:
             return store_failure(error)
@@ -67,13 +71,15 @@ def store_failure(error: StoreError) -> Response:
 
 async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: Gate) -> Response:
     caller = gate.caller(request)
+    request.state.who = caller.person.name if caller.person is not None else ""
     gate.slow_down(request, caller)
     person = allowed(caller.person, endpoint.role)
     if endpoint.method != "GET":
         gate.check_form(caller, request.headers.get(FORM_HEADER, ""))
     raw = await read_body(request, site.most_body) if endpoint.has_body else b""
     body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
-    asked = ApiRequest(body, {name: f"{value}" for name, value in request.path_params.items()}, person, site)
+    variables = {name: f"{value}" for name, value in request.path_params.items()}
+    asked = ApiRequest(body, variables, person, site, address_of(request))
     is_long = len(raw) > _QUICK or (endpoint.is_long is not None and endpoint.is_long(body))
     if endpoint.waits or is_long:
         reply = await run_in_threadpool(endpoint.run, asked)
@@ -102,6 +108,7 @@ async def read_body(request: Request, most: int) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise refusal(415, "the body must be JSON: Content-Type: application/json")
+    check_coding(request)
     too_long = refusal(413, f"the body is longer than {most:,} bytes")
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > most:
@@ -121,6 +128,12 @@ async def read_body(request: Request, most: int) -> bytes:
         slow = f"the body took longer than {BODY_SECONDS:.0f} seconds"
         raise refusal(408, slow, {"connection": "close"}) from None
     return b"".join(parts)
+
+
+def check_coding(request: Request) -> None:
+    """Raise ApiError with 415 for a compressed body: a small one could become one without an end."""
+    if request.headers.get("content-encoding", "identity").strip().lower() not in {"identity", ""}:
+        raise refusal(415, "the body must not be compressed", {"accept-encoding": "identity"})
 
 
 def decode_body(raw: bytes, kind: type[Any]) -> Any:

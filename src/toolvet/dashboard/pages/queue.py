@@ -64,7 +64,7 @@ def _shown(item: QueueItem) -> tuple[str, str]:
 
 def _start(visit: Visit) -> str:
     if visit.form.get("action") == "undo":
-        item = visit.site.queue.undo(visit.person.name)
+        item = visit.site.queue.undo(visit.person.name, address=visit.address)
         return "/queue" if item is None else f"/queue/{item.id}?undone=1"
     return _next_path(visit)
 
@@ -156,30 +156,32 @@ def _post_item(visit: Visit) -> str:
     queue, name, form = visit.site.queue, visit.person.name, visit.form
     action = form.get("action", "")
     if action == "undo":
-        item = queue.undo(name)
+        item = queue.undo(name, address=visit.address)
         return f"/queue/{visit.path['id']}" if item is None else f"/queue/{item.id}?undone=1"
     item = _item(visit)
     if action == "skip":
-        queue.skip(item.id, name)
+        queue.skip(item.id, name, address=visit.address)
     elif action == "release":
-        queue.release(item.id, name)
+        queue.release(item.id, name, address=visit.address)
         return "/queue"
     else:
-        _label(queue, item, name, form)
+        _label(visit, item)
     return _next_path(visit)
 
 
-def _label(queue: ReviewQueue, item: QueueItem, name: str, form: Mapping[str, str]) -> None:
+def _label(visit: Visit, item: QueueItem) -> None:
+    form = visit.form
     said = {key.removeprefix(_SIGNAL): value for key, value in form.items() if key.startswith(_SIGNAL) and value}
     try:
         hand_in(
-            queue,
+            visit.site.queue,
             item,
-            name,
+            visit.person.name,
             value=form.get("value", ""),
             note=form.get("note", ""),
             signals=said,
             second_opinion="second" in form,
+            address=visit.address,
         )
     except UsageError as error:
         field = f"{error}".partition(":")[0]

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.review.item import MINE, item_lines
-from toolvet.cli.store import store_url
+from toolvet.cli.store import note_deed, store_url
 from toolvet.cli.table import new_table
 from toolvet.dashboard.reviewing import (
     change_document,
@@ -23,7 +23,7 @@ from toolvet.dashboard.reviewing import (
     open_queue,
 )
 from toolvet.errors import UsageError
-from toolvet.report.visible import one_line, shorten
+from toolvet.report.visible import escape_unseen, one_line, shorten
 from toolvet.review import measure_agreement
 from toolvet.settings import load_settings
 from toolvet.store import RecordedTurn, Store
@@ -226,6 +226,7 @@ def print_agreement(given: str | None, *, as_json: bool) -> int:
 def export_labels(given: str | None, file: Path | None, *, as_json: bool) -> int:
     """Write all labels. Returns the exit code."""
     with _opened(given) as queue:
+        note_deed(queue.store, "export", f"labels to {file or 'stdout'}")
         if file is None:
             _write_labels(queue, sys.stdout)
             return 0
@@ -270,7 +271,7 @@ def _write_labels(queue: ReviewQueue, out: IO[str]) -> int:
     count = 0
     for label in queue.labels():
         line = orjson.dumps(export_document(label, queue.store.verdict(label.item)))
-        out.write(line.decode() + "\n")
+        out.write(escape_unseen(line.decode()) + "\n")
         count += 1
     return count
 
@@ -328,7 +329,7 @@ def _kappa(kappa: float | None) -> str:
 
 def _write(document: object) -> None:
     text = orjson.dumps(document, option=orjson.OPT_INDENT_2, default=_plain).decode()
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{escape_unseen(text)}\n")
 
 
 def _plain(value: object) -> object:

@@ -3,11 +3,13 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
-from toolvet.errors import UsageError
+from toolvet.cli.store import note_deed
+from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.http.guard import is_loopback
 from toolvet.settings import OidcSettings, load_settings
 from toolvet.store import Store
@@ -67,6 +69,7 @@ def serve(flags: ServeFlags) -> int:
     with bounded_end(site.ending):
         try:
             store.open()
+            _note_tokens(store, people.tokens)
             watch = AlertWatch(store, settings.alerts, os.environ)
             if settings.alerts:
                 watch.start()
@@ -86,6 +89,23 @@ def _end_now() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
+    """Write down each token that the settings or the environment admit, at the first start that knows it."""
+    if not tokens:
+        return
+    from toolvet.store.audit import read_entries  # noqa: PLC0415 - SQLAlchemy
+
+    try:
+        known = {entry.target for entry in read_entries(store, action="token", limit=10_000)}
+        for name, role, digest in tokens:
+            # Enough to tell one token from another, and nothing by which it could be found.
+            target = f"{name} ({role}), SHA-256 {digest[:8]}…"
+            if target not in known:
+                note_deed(store, "token", target)
+    except StoreError as error:
+        sys.stderr.write(f"toolvet: the audit log cannot be written yet: {error}\n")
 
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":

@@ -12,7 +12,7 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.cli.store import store_url
+from toolvet.cli.store import note_deed, store_url
 from toolvet.errors import UsageError
 from toolvet.settings import load_settings
 from toolvet.store import Store, VerdictFilter
@@ -31,6 +31,7 @@ def export_store(
     since = None if newer_than is None else time.time() - parse_age(newer_than)
     wanted = VerdictFilter(kind=kind, server=server, since=since)
     with Store(store_url(given), missing="refuse") as store:
+        note_deed(store, "export", f"verdicts to {file}")
         count = _shown(store.export(file, wanted), "written")
     sys.stderr.write(f"{count:,} records in {file}\n")
     return 0
@@ -40,6 +41,7 @@ def import_file(given: str | None, file: Path) -> int:
     """Add the records of a file. Returns the exit code."""
     with Store(store_url(given)) as store:
         before = store.count()
+        note_deed(store, "import", f"{file}")
         count = _shown(store.take_in(file), "read")
         added = store.count() - before
     sys.stderr.write(f"{count:,} records read, {added:,} verdicts new\n")
@@ -54,6 +56,8 @@ def prune_store(given: str | None, *, older_than: str | None, max_size: str | No
         raise UsageError("what may go? Give --older-than 30d, --max-size 2GiB, or set them under [store]")
     retention = parse_retention(age, size)
     with Store(store_url(given), missing="refuse") as store, _status() as status:
+        limits = [f"older than {age}"] * (age is not None) + [f"more than {size}"] * (size is not None)
+        note_deed(store, "delete", f"verdicts {', '.join(limits)}")
         pruned = store.prune(
             retention, progress=lambda count: None if status is None else status.update(f"{count:,} verdicts deleted")
         )

@@ -13,7 +13,7 @@ from rich.text import Text
 from toolvet.cli.commands.trace.story import story
 from toolvet.cli.store import store_url
 from toolvet.cli.table import new_table
-from toolvet.report.visible import one_line
+from toolvet.report.visible import escape_unseen, one_line
 from toolvet.session.step import GOOD_OUTCOMES
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 
@@ -81,4 +81,4 @@ def _entry(verdict: VerdictRecord) -> Mapping[str, object]:
 
 
 def _write(document: object) -> None:
-    sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(escape_unseen(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()) + "\n")

@@ -36,7 +36,7 @@ def _keep(asked: ApiRequest[AssessmentBody]) -> StoredAssessment:
     record = assessment_record(given)
     if not isinstance(record, AssessmentRecord):
         raise ApiError(422, validation_error("report is no report", field="report"))
-    asked.site.note(asked.person.name, "import", f"assessment {record.id} of {record.server}")
+    asked.note("import", f"assessment {record.id} of {record.server}")
     asked.site.store.add_records([record])
     return show_assessment(record, with_report=False)
 

@@ -7,10 +7,11 @@ import msgspec
 
 from toolvet.dashboard.access.role import Role
 from toolvet.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
+from toolvet.dashboard.api.fields import Name
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.reviewing import change_document, export_document, hand_in, item_document
 from toolvet.envelope import error_response, not_found_error, validation_error
-from toolvet.errors import StoreError, UsageError
+from toolvet.errors import UsageError
 from toolvet.review import measure_agreement, vocabulary
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import QueueItem
@@ -23,7 +24,7 @@ class QueueQuery(ApiBody, frozen=True, kw_only=True):
 
     state: Literal["open", "done", "all"] = "open"
     kind: Literal["call", "arguments", "result", "envelope", "answer"] | None = None
-    rule: str | None = None
+    rule: Name | None = None
     mine: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 50
     offset: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 0
@@ -32,7 +33,7 @@ class QueueQuery(ApiBody, frozen=True, kw_only=True):
 class ItemBody(ApiBody, frozen=True, kw_only=True):
     """A verdict to put into the queue, by its id."""
 
-    id: str
+    id: Name
     priority: Annotated[int, msgspec.Meta(ge=-1000, le=1000)] = 0
     reviewers: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
 
@@ -86,7 +87,14 @@ def _list(asked: ApiRequest[QueueQuery]) -> object:
 def _add(asked: ApiRequest[ItemBody]) -> object:
     body = asked.body
     try:
-        item = asked.site.queue.add(body.id, rule="by hand", priority=body.priority, reviewers=body.reviewers)
+        item = asked.site.queue.add(
+            body.id,
+            rule="by hand",
+            priority=body.priority,
+            reviewers=body.reviewers,
+            who=asked.person.name,
+            address=asked.address,
+        )
     except UsageError:
         raise ApiError(404, not_found_error("verdict", body.id)) from None
     return item_document(asked.site.queue.item(item.id, asked.person.name))
@@ -128,6 +136,7 @@ def _label(asked: ApiRequest[LabelBody]) -> object:
             note=body.note,
             signals=body.signals,
             second_opinion=body.second_opinion,
+            address=asked.address,
         )
     except UsageError as error:
         field = f"{error}".partition(":")[0]
@@ -146,21 +155,21 @@ def _lease(asked: ApiRequest[Nothing]) -> object:
 
 
 def _release(asked: ApiRequest[Nothing]) -> object:
-    return {"released": asked.site.queue.release(_item(asked).id, asked.person.name)}
+    return {"released": asked.site.queue.release(_item(asked).id, asked.person.name, address=asked.address)}
 
 
 def _skip(asked: ApiRequest[Nothing]) -> object:
-    asked.site.queue.skip(_item(asked).id, asked.person.name)
+    asked.site.queue.skip(_item(asked).id, asked.person.name, address=asked.address)
     return {"skipped": True}
 
 
 def _second(asked: ApiRequest[Nothing]) -> object:
-    asked.site.queue.want_another(_item(asked).id)
+    asked.site.queue.want_another(_item(asked).id, who=asked.person.name, address=asked.address)
     return item_document(_item(asked))
 
 
 def _undo(asked: ApiRequest[Nothing]) -> object:
-    item = asked.site.queue.undo(asked.person.name)
+    item = asked.site.queue.undo(asked.person.name, address=asked.address)
     return {"item": None if item is None else item_document(item)}
 
 
@@ -194,16 +203,7 @@ def _endpoint(
     takes: type[Any] = Nothing,
     failures: tuple[int, ...] = (),
 ) -> Endpoint[Any]:
-    def guarded(asked: ApiRequest[Any]) -> object:
-        try:
-            return run(asked)
-        except StoreError as error:
-            raise ApiError(503, error_response(f"{error}")) from error
-
-    failures = (*failures, 503)
-    return Endpoint(
-        method, f"/v1/queue{path}", summary, takes, guarded, role=Role.REVIEWER, failures=failures, waits=True
-    )
+    return Endpoint(method, f"/v1/queue{path}", summary, takes, run, role=Role.REVIEWER, failures=failures, waits=True)
 
 
 ENDPOINTS = (

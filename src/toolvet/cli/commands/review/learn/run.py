@@ -18,6 +18,7 @@ from toolvet.checks.answer.model.judgement import shipped
 from toolvet.checks.answer.model.weights import LABELS
 from toolvet.cli.store import store_url
 from toolvet.errors import UsageError
+from toolvet.report.visible import escape_unseen
 from toolvet.review.learning import (
     LabelledVerdict,
     SuggestedPhrase,
@@ -192,7 +193,7 @@ def _as_json(found: _Learned, written: Path | None) -> str:
         "phrases": found.phrases,
         "problems": found.problems,
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    return escape_unseen(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
 
 
 def _as_text(found: _Learned) -> str:
