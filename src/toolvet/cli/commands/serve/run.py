@@ -62,7 +62,8 @@ def serve(flags: ServeFlags) -> int:
         cookie=f"{COOKIE}_{listener.getsockname()[1]}",
         oidc=oidc,
     )
-    store = Store(flags.store or known.store_settings().url or _STORE)
+    kept = known.store_settings()
+    store = Store(flags.store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
     try:
         store.open()
         watch = AlertWatch(store, settings.alerts, os.environ)
