@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
@@ -33,6 +33,8 @@ _CONNECT: Final[Mapping[str, object]] = {
     "application_name": "toolvet",
     "options": "-c lock_timeout=5s",
 }
+# Each open connection of SQLite keeps two megabytes of pages, each statement known to SQLAlchemy some ten kilobytes.
+_POOL: Final[Mapping[str, Any]] = {"pool_size": 2, "max_overflow": 13, "query_cache_size": 150}
 _WRITES: Final = "toolvet_writes"
 # The revision of the record of the first releases, which was not marked.
 _FIRST: Final = "0001"
@@ -105,7 +107,7 @@ def _sqlite_engine(address: StoreAddress, *, sync: bool) -> Engine:
     os.close(os.open(address.path, os.O_CREAT | os.O_RDWR, 0o600))
     for name in (address.path.name, f"{address.path.name}-wal", f"{address.path.name}-shm"):
         make_private(address.path.with_name(name))
-    engine = create_engine(address.url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+    engine = create_engine(address.url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}, **_POOL)
     _listen_to_sqlite(engine, sync=sync)
     return engine
 
@@ -154,7 +156,11 @@ def _postgresql_engine(address: StoreAddress) -> Engine:
         url = make_url(address.url)
         given = {**_CONNECT, **{name: value for name, value in url.query.items() if name in _CONNECT}}
         return create_engine(
-            url.difference_update_query(list(_CONNECT)), connect_args=given, pool_pre_ping=True, pool_recycle=1800
+            url.difference_update_query(list(_CONNECT)),
+            connect_args=given,
+            pool_pre_ping=True,
+            pool_recycle=1800,
+            **_POOL,
         )
     except (ArgumentError, ValueError):
         # What is raised quotes the URL, and with it the password.

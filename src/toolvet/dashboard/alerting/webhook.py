@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 
 from toolvet.alerts import AlertRule, AlertState, sentence
@@ -98,6 +97,9 @@ def post(
     The signature is `X-Toolvet-Signature: sha256=…`, the HMAC-SHA256 of `X-Toolvet-Timestamp`, a dot and the body.
     Redirects are not followed: the rule names the address that may get this.
     """
+    # Few servers have webhooks, and it takes four megabytes.
+    import httpx2  # noqa: PLC0415
+
     body = msgspec.json.encode(document)
     with httpx2.Client(timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=False) as client:
         for wait in (*_PAUSES, None):

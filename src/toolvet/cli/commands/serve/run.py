@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
+from toolvet.cli.commands.serve.memory import spare_memory, trim_memory
 from toolvet.errors import UsageError
 from toolvet.proxy.http.guard import is_loopback
 from toolvet.settings import OidcSettings, load_settings
@@ -25,6 +26,7 @@ _STORE = "toolvet.db"
 
 def serve(flags: ServeFlags) -> int:
     """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
+    spare_memory()
     known = load_settings(flags.settings)
     settings = known.serve
     host = flags.host or settings.host or "127.0.0.1"
@@ -71,7 +73,9 @@ def serve(flags: ServeFlags) -> int:
         if settings.alerts:
             watch.start()
         try:
-            run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+            app = make_app(site, gate, host=host, hosts=hosts)
+            trim_memory()
+            run_app(app, listener, site.ending)
         finally:
             watch.close()
     finally:
