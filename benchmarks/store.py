@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TOOLS = [(f"server-{number % 8}", f"tool_{number}") for number in range(40)]
 DETAIL = encode_document({"verdict": {"classification": "fully_working", "evidence": ["Response contains text"] * 3}})
+MODELS = ("small", "large")
+REFUSED = (SignalRecord("refusal", "error", 0.97),)
 NOT_FOUND = (SignalRecord("not_found", "warning", 0.9),)
 DAY = 86_400
 
@@ -29,15 +31,33 @@ DAY = 86_400
 def verdict(at: float, number: int) -> VerdictRecord:
     server, tool = TOOLS[number * 7 % len(TOOLS)]
     failed = number % 23 == 0
+    if number % 5 == 4:
+        return VerdictRecord(
+            id=new_id(at),
+            at=at,
+            kind="answer",
+            trace=f"turn-{number // 5}",
+            conversation=f"conversation-{number // 50}",
+            model=MODELS[number // 5 % len(MODELS)],
+            outcome="route" if failed else "use",
+            escalate=failed,
+            score=0.25 if failed else 1.0,
+            confidence=0.9,
+            reason="a refusal" if failed else None,
+            text="I cannot help with that request." if failed else None,
+            signals=REFUSED if failed else (),
+            document=DETAIL,
+        )
     return VerdictRecord(
         id=new_id(at),
         at=at,
         kind="call",
-        trace=f"turn-{number // 4}",
+        trace=f"turn-{number // 5}",
         server=server,
         tool=tool,
         request_id=str(number),
         outcome="tool_error" if failed else "success",
+        state="not_found" if failed else None,
         failed=failed,
         score=0.5 if failed else 1.0,
         duration=random.expovariate(10),

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
@@ -17,6 +18,7 @@ from toolvet import check_answer
 from toolvet.errors import StoreError, UsageError
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.inserting import PLACES_LOCK
+from toolvet.store.item_records import ItemChange, ItemLabel, ItemRecord
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_filling import read_head, read_mark
 from toolvet.store.queue_reading import ItemFilter
@@ -356,12 +358,124 @@ def test_what_the_store_deletes_leaves_the_queue(url: str) -> None:
         item = queue.next("ada")
         assert item is not None
         queue.label(item.id, "ada", WRONG)
-        queue.store.prune(Retention(older_than=1))
+        pruned = queue.store.prune(Retention(older_than=1, labelled=True))
+        assert (pruned.verdicts, pruned.kept) == (2, 0)
         assert queue.progress().items == 0
         assert list(queue.labels()) == []
         assert queue.history() == []
         with queue.store.reading() as connection:
             assert connection.execute(select(QUEUE_PLACES)).all() == []
+
+
+def test_what_people_labelled_stays_unless_it_may_go(url: str) -> None:
+    with opened(url, 3) as queue:
+        item = queue.next("ada")
+        assert item is not None
+        queue.label(item.id, "ada", WRONG)
+        skipped = queue.next("ada")
+        assert skipped is not None
+        queue.skip(skipped.id, "ada")
+        pruned = queue.store.prune(Retention(older_than=1))
+        assert (pruned.verdicts, pruned.kept) == (2, 1)
+        pruned = queue.store.prune(Retention(max_bytes=1))
+        assert (pruned.verdicts, pruned.kept) == (0, 1)
+        (label,) = queue.labels()
+        assert (label.item, label.note) == (item.id, "no")
+        assert [verdict.id for verdict in queue.store.verdicts()] == [item.id]
+        assert queue.progress().items == 1
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.parquet"])
+def test_a_queue_travels_with_its_labels_and_their_history(url: str, tmp_path: Path, name: str) -> None:
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    with opened(url, 4, reviewers=2) as queue:
+        ids = [item.id for item in queue.items()]
+        queue.label(ids[0], "ada", WRONG)
+        queue.label(ids[0], "bob", RIGHT)
+        queue.label(ids[1], "ada", RIGHT)
+        assert queue.undo("ada") is not None
+        queue.skip(ids[2], "bob")
+        queue.want_another(ids[3])
+        assert list(queue.store.export(tmp_path / name))[-1] == 8
+        with Store(tmp_path / "copy.db") as store:
+            for _ in range(2):
+                list(store.take_in(tmp_path / name))
+            copy = ReviewQueue(store, clock=Clock(), lease_seconds=60)
+            assert list(copy.labels()) == list(queue.labels())
+            said = [(each.item, each.reviewer, each.action, each.before, each.after) for each in queue.history()]
+            assert [(each.item, each.reviewer, each.action, each.before, each.after) for each in copy.history()] == said
+            assert [change.action for change in copy.history() if change.undoes is not None] == ["undo"]
+            assert [(item.id, item.rule, item.wanted, item.labelled) for item in copy.items()] == [
+                (item.id, item.rule, item.wanted, item.labelled) for item in queue.items()
+            ]
+            for _ in ids:
+                item = copy.next("bob")
+                if item is not None:
+                    assert item.id != ids[2]
+                    copy.skip(item.id, "bob")
+
+
+def test_labels_of_two_stores_come_together(url: str, tmp_path: Path) -> None:
+    with opened(url, 2) as queue:
+        first, second = [item.id for item in queue.items()]
+        list(queue.store.export(tmp_path / "before.jsonl"))
+        queue.label(first, "ada", RIGHT)
+        with Store(tmp_path / "other.db") as store:
+            list(store.take_in(tmp_path / "before.jsonl"))
+            other = ReviewQueue(store, clock=Clock(), lease_seconds=60)
+            other.label(first, "ada", WRONG)
+            other.label(second, "ada", WRONG)
+            list(store.export(tmp_path / "after.jsonl"))
+        list(queue.store.take_in(tmp_path / "after.jsonl"))
+        # What somebody said here stays; what nobody said yet is added.
+        assert [(label.item, label.reviewer, label.value) for label in queue.labels()] == [
+            (first, "ada", "right"),
+            (second, "ada", "wrong"),
+        ]
+        assert [(change.item, change.after.value) for change in queue.history(second)] == [(second, "wrong")]
+        assert len(queue.history(first)) == 1
+
+
+def test_a_line_about_an_item_may_say_anything(url: str) -> None:
+    with opened(url, 1) as queue:
+        (id_,) = [item.id for item in queue.items()]
+        odd = ItemRecord(
+            id=id_,
+            at=AT,
+            rule="x",
+            labels=(ItemLabel(reviewer="eve", value="right", at=AT),) * 2,
+            changes=(ItemChange(reviewer="eve", at=AT, action="drop", before="{"),),
+        )
+        labelled = ItemChange(reviewer="eve", at=AT, action="label", before="{", undoes=7)
+        good = msgspec.structs.replace(odd, labels=odd.labels[:1], changes=(labelled,))
+        queue.store.add_records([odd, good, msgspec.structs.replace(good, id="of no verdict")])
+        assert queue.store.flush(30)
+        assert [label.reviewer for label in queue.labels()] == ["eve"]
+        assert [(change.action, change.before.value, change.undoes) for change in queue.history()] == [
+            ("label", "", None)
+        ]
+
+
+def test_a_long_queue_fills_beside_its_readers(url: str) -> None:
+    with Store(url) as store:
+        store.add_records([answer(number) for number in range(6000)])
+        assert store.flush(60)
+        let = threading.Event()
+
+        def choose(verdict: VerdictRecord) -> tuple[str, int, int] | None:
+            if verdict.at >= AT + 2000:
+                let.wait(60)
+            return "escalated", 0, 1
+
+        queue = ReviewQueue(store, choose, clock=Clock(), lease_seconds=60)
+        # Two thousand of them are in the queue before anybody has looked at the others.
+        item = queue.next("ada")
+        assert item is not None
+        assert queue.progress().items < 6000
+        let.set()
+        assert queue.fill() == 0
+        assert queue.progress().items == 6000
 
 
 def test_an_item_that_is_not_there_is_a_usage_error(url: str) -> None:

@@ -7,6 +7,7 @@ reads only English does not pay for Russian.
 
 import platform
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 import hyperscan
@@ -49,6 +50,8 @@ class CompiledSet:
             self._key = digest(msgspec.msgpack.encode((_engine_version(), sources, patterns)))
         self._known: dict[int, Translation] = {}
         self._databases: dict[str, hyperscan.Database] = {}
+        # Two threads that need it at once must not have one each.
+        self._loading = threading.Lock()
         self._index = self._read_index()
         self.rare_id = len(patterns)
         self.families = {len(patterns) + 1 + number: name for number, name in enumerate(self._index.classes)}
@@ -65,9 +68,10 @@ class CompiledSet:
 
     def database(self, family: str) -> hyperscan.Database:
         """The patterns that need a letter of `family`, or those that need none."""
-        database = self._databases.get(family)
-        if database is None:
-            database = self._databases[family] = self._load(family)
+        with self._loading:
+            database = self._databases.get(family)
+            if database is None:
+                database = self._databases[family] = self._load(family)
         return database
 
     def _read_index(self) -> _Index:

@@ -6,8 +6,6 @@ large and the scan up to ten times as slow, and the engine of the 0.9.1 wheel di
 segmentation fault.
 """
 
-import threading
-
 import hyperscan
 
 from toolvet.matching.compiled import CompiledSet
@@ -25,7 +23,9 @@ class HyperscanEngine:
     def __init__(self, compiled: CompiledSet) -> None:
         self._compiled = compiled
         self._rare_id = compiled.rare_id
-        self._of_thread = threading.local()
+        # A scratch serves one scan at a time. They are kept for all threads together: a server has forty, of which
+        # few scan at the same moment, and a scratch takes megabytes.
+        self._free: dict[str, list[tuple[hyperscan.Database, hyperscan.Scratch]]] = {}
         self._finders: dict[tuple[int, bool], Finder] = {}
 
     def find(self, text: str, only: frozenset[int] | None = None, most: int | None = None) -> list[Match]:
@@ -58,14 +58,16 @@ class HyperscanEngine:
         return found
 
     def _scan(self, family: str, data: bytes, found: dict[int, list[int]]) -> None:
+        free = self._free.setdefault(family, [])
         try:
-            database, scratch = self._of_thread.__dict__[family]
-        except KeyError:
-            # A scratch serves one scan at a time: one per thread.
+            database, scratch = free.pop()
+        except IndexError:
             database = self._compiled.database(family)
             scratch = hyperscan.Scratch(database)
-            self._of_thread.__dict__[family] = database, scratch
-        database.scan(data, match_event_handler=_record, context=found, scratch=scratch)
+        try:
+            database.scan(data, match_event_handler=_record, context=found, scratch=scratch)
+        finally:
+            free.append((database, scratch))
 
     def _place(
         self, ends: dict[int, list[int]], text: str, only: frozenset[int] | None, most: int | None, *, ascii_text: bool

@@ -15,7 +15,8 @@ from typing import Final, Literal
 from toolvet.errors import UsageError
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.]+)://")
-_PASSWORD: Final = re.compile(r"(://[^:/?#@]*):[^/?#]*@")
+# As SQLAlchemy reads it: what is between the name and the `@` is the password, whatever it contains.
+_PASSWORD: Final = re.compile(r"(://[^:/@]*):[^@]*@")
 _QUERY_PASSWORD: Final = re.compile(r"(?i)([?&](?:password|passfile|sslpassword)=)[^&]*")
 
 
@@ -51,6 +52,9 @@ class StoreAddress:
             return cls._of_file(Path(path[1:]))
         if name in ("postgresql", "postgres", "postgresql+psycopg"):
             url = f"postgresql+psycopg://{text[scheme.end() :]}"
+            if url.partition("?")[0].count("@") > 1:
+                # What comes after the first of them would be taken for the host, and shown in every error.
+                raise UsageError("--store postgresql+psycopg://…: write an @ in a name or a password as %40")
             shown = _QUERY_PASSWORD.sub(r"\1…", _PASSWORD.sub(r"\1@", url))
             digest = hashlib.sha256(shown.encode()).hexdigest()[:16]
             return cls("postgresql", url, shown, None, _state_folder() / "spool" / digest)

@@ -7,12 +7,13 @@ database has an older one.
 import os
 import sqlite3
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
-from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from toolvet.errors import StoreError
@@ -23,20 +24,32 @@ from toolvet.store.tables import load_tables
 
 # What does not get the lock in time is tried again.
 _BUSY_SECONDS: Final = 1.5
-_CONNECT_SECONDS: Final = 5
+# How long another process may take to bring the tables up to date.
+_OTHERS_SECONDS: Final = 600
+_WAIT_SECONDS: Final = 0.05
+# Options of a connection to PostgreSQL, unless the URL has them. Without limits, one forgotten lock stops every reader.
+_CONNECT: Final[Mapping[str, object]] = {
+    "connect_timeout": 5,
+    "application_name": "toolvet",
+    "options": "-c lock_timeout=5s",
+}
+# Each open connection of SQLite keeps two megabytes of pages, each statement known to SQLAlchemy some ten kilobytes.
+_POOL: Final[Mapping[str, Any]] = {"pool_size": 2, "max_overflow": 13, "query_cache_size": 150}
 _WRITES: Final = "toolvet_writes"
 # The revision of the record of the first releases, which was not marked.
 _FIRST: Final = "0001"
 _LATEST_LOCK: Final = 0x746F6F6C
 
 
-def open_engine(address: StoreAddress) -> Engine:
+def open_engine(address: StoreAddress, *, sync: bool = False) -> Engine:
     """Return an engine for the database, whose tables are up to date.
+
+    With `sync` a commit is on the disk when it returns; a PostgreSQL server decides that itself.
 
     Raises StoreError for a foreign or damaged database, and one of a later release; sqlalchemy.exc.DBAPIError where
     it cannot be reached or is locked.
     """
-    engine = _sqlite_engine(address) if address.kind != "postgresql" else _postgresql_engine(address)
+    engine = _postgresql_engine(address) if address.kind == "postgresql" else _sqlite_engine(address, sync=sync)
     try:
         _prepare(engine, address)
     except BaseException:
@@ -87,19 +100,19 @@ class _Writing:
             self._connection.close()
 
 
-def _sqlite_engine(address: StoreAddress) -> Engine:
+def _sqlite_engine(address: StoreAddress, *, sync: bool) -> Engine:
     if address.path is None:
         raise StoreError(f"{address.shown}: not a file")
     # Private from its first moment; SQLite gives its journals the permissions of the file.
     os.close(os.open(address.path, os.O_CREAT | os.O_RDWR, 0o600))
     for name in (address.path.name, f"{address.path.name}-wal", f"{address.path.name}-shm"):
         make_private(address.path.with_name(name))
-    engine = create_engine(address.url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
-    _listen_to_sqlite(engine)
+    engine = create_engine(address.url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}, **_POOL)
+    _listen_to_sqlite(engine, sync=sync)
     return engine
 
 
-def _listen_to_sqlite(engine: Engine) -> None:
+def _listen_to_sqlite(engine: Engine, *, sync: bool = False) -> None:
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:  # pyright: ignore[reportUnusedFunction]
         # The driver begins no transactions of its own: `begin` below does.
@@ -107,7 +120,8 @@ def _listen_to_sqlite(engine: Engine) -> None:
         cursor = connection.cursor()
         try:
             _switch_to_log(cursor)
-            cursor.execute("PRAGMA synchronous=NORMAL")
+            # NORMAL may lose the last commits in a power failure, and never damages the file.
+            cursor.execute(f"PRAGMA synchronous={'FULL' if sync else 'NORMAL'}")
             cursor.execute("PRAGMA foreign_keys=ON")
         finally:
             cursor.close()
@@ -138,34 +152,56 @@ def _switch_to_log(cursor: DBAPICursor) -> None:
 def _postgresql_engine(address: StoreAddress) -> Engine:
     if find_spec("psycopg") is None:
         raise StoreError(f'{address.shown} needs psycopg: pip install "toolvet[postgres]"')
-    return create_engine(
-        address.url,
-        connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "toolvet"},
-        pool_pre_ping=True,
-        pool_recycle=1800,
-    )
+    try:
+        url = make_url(address.url)
+        given = {**_CONNECT, **{name: value for name, value in url.query.items() if name in _CONNECT}}
+        return create_engine(
+            url.difference_update_query(list(_CONNECT)),
+            connect_args=given,
+            pool_pre_ping=True,
+            pool_recycle=1800,
+            **_POOL,
+        )
+    except (ArgumentError, ValueError):
+        # What is raised quotes the URL, and with it the password.
+        raise StoreError(
+            f"{address.shown} is no URL of a database: write it as postgresql+psycopg://user:password@host:5432/database"
+        ) from None
 
 
 def _prepare(engine: Engine, address: StoreAddress) -> None:
     """Make the tables, or bring them up to date. Several processes may do so at once: one of them does it."""
-    try:
-        with engine.connect() as connection:
-            revision = _read_revision(connection, address)
-        if revision == newest_revision():
+    deadline = time.monotonic() + _OTHERS_SECONDS
+    while True:
+        revision = None
+        try:
+            with engine.connect() as connection:
+                revision = _read_revision(connection, address)
+            if revision != newest_revision():
+                _make_tables(engine, address)
+        except DBAPIError as error:
+            # An old store that is locked is probably brought up to date by another process, which can take a while.
+            is_busy = engine.dialect.name == "sqlite" and revision is not None and "locked" in str(error.orig)
+            if not is_busy or time.monotonic() > deadline:
+                raise _explained(error, address) from error
+            time.sleep(_WAIT_SECONDS)
+        else:
             return
-        with writing(engine) as connection:
-            if engine.dialect.name == "postgresql":
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_LATEST_LOCK})"))
-            revision = _read_revision(connection, address)
-            if revision is None:
-                load_tables().create_all(connection)
-                mark_revision(connection, newest_revision())
-            elif revision != newest_revision():
-                from toolvet.store.migrations.upgrade import upgrade  # noqa: PLC0415 - Alembic costs half a second
 
-                upgrade(connection, revision)
-    except (OperationalError, ProgrammingError, DBAPIError) as error:
-        raise _explained(error, address) from error
+
+def _make_tables(engine: Engine, address: StoreAddress) -> None:
+    with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text(f"SET LOCAL lock_timeout = '{_OTHERS_SECONDS}s'"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LATEST_LOCK})"))
+        revision = _read_revision(connection, address)
+        if revision is None:
+            load_tables().create_all(connection)
+            mark_revision(connection, newest_revision())
+        elif revision != newest_revision():
+            from toolvet.store.migrations.upgrade import upgrade  # noqa: PLC0415 - for old stores only
+
+            upgrade(connection, revision)
 
 
 def _read_revision(connection: Connection, address: StoreAddress) -> str | None:

@@ -9,8 +9,10 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, Table, func, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
+from toolvet.store import copying
+from toolvet.store.item_records import ItemRecord
 from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
 from toolvet.store.tables.rollups import (
     DURATION_BOUNDS,
@@ -46,13 +48,28 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
         connection.execute(EVENTS.insert(), [_event_row(event) for event in events])
     if assessments:
         connection.execute(ASSESSMENTS.insert(), [_assessment_row(each) for each in assessments])
-    return len(verdicts) + len(events) + len(assessments)
+    # Last: an item needs its verdict.
+    items = [each for each in records if isinstance(each, ItemRecord)]
+    return len(verdicts) + len(events) + len(assessments) + (_insert_items(connection, items) if items else 0)
+
+
+def _insert_items(connection: Connection, items: Sequence[ItemRecord]) -> int:
+    # Only imports have them: what writes verdicts all day needs none of this.
+    from toolvet.store.item_transfer import insert_item_records  # noqa: PLC0415
+
+    return insert_item_records(connection, items)
 
 
 def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R]:
     """Return the records whose ids are not in the table, each id once."""
     by_id = {record.id: record for record in records}
     ids = list(by_id)
+    if not ids:
+        return []
+    if connection.dialect.name == "postgresql":
+        for known in copying.known_ids(connection, table, ids):
+            del by_id[known]
+        return list(by_id.values())
     for start in range(0, len(ids), _MOST_IDS):
         query = select(table.c.id).where(table.c.id.in_(ids[start : start + _MOST_IDS]))
         for known in connection.execute(query).scalars():
@@ -63,14 +80,19 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
 def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
     first = _reserve(connection, len(verdicts))
     rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, first, strict=True)]
-    connection.execute(VERDICTS.insert(), rows)
+    _insert_rows(connection, VERDICTS, rows)
     signals = [
-        {"verdict": seq, "type": signal.type, "level": signal.level, "certainty": signal.certainty}
+        {
+            "verdict": seq,
+            "type": clean_text(signal.type),
+            "level": clean_text(signal.level),
+            "certainty": signal.certainty,
+        }
         for verdict, seq in zip(verdicts, first, strict=True)
         for signal in verdict.signals
     ]
     if signals:
-        connection.execute(SIGNALS.insert(), signals)
+        _insert_rows(connection, SIGNALS, signals)
     if connection.dialect.name == "sqlite":
         words = [
             {"seq": row["seq"], "tool": row["tool"], "reason": row["reason"], "text": row["text"]}
@@ -80,6 +102,13 @@ def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) 
         if words:
             connection.execute(_WORDS, words)
     add_to_rollups(connection, verdicts)
+
+
+def _insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
+    if connection.dialect.name == "postgresql":
+        copying.copy_rows(connection, table, rows)
+    else:
+        connection.execute(table.insert(), rows)
 
 
 _WORDS: Final = text("INSERT INTO verdict_words (rowid, tool, reason, text) VALUES (:seq, :tool, :reason, :text)")
@@ -147,7 +176,7 @@ def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) ->
             if row is None:
                 row = sums[key] = [0.0] * (len(SUMS) + 1)
             _add(row, verdict)
-            for type_ in {signal.type for signal in verdict.signals}:
+            for type_ in {clean_text(signal.type) for signal in verdict.signals}:
                 signals[*key, type_] = signals.get((*key, type_), 0) + 1
     rows = [dict(zip((*KEYS, *SUMS, "duration_max"), (*key, *row), strict=True)) for key, row in sums.items()]
     _upsert(connection, ROLLUPS, rows, KEYS)
@@ -174,15 +203,17 @@ def _add(row: list[float], verdict: VerdictRecord) -> None:
 
 
 def _upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]], keys: Sequence[str]) -> None:
-    insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
-    greatest = func.greatest if connection.dialect.name == "postgresql" else func.max
+    # In one order everywhere, so that two writers never wait for each other's rows.
+    ordered = sorted(rows, key=lambda row: tuple(str(row[key]) for key in keys))
+    if connection.dialect.name == "postgresql":
+        copying.upsert_sums(connection, table, ordered, keys, "duration_max")
+        return
+    insert = sqlite.insert(table)
     changed = {
-        column.name: greatest(table.c[column.name], insert.excluded[column.name])
+        column.name: func.max(table.c[column.name], insert.excluded[column.name])
         if column.name == "duration_max"
         else table.c[column.name] + insert.excluded[column.name]
         for column in table.columns
         if column.name not in keys
     }
-    # In one order everywhere, so that two writers never wait for each other's rows.
-    ordered = sorted(rows, key=lambda row: tuple(str(row[key]) for key in keys))
     connection.execute(insert.on_conflict_do_update(index_elements=list(keys), set_=changed), ordered)

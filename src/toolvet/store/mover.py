@@ -171,7 +171,7 @@ class SpoolMover:
         try:
             self._tidy()
         except Exception as error:  # noqa: BLE001 - as above: what could not be deleted now can be later
-            self._complain(f"old verdicts could not be deleted: {_brief(error)}")
+            self._complain(f"old verdicts could not be deleted: {brief(error)}")
 
     def _move_all(self) -> None:
         if not self._adopted:
@@ -219,16 +219,16 @@ class SpoolMover:
                 self._insert(engine, records, attempts - 1)
             else:
                 self._spool.put_aside(encode_lines(records))
-                self._complain(f"the database refuses a record, which is now in {self._spool.refused}: {_brief(error)}")
+                self._complain(f"the database refuses a record, which is now in {self._spool.refused}: {brief(error)}")
 
     def _report(self, error: Exception) -> None:
         self.problem = error
-        words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {_brief(error)}"
+        words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {brief(error)}"
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
             self._complain(words)
 
 
-def _brief(error: Exception) -> str:
+def brief(error: Exception) -> str:
     """Return what the database said, without the statement and its values, which are private."""
     return str(getattr(error, "orig", None) or error).strip()

@@ -5,6 +5,7 @@
 The rules are the keys of the tables (`store/tables/queue.py`), so that they hold for all processes at one database.
 """
 
+import contextlib
 import random
 import threading
 import time
@@ -43,6 +44,8 @@ from toolvet.store.tables.verdicts import VERDICTS
 
 _T = TypeVar("_T")
 _BATCH: Final = 1000
+_MANY: Final = 5 * _BATCH
+_MOMENT: Final = 1.0
 LEASE_SECONDS: Final = 15 * 60.0
 """How long a reviewer has an item, by default."""
 
@@ -111,14 +114,32 @@ class ReviewQueue:
                 self._judged.clear()
             elif head == self._head:
                 return 0
-            added = self._fill_between(after, head, self._choose, progress)
+            added = self._fill_between(after, head, safe, self._choose, progress)
             self._transact(lambda connection: move_mark(connection, safe))
             self._judged = {seq for seq in self._judged if seq > safe}
             self._head = head
         return added
 
-    def _fill_between(self, after: int, head: int, choose: Choose, progress: Callable[[int, int], None] | None) -> int:
-        seen = added = 0
+    def _fill_soon(self) -> None:
+        """Look at the verdicts that came since. Where they are many, a thread does, so that nobody waits for them."""
+        if self._choose is None or self._filling.locked():
+            return
+        with self.store.reading() as connection:
+            behind = read_head(connection) - max(read_mark(connection), self._head)
+        if behind <= _MANY:
+            self.fill()
+        else:
+            threading.Thread(target=self._fill_quietly, name="toolvet-queue", daemon=True).start()
+
+    def _fill_quietly(self) -> None:
+        # Where the database is lost or closed meanwhile, the next one goes on from the mark.
+        with contextlib.suppress(StoreError):
+            self.fill()
+
+    def _fill_between(
+        self, after: int, head: int, safe: int, choose: Choose, progress: Callable[[int, int], None] | None
+    ) -> int:
+        seen = added = marked = 0
         while True:
             with self.store.reading() as connection:
                 places = unseen_places(connection, after, head, self._kinds, _BATCH)
@@ -130,6 +151,10 @@ class ReviewQueue:
                 added += self._transact(partial(insert_items, rows=rows, now=self._clock()))
             self._judged.update(fresh)
             after, seen = places[-1], seen + len(fresh)
+            if seen - marked >= _MANY:
+                # What was looked at need not be looked at again, if this process ends before it has seen them all.
+                self._transact(partial(move_mark, safe=min(after, safe)))
+                marked = seen
             if progress is not None:
                 progress(seen, added)
 
@@ -170,12 +195,13 @@ class ReviewQueue:
 
         Who has a lease gets the same item again. Nobody gets what others have, or what they labelled or skipped.
         """
-        # Another thread may be filling: then there is something to do meanwhile.
-        if not self._filling.locked():
-            self.fill()
+        self._fill_soon()
         item = self._lease_next(reviewer)
         if item is None:
-            self.fill()
+            # Another thread may be filling: it may have something in a moment.
+            if self._filling.acquire(timeout=_MOMENT):
+                self._filling.release()
+            self._fill_soon()
             item = self._lease_next(reviewer)
         return None if item is None else self._one(item, reviewer)
 
@@ -280,7 +306,7 @@ class ReviewQueue:
         self, wanted: ItemFilter | None = None, *, limit: int = 100, offset: int = 0, reader: str | None = None
     ) -> list[QueueItem]:
         """Return items with their verdicts, in the order in which they are given out."""
-        self.fill()
+        self._fill_soon()
         with self.store.reading() as connection:
             return read_items(connection, wanted or ItemFilter(), limit=limit, offset=offset, reader=reader)
 
@@ -291,7 +317,7 @@ class ReviewQueue:
 
     def progress(self) -> QueueProgress:
         """Return how many items there are, are done, and who labelled how many."""
-        self.fill()
+        self._fill_soon()
         with self.store.reading() as connection:
             return read_progress(connection, self._clock())
 

@@ -10,6 +10,9 @@ from toolvet.store.records import VerdictRecord
 ItemState: TypeAlias = Literal["open", "leased", "done"]
 """An item is open while it wants reviewers, leased while all of these have it before them, then done."""
 
+ChangeAction: TypeAlias = Literal["label", "skip", "undo"]
+"""What a reviewer can do with an item."""
+
 
 class ReviewLabel(msgspec.Struct, frozen=True, kw_only=True):
     """What one reviewer says of one item: of the verdict (`value`), and of its signals by their keys.
@@ -64,7 +67,7 @@ class LabelChange(msgspec.Struct, frozen=True, kw_only=True):
     item: str
     reviewer: str
     at: float
-    action: Literal["label", "skip", "undo"]
+    action: ChangeAction
     before: ReviewLabel = NO_LABEL
     after: ReviewLabel = NO_LABEL
     undoes: int | None = None

@@ -1,4 +1,4 @@
-"""What a store keeps: `VerdictRecord`, `EventRecord` and `AssessmentRecord`, and their form as lines of JSON.
+"""What a store keeps: `VerdictRecord`, `EventRecord`, `AssessmentRecord` and `ItemRecord`, as lines of JSON.
 
     {"type":"verdict","id":"0193…","at":1795357000.0,"kind":"call","tool":"find_book",…}
 
@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.store.item_records import ItemRecord
 
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
 """What was judged. A `call` is a whole call as the proxy saw it, with its arguments and its result."""
@@ -114,7 +115,7 @@ class AssessmentRecord(
         return decode_document(self.document)
 
 
-StoreRecord: TypeAlias = VerdictRecord | EventRecord | AssessmentRecord
+StoreRecord: TypeAlias = VerdictRecord | EventRecord | AssessmentRecord | ItemRecord
 """What a store consists of."""
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)

@@ -1,18 +1,20 @@
 """How long a store keeps what, and the deletion of the rest.
 
-The sums of hours stay, so that trends reach further back than the verdicts: they hold no texts.
+The sums of hours stay, so that trends reach further back than the verdicts: they hold no texts. Verdicts that people
+labelled stay as well, unless they may go, too: their labels are work that nothing brings back.
 """
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, func, select, text
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, text
 
 from toolvet.errors import UsageError
 from toolvet.store.database import writing
+from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_LABELS
 from toolvet.store.tables.rollups import ROLLUP_SIGNALS, ROLLUPS, WIDTHS
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
@@ -28,16 +30,24 @@ _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """What to keep: nothing older than `older_than` seconds, and the latest verdicts within `max_bytes`; None: all."""
+    """What to keep: nothing older than `older_than` seconds, and the latest verdicts within `max_bytes`; None: all.
+
+    `labelled` says whether verdicts that people labelled may go as well, with their labels.
+    """
 
     older_than: float | None = None
     max_bytes: int | None = None
+    labelled: bool = False
 
 
 class Pruned(msgspec.Struct, frozen=True, kw_only=True):
-    """How much was deleted, and the bytes of the database before and after."""
+    """How much was deleted, and the bytes of the database before and after.
+
+    `kept` is how many verdicts stay only because people labelled them.
+    """
 
     verdicts: int = 0
+    kept: int = 0
     events: int = 0
     assessments: int = 0
     bytes_before: int = 0
@@ -69,11 +79,12 @@ def parse_size(given: str) -> int:
     return int(float(found[1]) * base ** _POWERS[found[2].lower()])
 
 
-def parse_retention(older_than: str | None, max_size: str | None) -> Retention:
+def parse_retention(older_than: str | None, max_size: str | None, *, labelled: bool = False) -> Retention:
     """Return what to keep, from an age and a size as people write them. Raises UsageError."""
     return Retention(
         older_than=None if older_than is None else parse_age(older_than),
         max_bytes=None if max_size is None else parse_size(max_size),
+        labelled=labelled,
     )
 
 
@@ -85,35 +96,74 @@ def prune(
     `progress` is called with the number of verdicts deleted so far; `now` is in seconds since the epoch.
     """
     before = measure(engine)
-    verdicts = events = assessments = 0
-    if retention.older_than is not None:
-        cutoff = (time.time() if now is None else now) - retention.older_than
-        old = select(VERDICTS.c.seq).where(VERDICTS.c.at < cutoff).limit(_BATCH)
+    verdicts = events = assessments = kept = 0
+    may_go = () if retention.labelled else (~_is_labelled(),)
+
+    def notice(count: int) -> None:
+        nonlocal verdicts
+        verdicts += count
+        if progress is not None:
+            progress(verdicts)
+
+    cutoff = None if retention.older_than is None else (time.time() if now is None else now) - retention.older_than
+    if cutoff is not None:
+        old = select(VERDICTS.c.seq).where(VERDICTS.c.at < cutoff, *may_go).limit(_BATCH)
         while count := _delete_verdicts(engine, old):
-            verdicts += count
-            if progress is not None:
-                progress(verdicts)
+            notice(count)
         with writing(engine) as connection:
             events = connection.execute(delete(EVENTS).where(EVENTS.c.at < cutoff)).rowcount
             assessments = connection.execute(delete(ASSESSMENTS).where(ASSESSMENTS.c.at < cutoff)).rowcount
             for table in (ROLLUPS, ROLLUP_SIGNALS):
                 connection.execute(delete(table).where(table.c.width == min(WIDTHS), table.c.bucket < cutoff))
+        if verdicts or events or assessments:
+            _vacuum(engine, "VACUUM" if retention.max_bytes is None else "VACUUM FULL")
     if retention.max_bytes is not None:
-        for _ in range(_MOST_ROUNDS):
-            surplus = _surplus(engine, retention.max_bytes)
-            while surplus > 0:
-                oldest = select(VERDICTS.c.seq).order_by(VERDICTS.c.seq).limit(min(_BATCH, surplus))
-                count = _delete_verdicts(engine, oldest)
-                verdicts, surplus = verdicts + count, surplus - max(1, count)
-                if progress is not None:
-                    progress(verdicts)
-            # Only now is it known how much space that was.
-            _vacuum(engine, "VACUUM FULL")
-    elif verdicts or events or assessments:
-        _vacuum(engine, "VACUUM")
+        _make_room(engine, retention.max_bytes, may_go, notice)
+    after = measure(engine)
+    if not retention.labelled:
+        kept = _count_kept(engine, cutoff, is_too_large=retention.max_bytes is not None and after > retention.max_bytes)
     return Pruned(
-        verdicts=verdicts, events=events, assessments=assessments, bytes_before=before, bytes_after=measure(engine)
+        verdicts=verdicts, kept=kept, events=events, assessments=assessments, bytes_before=before, bytes_after=after
     )
+
+
+def _make_room(
+    engine: "Engine", most: int, may_go: Sequence[ColumnElement[bool]], notice: Callable[[int], None]
+) -> None:
+    """Delete the oldest verdicts until the database has no more than so many bytes."""
+    for _ in range(_MOST_ROUNDS):
+        surplus = _surplus(engine, most)
+        gone = 0
+        while gone < surplus:
+            query = select(VERDICTS.c.seq).where(*may_go).order_by(VERDICTS.c.seq)
+            count = _delete_verdicts(engine, query.limit(min(_BATCH, surplus - gone)))
+            if not count:
+                break
+            gone += count
+            notice(count)
+        if not gone:
+            return
+        # Only now is it known how much space that was.
+        _vacuum(engine, "VACUUM FULL")
+
+
+def _is_labelled() -> ColumnElement[bool]:
+    labelled = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
+    return exists().select_from(labelled).where(QUEUE_ITEMS.c.verdict == VERDICTS.c.seq)
+
+
+def _count_kept(engine: "Engine", cutoff: float | None, *, is_too_large: bool) -> int:
+    """Return how many labelled verdicts are older than the cutoff; all of them where the database is too large."""
+    if cutoff is None and not is_too_large:
+        return 0
+    items = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
+    query = select(func.count(QUEUE_ITEMS.c.seq.distinct())).select_from(
+        items.join(VERDICTS, VERDICTS.c.seq == QUEUE_ITEMS.c.verdict)
+    )
+    if cutoff is not None and not is_too_large:
+        query = query.where(VERDICTS.c.at < cutoff)
+    with engine.connect() as connection:
+        return int(connection.execute(query).scalar_one())
 
 
 def measure(engine: "Engine") -> int:

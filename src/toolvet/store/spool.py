@@ -4,7 +4,8 @@
         0193f2…-4711.jsonl     a segment: lines of JSON, appended by one process, which holds its lock
         0193f1…-4002.jsonl     nobody holds its lock: the process was killed, and the next one adopts it
 
-A line is in the kernel's hands as soon as `append` returns, so `kill -9` loses none; a power failure may.
+A line is in the kernel's hands as soon as `append` returns, so `kill -9` loses none. With `sync` it is on the disk, so
+that a power failure loses none either.
 """
 
 import contextlib
@@ -18,6 +19,9 @@ from toolvet.store.file_lock import try_lock
 from toolvet.store.records import new_id
 
 _SUFFIX: Final = ".jsonl"
+REFUSED: Final = "refused.lines"
+"""The file of records that the database refused."""
+
 _READ: Final = 1 << 20
 # A segment that grew beyond this is finished, and another begun, so that disk space comes back under steady load.
 _LONGEST: Final = 32 << 20
@@ -60,8 +64,9 @@ class Segment:
 class Spool:
     """The segments in a folder. `append` may be called from several threads; the rest is for one thread at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, sync: bool = False) -> None:
         self.folder = folder
+        self._sync = sync
         self._lock = threading.Lock()
         self._active: Segment | None = None
         self._process = os.getpid()
@@ -81,6 +86,8 @@ class Spool:
                 written = 0
                 while written < len(lines):
                     written += os.write(segment.fd, lines[written:] if written else lines)
+                if self._sync:
+                    os.fsync(segment.fd)
             except OSError:
                 # Half a line would spoil the next one. A full disk can always give space back.
                 os.ftruncate(segment.fd, before)
@@ -95,6 +102,9 @@ class Spool:
             self._process, self._active, self._finished = os.getpid(), None, []
         if self._active is None:
             self._active = _new_segment(self.folder)
+            if self._sync:
+                _sync_folder(self.folder.parent)
+                _sync_folder(self.folder)
         return self._active
 
     def segments(self) -> list[Segment]:
@@ -129,7 +139,7 @@ class Spool:
     @property
     def refused(self) -> Path:
         """The file of records that the database refused."""
-        return self.folder / "refused.lines"
+        return self.folder / REFUSED
 
     def put_aside(self, lines: bytes) -> None:
         """Keep lines that the database refuses, for a person to look at."""
@@ -160,6 +170,16 @@ class Spool:
             self._active, self._finished = None, []
             with contextlib.suppress(OSError):
                 self.folder.rmdir()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the names of the files in a folder on the disk, where the system can: without its name a file is lost."""
+    with contextlib.suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def _new_segment(folder: Path) -> Segment:

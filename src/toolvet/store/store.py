@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 from toolvet.errors import StoreError, UsageError
 from toolvet.store.address import StoreAddress
 from toolvet.store.filters import EVERYTHING, VerdictFilter
-from toolvet.store.mover import SpoolMover
+from toolvet.store.mover import SpoolMover, brief
 from toolvet.store.private_file import make_private
 from toolvet.store.records import (
     AssessmentRecord,
@@ -54,6 +54,8 @@ class Store:
         missing: What to do with a file that is not there: `create` it with the first record, or `refuse`.
         older_than: Verdicts of this age (`90d`, `12h`) are deleted, once an hour while something is added.
         max_size: Beyond this size of the database (`2GiB`) its oldest verdicts are deleted, as often.
+        sync: Write each record through to the disk before it is acknowledged, so that it outlives a power failure;
+            without it, only the process may be killed. It costs what the disk takes for that, often milliseconds.
         complain: Gets sentences on what went wrong in the background; None writes them to stderr.
 
     Raises:
@@ -76,13 +78,15 @@ class Store:
         missing: Literal["create", "refuse"] = "create",
         older_than: str | None = None,
         max_size: str | None = None,
+        sync: bool = False,
         complain: Callable[[str], None] | None = None,
     ) -> None:
         self.address = StoreAddress.read(url)
         self._complain = complain if complain is not None else _to_stderr
         if missing == "refuse" and not _exists(self.address):
             raise UsageError(f"{self.address.shown}: there is no such store; say where it is with --store")
-        self._spool = Spool(self.address.spool)
+        self._sync = sync
+        self._spool = Spool(self.address.spool, sync=sync)
         self._engine: Engine | None = None
         self._opening = threading.RLock()
         self._mover = SpoolMover(self._spool, self._open_engine, self._complain, self._tidy)
@@ -375,10 +379,13 @@ class Store:
         from toolvet.store.health import read_health  # noqa: PLC0415 - as above
 
         with self._translated():
-            engine = self._open_engine()
+            engine, problems = self._open_engine(), list[str]()
             if self.address.kind != "lines":
-                self._mover.move_now()
-            return read_health(engine, self._spool.waiting)
+                try:
+                    self._mover.move_now()
+                except Exception as error:  # noqa: BLE001 - whatever it is, the check goes on and says it
+                    problems.append(f"what waits in the spool cannot be taken in: {brief(error)}")
+            return read_health(engine, self._spool.waiting, self.address.spool, problems)
 
     @contextmanager
     def connect(self) -> "Generator[Connection]":
@@ -418,7 +425,7 @@ class Store:
             if self._engine is None:
                 from toolvet.store.database import open_engine  # noqa: PLC0415 - as above
 
-                self._engine = open_engine(self.address)
+                self._engine = open_engine(self.address, sync=self._sync)
             return self._engine
 
     def _append_lines(self, lines: bytes) -> None:
@@ -433,6 +440,8 @@ class Store:
                 with contextlib.suppress(OSError):
                     os.write(fd, b"\n")
                 raise OSError(f"the disk took {written} of {len(lines)} bytes")
+            if self._sync and lines:
+                os.fsync(fd)
         finally:
             os.close(fd)
 

@@ -1,6 +1,8 @@
-"""Out of a store and into one: JSON lines (everything), Parquet (verdicts, a column for each field).
+"""Out of a store and into one: JSON lines, and Parquet with a column for each field of a verdict.
 
-A line or row keeps its id, so importing it twice changes nothing.
+Both hold everything: verdicts, each batch followed by its items of the review queue with their labels, then events and
+assessments. In Parquet, what is no verdict is a row with no `kind`, whose column `record` has it as JSON. A line or row
+keeps its id, so importing it twice changes nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +14,7 @@ import msgspec
 
 from toolvet.errors import StoreError, UsageError
 from toolvet.store.filters import EVERYTHING, VerdictFilter
+from toolvet.store.item_transfer import read_item_records
 from toolvet.store.lines import read_line_records
 from toolvet.store.reading import read_assessments, read_events, read_verdicts
 from toolvet.store.records import (
@@ -35,11 +38,15 @@ _COLUMNS: Final = tuple(name for name in VerdictRecord.__struct_fields__ if name
 
 
 def read_everything(connection: "Connection", wanted: VerdictFilter = EVERYTHING) -> Iterator[Sequence[StoreRecord]]:
-    """Yield what the store has in batches, oldest first; events and assessments only where nothing is filtered out."""
+    """Yield what the store has in batches, oldest first: verdicts with their items in the review queue.
+
+    Events and assessments come only where nothing is filtered out.
+    """
     last = 0
     while page := read_verdicts(connection, wanted, limit=_PAGE, order="oldest", after=last):
         last = page[-1].seq
-        yield [msgspec.structs.replace(verdict, seq=0) for verdict in page]
+        items = read_item_records(connection, [verdict.seq for verdict in page])
+        yield [*(msgspec.structs.replace(verdict, seq=0) for verdict in page), *items]
     if wanted == EVERYTHING:
         yield list(reversed(read_events(connection, _EVERY)))
         yield list(reversed(read_assessments(connection, limit=_EVERY)))
@@ -83,21 +90,24 @@ def _write_parquet(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iter
     kinds |= dict.fromkeys(_FLAGS, arrow.bool_())
     fields = [arrow.field(name, kinds.get(name, arrow.string())) for name in _COLUMNS]
     signal = arrow.struct([("type", arrow.string()), ("level", arrow.string()), ("certainty", arrow.float64())])
-    schema = arrow.schema([*fields, arrow.field("detail", arrow.string()), arrow.field("signals", arrow.list_(signal))])
+    texts = [arrow.field("detail", arrow.string()), arrow.field("record", arrow.string())]
+    schema = arrow.schema([*fields, *texts, arrow.field("signals", arrow.list_(signal))])
     count = 0
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in batches:
-            rows = [_row(record) for record in batch if isinstance(record, VerdictRecord)]
+            rows = [_row(record) for record in batch]
             if rows:
                 writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
             count += len(rows)
             yield count
 
 
-def _row(verdict: VerdictRecord) -> dict[str, object]:
-    row: dict[str, object] = {name: getattr(verdict, name) for name in _COLUMNS}
-    row["detail"] = bytes(verdict.document).decode()
-    row["signals"] = [msgspec.structs.asdict(signal) for signal in verdict.signals]
+def _row(record: StoreRecord) -> dict[str, object]:
+    if not isinstance(record, VerdictRecord):
+        return {"id": record.id, "at": record.at, "record": encode_lines([record]).decode().rstrip("\n")}
+    row: dict[str, object] = {name: getattr(record, name) for name in _COLUMNS}
+    row["detail"] = bytes(record.document).decode()
+    row["signals"] = [msgspec.structs.asdict(signal) for signal in record.signals]
     return row
 
 
@@ -106,9 +116,20 @@ def _read_parquet(path: Path) -> Iterator[Sequence[StoreRecord]]:
     try:
         file = parquet.ParquetFile(path)
         for batch in file.iter_batches(batch_size=_PAGE):
-            yield [_verdict(row) for row in batch.to_pylist()]
+            yield [_record(row) for row in batch.to_pylist()]
     except (OSError, ValueError, KeyError, TypeError, NotImplementedError, msgspec.MsgspecError) as error:
         raise StoreError(f"{path} is not an export of toolvet: {error}") from error
+
+
+def _record(row: Mapping[str, Any]) -> StoreRecord:
+    # Exports of earlier releases have no such column.
+    other = row.get("record")
+    if other is None:
+        return _verdict(row)
+    record = next(decode_lines(str(other).encode()), None)
+    if record is None:
+        raise TypeError("a row whose record is none")
+    return record
 
 
 def _verdict(row: Mapping[str, Any]) -> VerdictRecord:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 
 from toolvet.alerts import AlertRule, AlertState, sentence
@@ -107,6 +106,9 @@ def post(
     The signature is `X-Toolvet-Signature: sha256=…`, the HMAC-SHA256 of `X-Toolvet-Timestamp`, a dot and the body.
     Redirects are not followed: the rule names the address that may get this.
     """
+    # Few servers have webhooks, and it takes four megabytes.
+    import httpx2  # noqa: PLC0415
+
     body = msgspec.json.encode(document)
     with httpx2.Client(
         timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=False, verify=_certificates(call.url)
@@ -128,6 +130,8 @@ def _certificates(url: str) -> ssl.SSLContext:
     """Return the authorities that are trusted, also those that SSL_CERT_FILE names; for HTTP none, which is quicker."""
     if urlsplit(url).scheme.lower() == "http":
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    import httpx2  # noqa: PLC0415 - as above
+
     return httpx2.create_ssl_context(trust_env=True)
 
 

@@ -20,7 +20,7 @@ class Recording:
     `store` is a path or a URL, None for none. `name` is the server's name in it; None for the command or URL it was
     started with. `secrets` are values that the user gave for the server, and that no record may hold. `when_full` is
     what happens to the record of a call for which there is no memory. `older_than` and `max_size` say what the store
-    deletes (see `Store`).
+    deletes, and `sync` whether a record outlives a power failure (see `Store`).
     """
 
     store: str | Path | None = None
@@ -31,6 +31,7 @@ class Recording:
     when_full: WhenFull = "drop"
     older_than: str | None = None
     max_size: str | None = None
+    sync: bool = False
 
 
 def recorder_of(recording: Recording) -> Recorder:
@@ -58,7 +59,13 @@ def recorder_of(recording: Recording) -> Recorder:
         def complain(words: str) -> None:
             to_stderr(f"the record: {words}")
 
-        store = Store(recording.store, older_than=recording.older_than, max_size=recording.max_size, complain=complain)
+        store = Store(
+            recording.store,
+            older_than=recording.older_than,
+            max_size=recording.max_size,
+            sync=recording.sync,
+            complain=complain,
+        )
         try:
             store.open()
         except StoreError as error:

@@ -23,15 +23,15 @@ _OLD: Final[Mapping[str, Callable[[Mapping[str, object]], StoreRecord]]] = {
 _BATCH: Final = 1000
 
 
-def upgrade(connection: Connection, revision: str) -> None:
-    """Run all migrations after `revision` on the caller's transaction."""
+def upgrade(connection: Connection, revision: str, until: str = "head") -> None:
+    """Run the migrations after `revision` on the caller's transaction, all of them or those up to `until`."""
     mark_revision(connection, revision)
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     scripts = ScriptDirectory.from_config(config)
 
     def steps(current: object, _: object) -> Any:
-        return scripts._upgrade_revs("head", cast("str", current))  # noqa: SLF001 - as Alembic's own command does  # pyright: ignore[reportPrivateUsage]
+        return scripts._upgrade_revs(until, cast("str", current))  # noqa: SLF001 - as Alembic's own command does  # pyright: ignore[reportPrivateUsage]
 
     with EnvironmentContext(config, scripts, fn=steps) as environment:
         environment.configure(connection=connection)

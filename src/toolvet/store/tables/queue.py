@@ -35,6 +35,8 @@ QUEUE_ITEMS: Final = Table(
 )
 """One row for each verdict that people should see; `id` is the verdict's, `rule` says why it is here."""
 
+Index("queue_items_by_priority", QUEUE_ITEMS.c.priority.desc(), QUEUE_ITEMS.c.seq)
+
 QUEUE_PLACES: Final = Table(
     "queue_places",
     METADATA,

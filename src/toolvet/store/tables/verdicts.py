@@ -70,6 +70,26 @@ Index(
     postgresql_where=VERDICTS.c.conversation.is_not(None),
 )
 Index("verdicts_by_kind", VERDICTS.c.kind, VERDICTS.c.seq)
+Index("verdicts_by_outcome", VERDICTS.c.outcome, VERDICTS.c.seq)
+for _name in ("model", "variant", "state"):
+    _given = VERDICTS.c[_name].is_not(None)
+    Index(f"verdicts_by_{_name}", VERDICTS.c[_name], VERDICTS.c.seq, sqlite_where=_given, postgresql_where=_given)
+
+# What is looked for though it may be rare: without these, the newest ten of nothing are looked for in all rows.
+for _name, _holds in {
+    "failed": VERDICTS.c.failed.is_(True),
+    "escalated": VERDICTS.c.escalate.is_(True),
+    "blocked": VERDICTS.c.blocked.is_not(None),
+}.items():
+    Index(f"verdicts_{_name}", VERDICTS.c.seq, sqlite_where=_holds, postgresql_where=_holds)
+Index(
+    "verdicts_failed_by_tool",
+    VERDICTS.c.server,
+    VERDICTS.c.tool,
+    VERDICTS.c.seq,
+    sqlite_where=VERDICTS.c.failed.is_(True),
+    postgresql_where=VERDICTS.c.failed.is_(True),
+)
 
 SIGNALS: Final = Table(
     "signals",

@@ -57,12 +57,16 @@ class Model:
         if tuple(head.label for head in heads) != LABELS or any(len(plane) != SLOTS for plane in planes):
             raise ValueError("an answer model needs one plane of weights for each label")
         self.heads = tuple(heads)
-        self.planes = tuple(planes)
         # The four bytes of a feature side by side, so that one addition adds for all labels.
         packed = bytearray(8 * SLOTS)
-        for place, plane in enumerate(self.planes):
-            packed[2 * place if sys.byteorder == "little" else 7 - 2 * place :: 8] = plane
+        for place, plane in enumerate(planes):
+            packed[_first_byte(place) :: 8] = plane
         self._packed = memoryview(packed).cast("Q")
+
+    @property
+    def planes(self) -> tuple[bytes, ...]:
+        """The weights of each label; taken apart anew each time, because only training asks for them."""
+        return tuple(bytes(self._packed.cast("B")[_first_byte(place) :: 8]) for place in range(len(self.heads)))
 
     def probabilities(self, features: Sequence[int]) -> tuple[float, ...]:
         """For each label of `LABELS`, how probable it is (0 to 1)."""
@@ -114,6 +118,10 @@ class Model:
             return cls(header.heads, planes)
         except ValueError as error:
             raise ConfigError(f"is damaged: {error}", file=file) from error
+
+
+def _first_byte(place: int) -> int:
+    return 2 * place if sys.byteorder == "little" else 7 - 2 * place
 
 
 def _logistic(value: float) -> float:

@@ -197,5 +197,6 @@ def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies)
         secrets=_given_secrets(words, flags),
         older_than=kept.older_than,
         max_size=kept.max_size,
+        sync=kept.sync,
         when_full="wait" if policies.requires_record else "drop",
     )

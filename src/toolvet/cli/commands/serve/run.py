@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
+from toolvet.cli.commands.serve.memory import spare_memory, trim_memory
 from toolvet.cli.store import note_deed
 from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.http.guard import is_loopback
@@ -27,6 +28,7 @@ _STORE = "toolvet.db"
 
 def serve(flags: ServeFlags) -> int:
     """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
+    spare_memory()
     known = load_settings(flags.settings)
     settings = known.serve
     host = flags.host or settings.host or "127.0.0.1"
@@ -64,7 +66,8 @@ def serve(flags: ServeFlags) -> int:
         cookie=f"{COOKIE}_{listener.getsockname()[1]}",
         oidc=oidc,
     )
-    store = Store(flags.store or known.store_settings().url or _STORE)
+    kept = known.store_settings()
+    store = Store(flags.store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
     site = Site(store, alerts=settings.alerts, review=known.review)
     with bounded_end(site.ending):
         try:
@@ -74,7 +77,9 @@ def serve(flags: ServeFlags) -> int:
             if settings.alerts:
                 watch.start()
             try:
-                run_app(make_app(site, gate, host=host, hosts=hosts), listener, site.ending)
+                app = make_app(site, gate, host=host, hosts=hosts)
+                trim_memory()
+                run_app(app, listener, site.ending)
             finally:
                 watch.close()
         finally:

@@ -16,6 +16,7 @@ from toolvet.cli.store import note_deed, store_url
 from toolvet.errors import UsageError
 from toolvet.settings import load_settings
 from toolvet.store import Store, VerdictFilter
+from toolvet.store.queue_reading import ItemFilter, count_items
 from toolvet.store.retention import parse_age, parse_retention
 
 
@@ -40,21 +41,27 @@ def export_store(
 def import_file(given: str | None, file: Path) -> int:
     """Add the records of a file. Returns the exit code."""
     with Store(store_url(given)) as store:
-        before = store.count()
+        before, items_before = store.count(), _items_of(store)
         note_deed(store, "import", f"{file}")
         count = _shown(store.take_in(file), "read")
-        added = store.count() - before
-    sys.stderr.write(f"{count:,} records read, {added:,} verdicts new\n")
+        added, items = store.count() - before, _items_of(store) - items_before
+    more = f", {items:,} items of the review queue" if items else ""
+    sys.stderr.write(f"{count:,} records read, {added:,} verdicts new{more}\n")
     return 0
 
 
-def prune_store(given: str | None, *, older_than: str | None, max_size: str | None) -> int:
+def _items_of(store: Store) -> int:
+    with store.reading() as connection:
+        return count_items(connection, ItemFilter())
+
+
+def prune_store(given: str | None, *, older_than: str | None, max_size: str | None, labelled: bool) -> int:
     """Delete what is too old or too much. Returns the exit code."""
     settings = load_settings(None).store_settings()
     age, size = older_than or settings.older_than, max_size or settings.max_size
     if age is None and size is None:
         raise UsageError("what may go? Give --older-than 30d, --max-size 2GiB, or set them under [store]")
-    retention = parse_retention(age, size)
+    retention = parse_retention(age, size, labelled=labelled)
     with Store(store_url(given), missing="refuse") as store, _status() as status:
         limits = [f"older than {age}"] * (age is not None) + [f"more than {size}"] * (size is not None)
         note_deed(store, "delete", f"verdicts {', '.join(limits)}")
@@ -65,6 +72,10 @@ def prune_store(given: str | None, *, older_than: str | None, max_size: str | No
         f"deleted {pruned.verdicts:,} verdicts, {pruned.events:,} events and {pruned.assessments:,} assessments;"
         f" {_size(pruned.bytes_before)} before, {_size(pruned.bytes_after)} after\n"
     )
+    if pruned.kept:
+        sys.stderr.write(
+            f"kept {pruned.kept:,} verdicts because people labelled them; --labelled deletes them with their labels\n"
+        )
     return 0
 
 

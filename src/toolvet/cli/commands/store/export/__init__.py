@@ -9,7 +9,7 @@ from toolvet.cli.commands.store.options import StoreOption
 
 
 def command(
-    file: Annotated[Path, Parameter(help="`….jsonl` for lines of JSON, `….parquet` for a table of verdicts.")],
+    file: Annotated[Path, Parameter(help="`….jsonl` for lines of JSON, `….parquet` for a table.")],
     /,
     *,
     store: StoreOption = None,
@@ -21,7 +21,8 @@ def command(
 ) -> int:
     """Write what a store has to a file, which `toolvet store import` reads into any other store.
 
-    Without filters, lines of JSON have events and assessments as well.
+    Verdicts come with their items in the review queue, and what people said of them; without filters, events and
+    assessments come as well.
     """
     from toolvet.cli.commands.store.run import export_store  # noqa: PLC0415 - the heavy half, for this command only
 

@@ -1,0 +1,83 @@
+"""PostgreSQL's own ways to take many rows at once: COPY, arrays as parameters, one statement for all sums.
+
+Several times as fast as a statement for each row, which SQLAlchemy would send. What the driver raises is raised as
+SQLAlchemy raises it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import BigInteger, Connection, Double, Integer, Table
+from sqlalchemy.exc import DBAPIError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+def known_ids(connection: Connection, table: Table, ids: Sequence[str]) -> set[str]:
+    """Return those of these ids that the table has."""
+    # The names are those of our own tables.
+    query = f"SELECT id FROM {table.name} WHERE id = ANY(%(ids)s)"  # noqa: S608
+    return {str(id_) for id_ in connection.exec_driver_sql(query, {"ids": list(ids)}).scalars()}
+
+
+def copy_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert rows, which all have the members of the first."""
+    names = list(rows[0])
+    command = f"COPY {table.name} ({', '.join(map(_quoted, names))}) FROM STDIN"
+    with _translated(connection, command) as cursor, cursor.copy(command) as copy:
+        for row in rows:
+            copy.write_row([row[name] for name in names])
+
+
+def upsert_sums(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, object]], keys: Sequence[str], greatest: str
+) -> None:
+    """Add rows of sums to those with the same keys, in one statement; of the column `greatest` the greater one stays.
+
+    The rows are locked in the order in which they are given.
+    """
+    names = [column.name for column in table.columns]
+    arrays = ", ".join(f"%s::{_type(table, name)}[]" for name in names)
+    changes = ", ".join(
+        f"{name} = greatest({table.name}.{name}, excluded.{name})"
+        if name == greatest
+        else f"{name} = {table.name}.{name} + excluded.{name}"
+        for name in names
+        if name not in keys
+    )
+    statement = (
+        f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"  # noqa: S608 - as above
+        f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
+    )
+    columns: Iterable[list[object]] = ([row[name] for row in rows] for name in names)
+    connection.exec_driver_sql(statement, tuple(columns))
+
+
+_TYPES: Final = {BigInteger: "bigint", Integer: "integer", Double: "double precision"}
+
+
+def _type(table: Table, name: str) -> str:
+    return _TYPES.get(type(table.c[name].type), "text")
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+@contextmanager
+def _translated(connection: Connection, statement: str) -> "Generator[Any]":
+    """Yield a cursor of the driver."""
+    import psycopg  # noqa: PLC0415 - an extra
+
+    raw: Any = connection.connection
+    cursor = raw.cursor()
+    try:
+        yield cursor
+    except psycopg.Error as error:
+        raise DBAPIError.instance(
+            statement, None, error, psycopg.Error, hide_parameters=True, dialect=connection.dialect
+        ) from error
+    finally:
+        cursor.close()
