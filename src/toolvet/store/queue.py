@@ -125,7 +125,7 @@ class ReviewQueue:
         if self._choose is None or self._filling.locked():
             return
         with self.store.reading() as connection:
-            behind = read_head(connection) - max(read_mark(connection), self._head)
+            behind = read_head(connection)[0] - max(read_mark(connection), self._head)
         if behind <= _MANY:
             self.fill()
         else:
