@@ -40,7 +40,7 @@ def locked(url: str) -> Iterator[Callable[[], None]]:
     if url.startswith("sqlite"):
         other = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        yield lambda: other.execute("ROLLBACK") and None
+        yield lambda: other.rollback() if other.in_transaction else None
         other.close()
     else:
         with psycopg.connect(plain(url)) as holder:
