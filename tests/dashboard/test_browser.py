@@ -209,7 +209,7 @@ def test_the_chart_moves_when_verdicts_come(url: str, open_page: OpenPage) -> No
 
 def _wait_for_live(page: Page) -> None:
     """Wait until the page listens to a server that has looked at its store: what comes now is news."""
-    page.wait_for_function("'listens' in document.documentElement.dataset")
+    expect(page.locator("html")).to_have_attribute("data-listens", "", timeout=20_000)
 
 
 def test_search_finds_words_and_turns(base: str, open_page: OpenPage) -> None:

@@ -78,7 +78,7 @@ def test_a_server_that_is_lost_and_found_is_said_on_an_open_page(
         page = open_page(f"{running.url}/verdicts", fails=True)
         state = page.locator("#state")
         expect(state).to_be_hidden()
-        page.wait_for_function("'listens' in document.documentElement.dataset")
+        expect(page.locator("html")).to_have_attribute("data-listens", "", timeout=20_000)
         postgres.stop()
         try:
             expect(state).to_contain_text("The store cannot be read.", timeout=30_000)
@@ -98,7 +98,7 @@ def test_a_dashboard_that_ends_and_begins_again_is_said_on_an_open_page(tmp_path
     more(path, time.time(), count=1)
     with serving(str(path)) as running:
         page = open_page(f"{running.url}/verdicts", fails=True)
-        page.wait_for_function("'listens' in document.documentElement.dataset")
+        expect(page.locator("html")).to_have_attribute("data-listens", "", timeout=20_000)
         port = int(running.url.rpartition(":")[2])
     expect(page.locator("#state")).to_contain_text("The server does not answer.", timeout=30_000)
     more(path, time.time(), count=1)
