@@ -44,7 +44,8 @@ assess: $(VENV)/.assess
 
 demo: $(VENV)/.demo
 	@test -e demo.db || $(BIN)/python examples/fill_store.py demo.db
-	$(BIN)/toolvet serve --store demo.db
+	@echo "The next make demo opens this store again; make clean removes it."
+	@$(BIN)/toolvet serve --store demo.db || test $$? -eq 130  # Ctrl-C is how it ends.
 
 # ROOM is a folder or a file of tests/. One room is quicker in one process.
 ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,tests/$(path))),$(shell \

@@ -1,5 +1,6 @@
 """A store with one of everything, whose texts are hostile: markup, control characters, orders to a model."""
 
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,11 @@ TOOL: Final[dict[str, Any]] = {
     "name": "find",
     "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 }
+
+
+def today() -> float:
+    """The time as the system says it: pages show the last 24 hours."""
+    return time.time()
 
 
 def fill(path: Path | str, now: float) -> None:

@@ -1,6 +1,5 @@
 """The pages in a real browser, on SQLite and on PostgreSQL: what a person does with them, by mouse and by keys."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.dashboard.accessibility import faults
 from tests.dashboard.browser import OpenPage, overflow, pressed
-from tests.dashboard.filled import TRACE, fill, more
+from tests.dashboard.filled import TRACE, fill, more, today
 from tests.dashboard.serving import Running, serving
 
 from toolvet.dashboard.view.paths import conversation_path, server_path
@@ -44,7 +43,7 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         else:
             server: PostgresServer = request.getfixturevalue("postgres")
             address = server.own_database()
-        fill(address, time.time())
+        fill(address, today())
         with serving(address) as made:
             yield made
 
@@ -135,7 +134,7 @@ def test_an_empty_store_becomes_an_overview_when_the_first_verdict_comes(url: st
         expect(page.get_by_role("heading", level=1)).to_have_text("Nothing here yet")
         assert (overflow(page), faults(page)) == (0, [])
         _wait_for_live(page)
-        more(url, time.time())
+        more(url, today())
         expect(page.get_by_role("heading", level=1)).to_have_text("Overview", timeout=20_000)
 
 
@@ -191,7 +190,7 @@ def test_a_chip_takes_its_part_of_the_filter_away(base: str, open_page: OpenPage
 
 
 def test_the_chart_moves_when_verdicts_come(url: str, open_page: OpenPage) -> None:
-    more(url, time.time() - 3_600, count=3)
+    more(url, today() - 3_600, count=3)
     with serving(url) as running:
         page = open_page(f"{running.url}/")
         calls = page.locator("#tiles strong").first
@@ -199,7 +198,7 @@ def test_the_chart_moves_when_verdicts_come(url: str, open_page: OpenPage) -> No
         before = page.locator("#chart-calls canvas").screenshot()
         page.locator("#chart-calls summary").click()
         _wait_for_live(page)
-        more(url, time.time(), count=40)
+        more(url, today(), count=40)
         expect(calls).to_have_text("43", timeout=20_000)
         expect(page.locator("#chart-calls")).to_have_attribute("data-updated", "1")
         assert page.locator("#chart-calls canvas").screenshot() != before
@@ -209,7 +208,7 @@ def test_the_chart_moves_when_verdicts_come(url: str, open_page: OpenPage) -> No
 
 def _wait_for_live(page: Page) -> None:
     """Wait until the page listens to a server that has looked at its store: what comes now is news."""
-    page.wait_for_function("'listens' in document.documentElement.dataset")
+    expect(page.locator("html")).to_have_attribute("data-listens", "", timeout=20_000)
 
 
 def test_search_finds_words_and_turns(base: str, open_page: OpenPage) -> None:

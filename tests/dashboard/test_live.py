@@ -4,7 +4,6 @@ import http.client
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.testclient import TestClient
 from tests.dashboard.browser import served
-from tests.dashboard.filled import more
+from tests.dashboard.filled import more, today
 
 from toolvet.dashboard import live
 from toolvet.dashboard.access.gate import Gate
@@ -43,7 +42,7 @@ def test_a_page_is_told_when_a_verdict_comes_from_another_process(tmp_path: Path
     with served(path) as url, listening(url) as stream:
         assert stream.readline() == b"retry: 3000\n"
         assert _said(stream) == b"data: 0-0-0-0\n"
-        more(path, time.time(), count=1)
+        more(path, today(), count=1)
         assert _said(stream) == b"data: 1-0-0-0\n"
 
 

@@ -1,7 +1,6 @@
 """A store that cannot be read while somebody looks: what the page says, and that it goes on when the store is back."""
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.dashboard.accessibility import faults
 from tests.dashboard.browser import OpenPage, overflow, pressed
-from tests.dashboard.filled import fill, more
+from tests.dashboard.filled import fill, more, today
 from tests.dashboard.serving import serving
 from tests.store.postgres import PostgresServer
 
@@ -46,7 +45,7 @@ def test_a_damaged_database_is_said_on_every_page_and_the_pages_are_back_with_a_
     tmp_path: Path, open_page: OpenPage, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "shop.db"
-    fill(path, time.time())
+    fill(path, today())
     sound = damage(path)
     with serving(str(path)) as running:
         with httpx2.Client(base_url=running.url, headers=HTML) as client:
@@ -73,12 +72,12 @@ def test_a_server_that_is_lost_and_found_is_said_on_an_open_page(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     address = postgres.own_database()
-    fill(address, time.time())
+    fill(address, today())
     with serving(address) as running:
         page = open_page(f"{running.url}/verdicts", fails=True)
         state = page.locator("#state")
         expect(state).to_be_hidden()
-        page.wait_for_function("'listens' in document.documentElement.dataset")
+        expect(page.locator("html")).to_have_attribute("data-listens", "", timeout=20_000)
         postgres.stop()
         try:
             expect(state).to_contain_text("The store cannot be read.", timeout=30_000)
@@ -86,7 +85,7 @@ def test_a_server_that_is_lost_and_found_is_said_on_an_open_page(
             expect(other.locator("main")).to_contain_text("The database server does not answer.")
         finally:
             postgres.start()
-        more(address, time.time(), count=2)
+        more(address, today(), count=2)
         other.clock.run_for(5_000)
         expect(state).to_be_hidden(timeout=30_000)
         expect(page.locator("#verdicts [role=status]")).to_have_text("10 verdicts")
@@ -95,13 +94,13 @@ def test_a_server_that_is_lost_and_found_is_said_on_an_open_page(
 
 def test_a_dashboard_that_ends_and_begins_again_is_said_on_an_open_page(tmp_path: Path, open_page: OpenPage) -> None:
     path = tmp_path / "shop.db"
-    more(path, time.time(), count=1)
+    more(path, today(), count=1)
     with serving(str(path)) as running:
         page = open_page(f"{running.url}/verdicts", fails=True)
-        page.wait_for_function("'listens' in document.documentElement.dataset")
+        expect(page.locator("html")).to_have_attribute("data-listens", "", timeout=20_000)
         port = int(running.url.rpartition(":")[2])
     expect(page.locator("#state")).to_contain_text("The server does not answer.", timeout=30_000)
-    more(path, time.time(), count=1)
+    more(path, today(), count=1)
     with serving(str(path), port=port):
         expect(page.locator("#state")).to_be_hidden(timeout=30_000)
         expect(page.locator("#verdicts [role=status]")).to_have_text("2 verdicts")
@@ -112,7 +111,7 @@ def test_a_label_that_a_locked_database_does_not_take_is_said_to_be_lost(
 ) -> None:
     monkeypatch.setattr(queue, "_PATIENCE", 0.0)
     path = tmp_path / "shop.db"
-    fill(path, time.time())
+    fill(path, today())
     with serving(str(path)) as running:
         page = open_page(f"{running.url}/queue", fails=True, clock=True)
         pressed(page, "Enter")

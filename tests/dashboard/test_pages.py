@@ -1,7 +1,6 @@
 """Every page, with an empty store and with one whose texts are hostile, as a browser without scripts gets it."""
 
 import re
-import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Final
 
 import pytest
 from starlette.testclient import TestClient
-from tests.dashboard.filled import HOSTILE, TRACE, UNSEEN, fill, more
+from tests.dashboard.filled import HOSTILE, TRACE, UNSEEN, fill, more, today
 
 from toolvet.dashboard.access.gate import Gate
 from toolvet.dashboard.access.people import People
@@ -60,7 +59,7 @@ def empty(tmp_path: Path) -> Iterator[TestClient]:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[TestClient]:
-    fill(tmp_path / "full.db", time.time())
+    fill(tmp_path / "full.db", today())
     with Store(tmp_path / "full.db") as store:
         yield client(store)
 
@@ -182,7 +181,7 @@ def test_what_a_url_cannot_ask_for_is_answered_with_the_reason(
 
 def test_a_list_is_paged_both_ways_without_losing_a_verdict(tmp_path: Path) -> None:
     with Store(tmp_path / "many.db") as store:
-        more(tmp_path / "many.db", time.time(), count=120)
+        more(tmp_path / "many.db", today(), count=120)
         visitor = client(store)
         seen: list[list[str]] = []
         path: str | None = "/verdicts"

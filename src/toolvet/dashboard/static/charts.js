@@ -49,7 +49,7 @@
     const chart = new uPlot({
       width: Math.max(box.clientWidth, 120),
       height: height(figure),
-      padding: [12, 8, 0, 0],
+      padding: [12, 24, 0, 0],
       legend: { live: true, markers: { dash: (chart, place) => (chart.series[place].dash ? "dashed" : "solid") } },
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: (_, low, high) => [0, data.unit === "score" ? 1 : Math.max(top, (high ?? 0) * 1.08)] } },
