@@ -1,11 +1,13 @@
 """`/v1/queue…`, asked over HTTP by people with roles."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 from sqlalchemy import delete
+from tests.cli.test_review_command import toolvet
 from tests.dashboard.browser import served
 
 from toolvet import check_answer
@@ -129,6 +131,27 @@ def test_what_is_skipped_goes_to_others_and_a_verdict_can_be_added(asking: Askin
     assert asking.post("bob", f"/{id_}/lease").status_code == 200
     assert asking.post("ada", "", {"id": "none"}).status_code == 404
     assert asking.post("ada", "", {"id": id_}).json()["rule"] == "escalated"
+
+
+def test_the_command_line_and_the_api_have_one_queue(
+    asking: Asking, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two terminals and a client of the API: nobody gets what another has, and nobody sees what another said."""
+    monkeypatch.setenv("TOOLVET_STORE", str(server[1]))
+    there, eve = asking.next("ada"), toolvet("review", "next", "--reviewer", "eve", "--json")
+    max_ = toolvet("review", "next", "--reviewer", "max", "--json")
+    here = json.loads(eve.stdout)["id"]
+    assert len({there, here, json.loads(max_.stdout)["id"]}) == 3
+    assert asking.next("bob") is None
+    assert toolvet("review", "next", "--reviewer", "zoe").returncode == 1
+    done = toolvet("review", "label", "mine", "wrong", "--reviewer", "eve", "--second-opinion")
+    assert done.returncode == 0
+    assert asking.next("bob") == here
+    assert asking.get("bob", f"/{here}").json()["labels"] == []
+    assert asking.post("bob", f"/{here}/label", {"value": "right"}).status_code == 200
+    shown = json.loads(toolvet("review", "show", here, "--reviewer", "eve", "--json").stdout)
+    assert {label["reviewer"]: label["value"] for label in shown["labels"]} == {"eve": "wrong", "bob": "right"}
+    assert asking.get("ada", "/agreement").json()["disputed"] == [here]
 
 
 def test_failures_are_typed(asking: Asking) -> None:

@@ -85,7 +85,12 @@ def test_a_model_learns_a_house_style_and_says_how_it_did_on_answers_held_back()
     assert not judge(said)
     assert [each.label for each in judge(said, model=learned.model)] == ["refusal"]
     assert not check_answer(said).should_escalate
-    assert check_answer(said, model=learned.model).should_escalate
+    judged = check_answer(said, model=learned.model)
+    assert judged.should_escalate
+    # Which model said so: the card beside the file has the whole of that number.
+    assert [each.model for each in judged.signals] == [learned.model.name]
+    assert f"`{learned.model.name}" in render_card(learned, base=shipped().to_bytes(), date="2026-11-22")
+    assert learned.model.name != shipped().name
     # What it knew before, it still knows.
     assert check_answer("I cannot help with that request.", model=learned.model).should_escalate
 

@@ -43,7 +43,7 @@ class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.there or self.not_there)
 
 
-class _Line(msgspec.Struct, frozen=True, kw_only=True):
+class _LabelledLine(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     label: str | tuple[str, ...]
     source: str = ""
@@ -61,7 +61,7 @@ def read_labelled_line(line: str | bytes, source: str) -> LabelledVerdict:
     ['refusal']
     """
     try:
-        row = msgspec.json.decode(line, type=_Line)
+        row = msgspec.json.decode(line, type=_LabelledLine)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"not a labelled answer: {error}") from error
     given = (row.label,) if isinstance(row.label, str) else row.label

@@ -14,7 +14,7 @@ def upgrade() -> None:
     op.create_table(
         "audit",
         sa.Column("seq", _SEQUENCE, autoincrement=True, nullable=False),
-        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("at", sa.Double, nullable=False),
         sa.Column("who", sa.Text(), nullable=False),
         sa.Column("action", sa.Text(), nullable=False),
         sa.Column("target", sa.Text(), nullable=False),
