@@ -11,6 +11,7 @@ import msgspec
 from sqlalchemy import Connection, Table, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
+from toolvet.store.padding import padded
 from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
 from toolvet.store.tables.rollups import (
     DURATION_BOUNDS,
@@ -23,7 +24,7 @@ from toolvet.store.tables.rollups import (
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 # SQLite takes 32,766 values in one statement, PostgreSQL 65,535.
-_MOST_IDS: Final = 10_000
+_MOST_IDS: Final = 8_192
 
 _Row: TypeAlias = dict[str, object]
 _R = TypeVar("_R", VerdictRecord, EventRecord, AssessmentRecord)
@@ -51,7 +52,7 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
     by_id = {record.id: record for record in records}
     ids = list(by_id)
     for start in range(0, len(ids), _MOST_IDS):
-        query = select(table.c.id).where(table.c.id.in_(ids[start : start + _MOST_IDS]))
+        query = select(table.c.id).where(table.c.id.in_(padded(ids[start : start + _MOST_IDS])))
         for known in connection.execute(query).scalars():
             del by_id[known]
     return list(by_id.values())
