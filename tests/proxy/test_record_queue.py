@@ -183,6 +183,20 @@ def test_a_note_with_a_result_takes_the_room_of_its_result(held: Held, size: int
     recorder.close(60)
 
 
+def test_what_a_sink_did_not_take_at_the_end_is_told_with_its_number(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolvet.proxy.record.recorder._LAST_SECONDS", 0.01)
+    told: list[str] = []
+    recorder = Recorder([held], complain=told.append)
+    recorder.take(ORIGIN, "first")
+    assert held.entered.wait(60)
+    for number in range(7):
+        recorder.take(ORIGIN, number)
+    recorder.close(timeout=0.01)
+    assert told == ["the record lost 7 notes or more at the end, because writing them takes too long"]
+
+
 def test_a_note_without_a_result_takes_a_kilobyte(held: Held) -> None:
     recorder = Recorder([held], limit=3 * 1024)
     recorder.take(ORIGIN, SimpleNamespace(result=None, size=10**9))

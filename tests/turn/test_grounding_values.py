@@ -227,7 +227,7 @@ def test_what_names_a_thing() -> None:
     assert not any(map(is_identifier, ("4h29m", "500-piece", "utf-8", "v2", "#3b82f6")))
     assert all(map(is_code, ("KX7RTB", "5TQWPL")))
     assert not any(map(is_code, ("HTML", "Monday", "12345678901")))
-    assert all(map(is_placeholder, ("#W0000000", "ORD-123456", "XXX-1")))
+    assert all(map(is_placeholder, ("#W0000000", "ORD-123456", "ORD-654321", "XXX-1")))
     assert not any(map(is_placeholder, ("ORD-2041", "#W1234890")))
 
 

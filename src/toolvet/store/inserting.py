@@ -13,6 +13,7 @@ from sqlalchemy.dialects import sqlite
 
 from toolvet.store import copying
 from toolvet.store.item_records import ItemRecord
+from toolvet.store.padding import padded
 from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
 from toolvet.store.tables.rollups import (
     DURATION_BOUNDS,
@@ -25,7 +26,7 @@ from toolvet.store.tables.rollups import (
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 # SQLite takes 32,766 values in one statement, PostgreSQL 65,535.
-_MOST_IDS: Final = 10_000
+_MOST_IDS: Final = 8_192
 
 PLACES_LOCK: Final = 0x746F6F6C766574
 """The advisory lock of PostgreSQL that writers share while they have places which nobody else sees yet."""
@@ -71,7 +72,7 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
             del by_id[known]
         return list(by_id.values())
     for start in range(0, len(ids), _MOST_IDS):
-        query = select(table.c.id).where(table.c.id.in_(ids[start : start + _MOST_IDS]))
+        query = select(table.c.id).where(table.c.id.in_(padded(ids[start : start + _MOST_IDS])))
         for known in connection.execute(query).scalars():
             del by_id[known]
     return list(by_id.values())

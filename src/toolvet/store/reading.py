@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, select
 
 from toolvet.store.filters import EVERYTHING, VerdictFilter
+from toolvet.store.padding import padded
 from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
 from toolvet.store.search import words_condition
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
@@ -14,7 +15,7 @@ from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 VerdictOrder: TypeAlias = Literal["newest", "oldest", "lowest_score", "slowest"]
 """How verdicts are sorted; `newest` and `oldest` by their place in the store."""
 
-_MOST_IN: Final = 10_000
+_MOST_IN: Final = 8_192
 _FIELDS: Final = frozenset(VerdictRecord.__struct_fields__) - {"document", "signals"}
 
 
@@ -112,7 +113,9 @@ def read_trace(connection: Connection, prefix: str) -> list[VerdictRecord]:
 
 def read_places(connection: Connection, places: Sequence[int]) -> list[VerdictRecord]:
     """Return the verdicts at these places (`seq`), in the order of these."""
-    return list(_records(connection, select(VERDICTS).where(VERDICTS.c.seq.in_(places)).order_by(VERDICTS.c.seq)))
+    return list(
+        _records(connection, select(VERDICTS).where(VERDICTS.c.seq.in_(padded(places))).order_by(VERDICTS.c.seq))
+    )
 
 
 def latest_traces(connection: Connection, limit: int) -> list[str]:
@@ -137,7 +140,7 @@ def _records(connection: Connection, query: "Select[tuple[object, ...]]") -> Ite
 def _signals_of(connection: Connection, places: Sequence[int]) -> Mapping[int, tuple[SignalRecord, ...]]:
     found: dict[int, list[SignalRecord]] = {}
     for start in range(0, len(places), _MOST_IN):
-        query = select(SIGNALS).where(SIGNALS.c.verdict.in_(places[start : start + _MOST_IN]))
+        query = select(SIGNALS).where(SIGNALS.c.verdict.in_(padded(places[start : start + _MOST_IN])))
         for row in connection.execute(query).mappings():
             signal = SignalRecord(str(row["type"]), str(row["level"]), row["certainty"])
             found.setdefault(int(row["verdict"]), []).append(signal)

@@ -110,6 +110,11 @@ class BackgroundQueue(Generic[T]):
                 came.wait(_ROOM_SECONDS)
         return True
 
+    @property
+    def waiting(self) -> int:
+        """How many items are in the queue; those that are being worked on are not."""
+        return len(self._queue)
+
     def flush(self, timeout: float) -> bool:
         """Wait until all queued items were worked on. Returns False when that takes longer than `timeout` seconds."""
         deadline = time.monotonic() + timeout

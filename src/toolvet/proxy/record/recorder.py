@@ -163,7 +163,8 @@ class Recorder:
             if isinstance(sink, EndingSink):
                 sink.end()
             if not queue.close(_LAST_SECONDS):
-                self._complain("the record: the last notes may be missing, because writing them takes too long")
+                left = f"the record lost {queue.waiting} notes or more at the end"
+                self._complain(f"{left}, because writing them takes too long")
         if self.lost:
             self._complain(f"the record lost {self.lost} notes")
         if self._store is not None:
