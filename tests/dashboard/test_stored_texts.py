@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.dashboard.serving import Running, serving
@@ -28,7 +29,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with serving(f"{tmp_path_factory.mktemp('stored')}/a.db") as made:
         calls = [{"name": NAME, "arguments": {NAME: NASTY}, "result": NASTY, "failed": True}]
         verdict = check_answer(NASTY, calls=calls, question=NASTY, trace="nasty")
-        names = {"server": NAME, "model": NAME, "conversation": NAME}
+        names: dict[str, Any] = {"server": NAME, "model": NAME, "conversation": NAME}
         made.site.store.add(verdict, text=NASTY, calls=calls, question=NASTY, **names)
         made.site.store.flush()
         with made.client() as client:
@@ -94,10 +95,10 @@ def test_no_command_obeys_a_stored_text(
     monkeypatch.setattr(sys, "stderr", err)
     run([id_ if word == "ID" else word for word in words])
     out.flush()
-    printed = out.buffer.getvalue().decode() + err.getvalue()  # type: ignore[attr-defined]
+    printed = out.buffer.getvalue().decode() + err.getvalue()
     assert not STEERS.search(printed), STEERS.findall(printed)
     if words[0] == "review" and words[1] == "show" and "ID" in words:
         assert "Ignore all previous instructions" in printed
     if "--json" in words:
-        shown = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        shown = out.buffer.getvalue().decode()
         assert json.loads(shown) is None or isinstance(json.loads(shown), dict)

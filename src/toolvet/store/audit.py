@@ -3,22 +3,12 @@
 The oldest are deleted where there are more than a hundred thousand, so that nobody can fill the disk with them.
 """
 
-import time
-from typing import TYPE_CHECKING, Final
-
 import msgspec
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import func, select
 
-from toolvet.store.records import clean_text
+from toolvet.store.audit_entries import insert_entry
+from toolvet.store.store import Store
 from toolvet.store.tables.audit import AUDIT
-
-if TYPE_CHECKING:
-    from toolvet.store.store import Store
-
-MOST_ENTRIES: Final = 100_000
-# The oldest go a thousand at a time: counting them for every row would cost more than the row.
-_SLACK: Final = 1_000
-_LONGEST: Final = 500
 
 
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +27,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_entry(
-    store: "Store", who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+    store: Store, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
 ) -> None:
     """Add an entry; it is in the database when this returns. Raises StoreError, and then the deed should not be done.
 
@@ -53,20 +43,8 @@ def write_entry(
         insert_entry(connection, who, action, target, address=address, at=at)
 
 
-def insert_entry(
-    connection: Connection, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
-) -> None:
-    """Add an entry in the transaction of the deed: there is neither without the other."""
-    texts = {"who": who, "action": action, "target": target, "address": address}
-    row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
-    added = AUDIT.insert().returning(AUDIT.c.seq)
-    seq = connection.execute(added, {"at": time.time() if at is None else at, **row}).scalar_one()
-    if seq % _SLACK == 0:
-        connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))
-
-
 def read_entries(
-    store: "Store", *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
+    store: Store, *, who: str | None = None, action: str | None = None, before: int | None = None, limit: int = 100
 ) -> list[AuditEntry]:
     """Return the latest entries, the newest first: of a person, of an action, before a place."""
     query = select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)
@@ -80,7 +58,7 @@ def read_entries(
         return [AuditEntry(**row) for row in connection.execute(query).mappings()]
 
 
-def count_entries(store: "Store") -> int:
+def count_entries(store: Store) -> int:
     """Return how many entries there are."""
     with store.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(AUDIT)).scalar_one())

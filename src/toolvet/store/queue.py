@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from toolvet.errors import StoreError, UsageError
 from toolvet.store import queue_labelling as labelling
-from toolvet.store.audit import insert_entry
+from toolvet.store.audit_entries import insert_entry
 from toolvet.store.queue_filling import (
     Choose,
     choose_places,

@@ -368,7 +368,7 @@ class Store:
 
         pruned = prune(self._open_engine(), parse_retention(*self._kept))
         if pruned.verdicts or pruned.events or pruned.assessments:
-            from toolvet.store.audit import insert_entry  # noqa: PLC0415 - as above
+            from toolvet.store.audit_entries import insert_entry  # noqa: PLC0415 - as above
 
             gone = f"{pruned.verdicts} verdicts, {pruned.events} events, {pruned.assessments} assessments"
             with self.connect() as connection:
