@@ -461,18 +461,20 @@ def test_a_long_queue_fills_beside_its_readers(url: str) -> None:
     with Store(url) as store:
         store.add_records([answer(number) for number in range(6000)])
         assert store.flush(60)
-        let = threading.Event()
+        reached, let = threading.Event(), threading.Event()
 
         def choose(verdict: VerdictRecord) -> tuple[str, int, int] | None:
             if verdict.at >= AT + 2000:
+                reached.set()
                 let.wait(60)
             return "escalated", 0, 1
 
         queue = ReviewQueue(store, choose, clock=Clock(), lease_seconds=60)
-        # Two thousand of them are in the queue before anybody has looked at the others.
-        item = queue.next("ada")
-        assert item is not None
         assert queue.progress().items < 6000
+        assert reached.wait(60)
+        # Two thousand of them are in the queue before anybody has looked at the others.
+        assert queue.next("ada") is not None
+        assert queue.progress().items == 2000
         let.set()
         assert queue.fill() == 0
         assert queue.progress().items == 6000

@@ -55,7 +55,7 @@ def upsert_sums(
     connection.exec_driver_sql(statement, tuple(columns))
 
 
-_TYPES: Final = {BigInteger: "bigint", Integer: "integer", Double: "double precision"}
+_TYPES: Final[Mapping[type, str]] = {BigInteger: "bigint", Integer: "integer", Double: "double precision"}
 
 
 def _type(table: Table, name: str) -> str:

@@ -18,7 +18,7 @@ from toolvet.store.tables.rollups import ROLLUPS, WIDTHS
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine, Select
+    from sqlalchemy import Engine, Executable
 
 
 class StoreHealth(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def read_health(engine: "Engine", waiting: int, spool: Path, known: Sequence[str
 
 
 def _asked(
-    connection: Connection, query: "Select[Any]", problems: list[str], otherwise: list[tuple[Any, ...]]
+    connection: Connection, query: "Executable", problems: list[str], otherwise: list[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a query; where it fails, note why and return the other rows."""
     try:
@@ -144,7 +144,7 @@ def _damage(connection: Connection) -> Iterator[str]:
     if connection.dialect.name != "sqlite":
         return
     problems: list[str] = []
-    answers = _asked(connection, text("PRAGMA quick_check(20)"), problems, [])  # type: ignore[arg-type]
+    answers = _asked(connection, text("PRAGMA quick_check(20)"), problems, [])
     yield from (str(answer) for (answer,) in answers if answer != "ok")
     yield from problems
     try:

@@ -23,6 +23,8 @@ _PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_COMPLAINTS: Final = 20
 # Records in one transaction: readers and other writers wait for milliseconds at most.
 _BATCH: Final = 1000
+# In PostgreSQL nobody waits for a transaction, and each costs a write of the disk and an update of the sums.
+_LARGE_BATCH: Final = 5000
 _MOST_HELD_SECONDS: Final = 5.0
 
 
@@ -191,8 +193,9 @@ class SpoolMover:
                     self.unreadable += 1
                 else:
                     records.append(record)
-            for start in range(0, len(records), _BATCH):
-                self._insert(engine, records[start : start + _BATCH])
+            batch = _LARGE_BATCH if engine.dialect.name == "postgresql" else _BATCH
+            for start in range(0, len(records), batch):
+                self._insert(engine, records[start : start + batch])
                 if threading.current_thread() is self._thread:
                     self._wait_while_held()
             segment.done += len(lines)

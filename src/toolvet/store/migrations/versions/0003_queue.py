@@ -1,5 +1,7 @@
 """The review queue: items, places, labels, skips, changes, and how far it was filled."""
 
+# pyright: reportUnknownArgumentType=false
+
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,5 +1,7 @@
 """Who did what: logins, labels, imports, deletions."""
 
+# pyright: reportUnknownArgumentType=false
+
 import sqlalchemy as sa
 from alembic import op
 
