@@ -112,3 +112,10 @@ def test_the_checks_do_not_load_what_only_drivers_need(module: str) -> None:
 def test_to_import_toolvet_loads_none_of_its_modules() -> None:
     code = "import sys, toolvet; sys.exit(any(name.startswith('toolvet.') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_free_threaded_python_is_refused_in_one_sentence() -> None:
+    program = "import sys; sys._is_gil_enabled = lambda: False\nimport toolvet"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith("ImportError: toolvet is not tested on free-threaded Python")

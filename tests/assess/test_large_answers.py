@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.excerpt import MOST_WHOLE, Excerpt, is_heavy
+from toolvet.assess.excerpt import MOST_WHOLE, LargeExcerpt, is_heavy
 from toolvet.assess.exchange import assess_call, mask_of, observe
 from toolvet.assess.plan import PlannedCall
 from toolvet.bounds import count_values
@@ -120,14 +120,14 @@ def test_of_too_many_values_only_the_excerpt_is_judged_and_the_finding_says_so(
 
 
 def test_two_answers_that_differ_at_the_end_differ_in_their_excerpts() -> None:
-    one, other = (Excerpt(text("x" * LARGE + end)).value for end in "ab")
+    one, other = (LargeExcerpt(text("x" * LARGE + end)).value for end in "ab")
     assert one != other
-    assert one == Excerpt(text("x" * LARGE + "a")).value
+    assert one == LargeExcerpt(text("x" * LARGE + "a")).value
 
 
 def test_an_excerpt_keeps_types_and_the_small_members() -> None:
     whole = text("x" * LARGE, isError=True, structuredContent={"rows": list(range(10**6))}, _meta={"a": None})
-    part: Any = Excerpt(whole).value
+    part: Any = LargeExcerpt(whole).value
     assert (part["isError"], part["_meta"], part["content"][0]["type"]) == (True, {"a": None}, "text")
     assert part["structuredContent"]["rows"] == list(range(200))
     assert part["content"][0]["text"].endswith("characters in all; BLAKE2 " + part["content"][0]["text"][-17:])

@@ -31,7 +31,7 @@ _VALUE_BYTES: Final = 8
 CUT_MARK: Final = re.compile(r"… \([\d,]{1,20} characters in all; BLAKE2 [0-9a-f]{16}\)\Z")
 
 
-class Excerpt:
+class LargeExcerpt:
     """The excerpt of `whole`: its `value`, and in `borders` the texts around the places where strings were cut."""
 
     def __init__(self, whole: object, room: int = _ROOM) -> None:
@@ -87,7 +87,7 @@ def light(entry: object) -> tuple[object, bool]:
     """An entry of a list as it is, and False; of one that is too heavy to be judged an excerpt, and True."""
     if not is_heavy(entry, MOST_WHOLE):
         return entry, False
-    return Excerpt(entry).value, True
+    return LargeExcerpt(entry).value, True
 
 
 def _entries(count: int, room: int) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, Excerpt
+from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, LargeExcerpt
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.reproduce import reproduce_call
 from toolvet.bounds import count_values
@@ -137,7 +137,7 @@ def _read_result(reply: Answer) -> tuple[object, object, AnswerExcerpt | None]:
     """The result that rules read, the one that the verdict is about, and what is known where they are an excerpt."""
     if len(reply.raw) <= MOST_WHOLE:
         return reply.result, reply.result, None
-    part = Excerpt(reply.result)
+    part = LargeExcerpt(reply.result)
     is_whole = count_values(reply.result, MOST_VALUES) <= MOST_VALUES
     seen = AnswerExcerpt(
         size=len(reply.raw), verdict_on="whole" if is_whole else "excerpt", borders=tuple(part.borders)
@@ -149,7 +149,7 @@ def read_error(reply: RpcError) -> tuple[ProtocolError, AnswerExcerpt | None]:
     """The JSON-RPC error that rules read, and what is known of it where it is an excerpt."""
     if len(reply.raw) <= MOST_WHOLE:
         return ProtocolError(code=reply.code, message=reply.message, data=reply.data), None
-    part = Excerpt({"message": reply.message, "data": reply.data})
+    part = LargeExcerpt({"message": reply.message, "data": reply.data})
     kept = members(part.value)
     error = ProtocolError(code=reply.code, message=str(kept["message"]), data=kept["data"])
     return error, AnswerExcerpt(size=len(reply.raw), verdict_on="excerpt", borders=tuple(part.borders))

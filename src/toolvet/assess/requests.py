@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, Excerpt
+from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, LargeExcerpt
 from toolvet.assess.exchange import explain_malformed, read_error, shorten_payload
 from toolvet.bounds import count_values
 from toolvet.findings import Finding
@@ -124,7 +124,7 @@ def assess_request(
     borders: tuple[str, ...] = ()
     judged, note = request, ""
     if size > MOST_WHOLE:
-        part = Excerpt(request.result)
+        part = LargeExcerpt(request.result)
         request = msgspec.structs.replace(request, result=part.value)
         is_whole = count_values(judged.result, MOST_VALUES) <= MOST_VALUES
         judged, borders = judged if is_whole else request, tuple(part.borders)

@@ -16,6 +16,7 @@ from toolvet.store import Store
 from toolvet.store.overview import TrendPoint, VerdictFigures, add_figures
 
 Unit: TypeAlias = Literal["count", "share", "score", "seconds"]
+_Figure: TypeAlias = Callable[[VerdictFigures], float | None]
 _SHOWN: Final[Mapping[Unit, Callable[[float | None], str]]] = {
     "count": number,
     "share": percent,
@@ -84,70 +85,41 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
     now = _read(store, period, server, tool)
     before = _read(store, period.before, server, tool)
 
-    def line(label: str, colour: str, which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
+    def line(label: str, colour: str, which: int, figure: _Figure) -> ChartLine:
         return ChartLine(label, tuple(figure(now[which].get(at, _NONE)) for at in stretches), colour)
 
-    def line_before(which: int, figure: Callable[[VerdictFigures], float | None]) -> ChartLine:
+    def line_before(which: int, figure: _Figure) -> ChartLine:
         values = tuple(figure(before[which].get(at - shift, _NONE)) for at in stretches)
         return ChartLine(
             f"{period.words} before" if period.key else "the period before", values, "--faint", is_before=True
         )
 
+    def chart(id_: str, title: str, unit: Unit, which: int, *drawn: tuple[str, str, _Figure]) -> Chart:
+        lines = [line(label, colour, which, figure) for label, colour, figure in drawn]
+        return Chart(id_, title, unit, stretches, (*lines, line_before(which, drawn[0][2])))
+
     calls, answers = 0, 1
     charts = (
-        Chart(
+        chart(
             "calls",
             f"Calls per {period.stretch}",
             "count",
-            stretches,
-            (
-                line("calls", "--info", calls, _count),
-                line("failed", "--poor", calls, _failed),
-                line_before(calls, _count),
-            ),
+            calls,
+            ("calls", "--info", _count),
+            ("failed", "--poor", _failed),
         ),
-        Chart(
-            "failures",
-            "Failure rate",
-            "share",
-            stretches,
-            (
-                line("failure rate", "--poor", calls, _failure_rate),
-                line_before(calls, _failure_rate),
-            ),
-        ),
-        Chart(
-            "durations",
-            "Duration of calls (95th percentile)",
-            "seconds",
-            stretches,
-            (
-                line("p95", "--fair", calls, _slow),
-                line_before(calls, _slow),
-            ),
-        ),
-        Chart(
+        chart("failures", "Failure rate", "share", calls, ("failure rate", "--poor", _failure_rate)),
+        chart("durations", "Duration of calls (95th percentile)", "seconds", calls, ("p95", "--fair", _slow)),
+        chart(
             "escalations",
             "Escalation rate of answers",
             "share",
-            stretches,
-            (
-                line("escalation rate", "--fair", answers, _escalation_rate),
-                line_before(answers, _escalation_rate),
-            ),
+            answers,
+            ("escalation rate", "--fair", _escalation_rate),
         ),
-        Chart(
-            "scores",
-            "Average score of answers",
-            "score",
-            stretches,
-            (
-                line("average score", "--good", answers, _score),
-                line_before(answers, _score),
-            ),
-        ),
+        chart("scores", "Average score of answers", "score", answers, ("average score", "--good", _score)),
     )
-    return tuple(chart for chart in charts if chart.id in _ALWAYS or not chart.is_empty)
+    return tuple(each for each in charts if each.id in _ALWAYS or not each.is_empty)
 
 
 _NONE: Final = VerdictFigures()

@@ -18,7 +18,7 @@ END_SECONDS: Final = 3.5
 _LEAST_SECONDS: Final = 0.25
 
 
-class Ending:
+class ListenerEnd:
     """Takes SIGINT and SIGTERM. `asked` is set by the first of them, `hurried` by the second.
 
     `exit_code` is 0 where everything came to its end, and 128 and the number of the signal where a second one cut it.

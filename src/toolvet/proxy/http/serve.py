@@ -16,7 +16,7 @@ from typing import Final, cast
 
 from toolvet.errors import UsageError
 from toolvet.proxy.http.client_connection import ClientConnection
-from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, Ending
+from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, ListenerEnd
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen, read_listen
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
@@ -75,8 +75,8 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
     After a signal all that takes at most 3.5 seconds, whoever does not read or answer; a second one ends it at once.
     """
 
-    async def serve() -> Ending:
-        ending = Ending()
+    async def serve() -> ListenerEnd:
+        ending = ListenerEnd()
         ending.listen()
         async with listening(front, where, ending=ending) as (host, port):
             # Objects that exist now live to the end; collecting them again and again would cost milliseconds per call.
@@ -95,7 +95,7 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
 
 @asynccontextmanager
 async def listening(
-    front: Front, where: Listen, limits: Limits | None = None, *, ending: Ending | None = None
+    front: Front, where: Listen, limits: Limits | None = None, *, ending: ListenerEnd | None = None
 ) -> AsyncGenerator[tuple[str, int]]:
     """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken.
 
@@ -119,7 +119,7 @@ async def listening(
         server.close()
         for connection in connections.all():
             connection.shut()
-        ending = ending or Ending()
+        ending = ending or ListenerEnd()
         # Some streams never end, and some clients never read.
         await ending.allow(_finish_answers(connections.all()), ANSWER_SECONDS)
         for connection in connections.all():

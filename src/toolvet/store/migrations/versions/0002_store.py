@@ -165,6 +165,10 @@ def _make_verdicts() -> None:
         sqlite_where=sa.text("trace IS NOT NULL"),
         postgresql_where=sa.text("trace IS NOT NULL"),
     )
+    _make_signals()
+
+
+def _make_signals() -> None:
     op.create_table(
         "signals",
         sa.Column("verdict", _SEQUENCE, nullable=False),
