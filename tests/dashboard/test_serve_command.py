@@ -61,6 +61,21 @@ def test_sigterm_ends_it_although_a_request_hangs(tmp_path: Path) -> None:
         assert store.count() == 1
 
 
+def test_a_token_of_toolvet_serve_token_opens_the_api_for_its_role(tmp_path: Path) -> None:
+    words = ["toolvet", "serve", "token", "ada", "--role", "viewer"]
+    made = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=True)
+    settings, _, advice = made.stderr.partition("\n\n")
+    assert "shown only once" in advice
+    assert made.stdout.strip() not in made.stderr
+    (tmp_path / "toolvet.toml").write_text(settings)
+    with started(tmp_path) as (_, url):
+        assert httpx2.get(f"{url}/v1/verdicts").status_code == 401
+        headers = {"authorization": f"Bearer {made.stdout.strip()}"}
+        assert httpx2.get(f"{url}/v1/verdicts", headers=headers).json()["total"] == 0
+        body = {"kind": "answer", "text": "A fine answer."}
+        assert httpx2.post(f"{url}/v1/verdicts", json=body, headers=headers).status_code == 403
+
+
 def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from toolvet.dashboard.access.role import Role
 from toolvet.dashboard.failures import ApiError, failure
 from toolvet.dashboard.page import Page, Visit
-from toolvet.dashboard.view.outage import Outage, outage_of
+from toolvet.dashboard.view.outage import StoreOutage, outage_of
 from toolvet.envelope import unavailable_error
 from toolvet.errors import StoreError
 
@@ -71,7 +71,7 @@ class FailurePages:
         visit: Visit | None = None,
         csrf: str = "",
         *,
-        outage: Outage | None = None,
+        outage: StoreOutage | None = None,
         is_sent: bool = False,
     ) -> Response:
         """Return the page for a failure, for this visit."""

@@ -1,6 +1,6 @@
 """What a failure of the store means for the person before a page: what happened, and what to do now.
 
-StoreError("/var/shop.db: database is locked") → Outage("Another program holds the database.", …)
+StoreError("/var/shop.db: database is locked") → StoreOutage("Another program holds the database.", …)
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _RESTORE: Final = (
 
 
 @dataclass(frozen=True)
-class Outage:
+class StoreOutage:
     """Why the store cannot be read: `what` happened, what to do `now`, and the database's own words as `reason`."""
 
     what: str
@@ -62,7 +62,7 @@ _KINDS: Final[Sequence[tuple[tuple[str, ...], str, str]]] = (
 )
 
 
-def outage_of(error: StoreError) -> Outage:
+def outage_of(error: StoreError) -> StoreOutage:
     """Return what an error of the store means.
 
     >>> outage_of(StoreError("/var/shop.db: database is locked")).what
@@ -72,5 +72,5 @@ def outage_of(error: StoreError) -> Outage:
     words = reason.lower()
     for signs, what, now in _KINDS:
         if any(sign in words for sign in signs):
-            return Outage(what, now, reason)
-    return Outage("The store cannot be reached.", _WAITS, reason)
+            return StoreOutage(what, now, reason)
+    return StoreOutage("The store cannot be reached.", _WAITS, reason)
