@@ -42,6 +42,7 @@ LEAST: dict[str, list[str]] = {
         *("GET /queue", "POST /queue", "GET /queue/{id}", "POST /queue/{id}"),
         *("POST /v1/verdicts", "POST /v1/assessments"),
         *("GET /v1/queue", "POST /v1/queue", "POST /v1/queue/next", "POST /v1/queue/undo", "GET /v1/queue/agreement"),
+        "GET /v1/queue/labels",
         *("GET /v1/queue/{id}", "GET /v1/queue/{id}/history", "POST /v1/queue/{id}/label"),
         *("POST /v1/queue/{id}/lease", "POST /v1/queue/{id}/release", "POST /v1/queue/{id}/skip"),
         "POST /v1/queue/{id}/second-opinion",

@@ -179,6 +179,8 @@ def _agreement(asked: ApiRequest[Nothing]) -> object:
 
 def _labels(asked: ApiRequest[LabelsQuery]) -> object:
     body = asked.body
+    if not body.after:
+        asked.note("export", "labels")
     labels, last = asked.site.queue.labels_after(body.after, limit=body.limit, reader=asked.person.name)
     return {
         "labels": [export_document(label, asked.site.store.verdict(label.item)) for label in labels],
