@@ -5,16 +5,19 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tests.proxy.notes import ORIGIN
 
-from toolvet.proxy.record import background
+from toolvet.proxy.record import background, store_sink
 from toolvet.proxy.record.background import BackgroundQueue, WhenFull
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
+from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.session import CallEnded, CallStarted
+from toolvet.store import Store
 
 
 class Held:
@@ -194,7 +197,65 @@ def test_what_a_sink_did_not_take_at_the_end_is_told_with_its_number(
     for number in range(7):
         recorder.take(ORIGIN, number)
     recorder.close(timeout=0.01)
-    assert told == ["the record lost 7 notes or more at the end, because writing them takes too long"]
+    assert told == [
+        "the record: its last notes may be lost, because writing them takes too long",
+        "the record lost 7 notes",
+    ]
+
+
+def test_a_sink_that_is_slow_at_the_end_writes_down_what_it_did_not_come_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolvet.proxy.record.recorder._LAST_SECONDS", 0.01)
+    entered, let = threading.Event(), threading.Event()
+    store = Store(tmp_path / "a.db")
+    sink = StoreSink(store, complain=lambda _: None)
+
+    class Slow:
+        """The sink, which is let write when the recorder has given up the rest."""
+
+        def write(self, notes: Sequence[StampedNote]) -> None:
+            entered.set()
+            assert let.wait(60)
+            sink.write(notes)
+
+        def close(self) -> None:
+            sink.close()
+
+    slow = Slow()
+    recorder = Recorder([slow], store=store, complain=lambda _: None)
+    sink.watch(lambda: recorder.lost_by(slow))
+    recorder.take(ORIGIN, "first")
+    assert entered.wait(60)
+    for number in range(7):
+        recorder.take(ORIGIN, number)
+    abandon = BackgroundQueue.abandon
+
+    def abandoned(queue: BackgroundQueue[StampedNote]) -> None:
+        abandon(queue)
+        let.set()
+        assert queue.close(60)
+
+    monkeypatch.setattr(BackgroundQueue, "abandon", abandoned)
+    recorder.close(timeout=1)
+    with Store(tmp_path / "a.db") as read:
+        (event,) = read.events()
+    assert (event.kind, event.message) == (
+        "dropped",
+        "7 notes of calls were dropped, because there was no room for them",
+    )
+
+
+def test_a_sink_that_is_far_behind_does_not_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+    monkeypatch.setattr(store_sink, "give_way", lambda: given.append("way"))
+    with Store(tmp_path / "a.db") as store:
+        for waiting, times in ((16_383, 1), (16_384, 0)):
+            sink = StoreSink(store, complain=lambda _: None)
+            sink.watch(int, iter([waiting]).__next__)
+            given.clear()
+            sink.write([started(1), ended(1)])
+            assert len(given) == times
 
 
 def test_a_note_without_a_result_takes_a_kilobyte(held: Held) -> None:

@@ -142,13 +142,24 @@ class BackgroundQueue(Generic[T]):
                 deadline, done = time.monotonic() + timeout, self._taken_bytes
         return not self._thread.is_alive()
 
+    def abandon(self) -> None:
+        """Drop what is queued, and count it: a thread that is only slow comes to its end then."""
+        while self._take():
+            self.dropped += 1
+
+    def _take(self) -> tuple[tuple[T, int], ...]:
+        """Take the first item with its size off the queue; nothing where it is empty: `abandon` takes items, too."""
+        try:
+            return (self._queue.popleft(),)
+        except IndexError:
+            return ()
+
     def _run(self) -> None:
         while True:
             self._wake.wait()
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
-            while self._queue:
-                batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+            while batch := [each for _ in range(min(len(self._queue), _BATCH)) for each in self._take()]:
                 self._work_on([item for item, _ in batch])
                 self._taken_bytes += sum(size for _, size in batch)
             self._idle.set()

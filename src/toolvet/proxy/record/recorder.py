@@ -137,6 +137,10 @@ class Recorder:
         queue = self._queues[self._sinks.index(sink)]
         return queue.dropped + queue.failed
 
+    def waiting_for(self, sink: Sink) -> int:
+        """Return how many notes wait for this sink."""
+        return self._queues[self._sinks.index(sink)].waiting
+
     def render_metrics(self) -> str:
         """Return the text for `/metrics` (`metrics.CONTENT_TYPE`): all that happened until a moment ago."""
         rendered = [sink.render() for sink in self._sinks if isinstance(sink, RenderingSink)]
@@ -162,9 +166,12 @@ class Recorder:
             # A disk that is full may have room again in the meantime; now it is tried once more.
             if isinstance(sink, EndingSink):
                 sink.end()
+            if queue.close(_LAST_SECONDS):
+                continue
+            # One that is only slow writes down how many it did not come to.
+            queue.abandon()
             if not queue.close(_LAST_SECONDS):
-                left = f"the record lost {queue.waiting} notes or more at the end"
-                self._complain(f"{left}, because writing them takes too long")
+                self._complain("the record: its last notes may be lost, because writing them takes too long")
         if self.lost:
             self._complain(f"the record lost {self.lost} notes")
         if self._store is not None:

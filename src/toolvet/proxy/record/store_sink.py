@@ -33,6 +33,9 @@ _MANY: Final = 250
 _HOLD_SECONDS: Final = 0.5
 # Giving way costs about as much as the record of a call.
 _GIVE_WAY_EVERY: Final = 4
+# With so many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
+# come faster than they are written for as long as they come, up to the limit of the queue.
+_FAR_BEHIND: Final = 16_384
 
 
 class StoreSink:
@@ -53,23 +56,30 @@ class StoreSink:
         self._calls = OpenCalls()
         self._ending = threading.Event()
         self._count_lost: Callable[[], int] = int
+        self._count_waiting: Callable[[], int] = int
         self._told_lost = 0
 
-    def watch(self, count_lost: Callable[[], int]) -> None:
-        """Record how many notes were lost, which `count_lost` returns, as an event: as soon as there is room again."""
+    def watch(self, count_lost: Callable[[], int], count_waiting: Callable[[], int] = int) -> None:
+        """Look at the queue in front of this sink.
+
+        How many notes were lost, which `count_lost` returns, is recorded as an event as soon as there is room again.
+        While many wait, which `count_waiting` returns, the sink does not give way to the calls.
+        """
         self._count_lost = count_lost
+        self._count_waiting = count_waiting
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
         if len(notes) >= _MANY:
             self._store.hold(_HOLD_SECONDS)
+        gives_way = self._count_waiting() < _FAR_BEHIND
         records: list[StoreRecord] = []
         for number, item in enumerate(self._calls.pair(notes)):
             if isinstance(item, FinishedCall):
                 records.append(self._call_record(item))
             elif isinstance(item.note, PolicyFault):
                 records.append(self._event_record(item, item.note))
-            if number % _GIVE_WAY_EVERY == 0:
+            if gives_way and number % _GIVE_WAY_EVERY == 0:
                 give_way()
         self._add(records)
 
