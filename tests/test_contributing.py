@@ -150,7 +150,7 @@ def test_a_scenario_category_has_cases() -> None:
 
 
 def test_a_command_has_a_test() -> None:
-    folders = [TESTS / "cli", TESTS / "proxy", TESTS / "assess", TESTS / "dashboard"]
+    folders = [TESTS / name for name in ("cli", "proxy", "assess", "dashboard", "integrations")]
     files = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
     for words in commands("toolvet.cli.commands"):
         # `"check", "answer"` and `toolvet check answer` are both calls of a command; `check` alone may be any word.

@@ -36,7 +36,7 @@ SITES = ("same-origin", "none", "cross-site", "same-site", "")
 _ENGINE = memory_engine()
 _SESSIONS = Sessions(b"k" * 32, clock=lambda: NOW)
 _SESSION, _COOKIE = _SESSIONS.begin("anna", "reviewer")
-_GUARD = BrowserGuard(lambda *_: None, "127.0.0.1", ("Dashboard.example",))  # type: ignore[arg-type,return-value]
+_GUARD = BrowserGuard(lambda *_: None, None, "127.0.0.1", ("Dashboard.example",))  # type: ignore[arg-type,return-value]
 
 
 def check(draw: Draw) -> None:

@@ -56,6 +56,8 @@ def serving(
         local=None if people or oidc else person_at_this_machine(),
     )
     with store or Store(url) as opened:
+        # As `toolvet serve` does.
+        opened.open()
         site = Site(opened, **site_options)
         listener = open_socket("127.0.0.1", port)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -118,7 +118,7 @@ class Loaded:
 
     def weight(self) -> int:
         """The bytes of what was loaded beside the page itself."""
-        return sum(size for number, size in self._weights.items() if self._kinds[number] != "Document")
+        return sum(size for number, size in self._weights.items() if self._kinds.get(number) != "Document")
 
     def _sent(self, event: dict[str, Any]) -> None:
         self.hosts.add(urlsplit(event["request"]["url"]).netloc)
