@@ -29,6 +29,10 @@ _DECIDING = 0.3
 _PARTIAL = "partial_refusal"
 
 
+ConditionAnswers = dict[tuple[int, str], int]
+"""Where a pattern, by its identity, is found in some words; -1 for nowhere."""
+
+
 class Found(NamedTuple):
     """A phrase that was found, its place in the whole text, and the signal that it gives where it counts.
 
@@ -57,10 +61,10 @@ class _Conditions:
     and words.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, known: ConditionAnswers | None = None) -> None:
         self._text = text
         # By the identity of a pattern: hashing one reads all of it.
-        self._known: dict[tuple[int, str], int] = {}
+        self._known: ConditionAnswers = {} if known is None else known
 
     def void(self, hit: Hit, about: KnownPhrase) -> bool:
         """Whether the sentence of a hit voids it."""
@@ -123,7 +127,8 @@ def read_answer(
     if not (found or own or shape):
         return []
     fitting = [each for each in found if fits(each, len(text))]
-    regions = _masks(text) if any(not each.known.phrase.in_code for each in fitting) else None
+    asked = sorted(each.start for each in fitting if not each.known.phrase.in_code)
+    regions = _masks(text, asked) if asked else None
     of_phrases, undecided = counting(fitting, len(text), regions)
     if finish_kind(finish_reason) == "calling":
         # What failed is tried again: only the last message of a turn reports a failure.
@@ -136,36 +141,44 @@ def read_answer(
 
 def find(
     text: str,
-    *,
     languages: frozenset[str] | None = None,
     replaced: frozenset[SignalType] = frozenset(),
     offset: int = 0,
     known: SignalPhrases | None = None,
+    *,
     packs: SignalPhrases | None = None,
+    since: int = 0,
+    answers: ConditionAnswers | None = None,
 ) -> list[Found]:
     """The phrases in `text` that their sentence does not void.
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
-    `packs` are looked for beside them.
+    `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out. `answers` are
+    of conditions that were asked of the same text before, and more are added.
     """
     if packs is not None:
-        own = find(text, languages=languages, replaced=replaced, offset=offset, known=known)
-        return own + find(text, languages=languages, replaced=replaced, offset=offset, known=packs)
+        own = find(text, languages, replaced, offset, known, since=since, answers=answers)
+        return own + find(text, languages, replaced, offset, packs, since=since, answers=answers)
     known = known or phrases()
-    hits = known.scan(text) if languages is None else known.only(languages).scan(text)
+    hits = known.scan(text, languages)
     if not hits:
         return []
     found: list[Found] = []
-    conditions = _Conditions(text)
+    conditions = _Conditions(text, answers)
     for hit in hits:
         about = known.by_id[hit.id]
-        if about.type in replaced or conditions.void(hit, about):
+        if about.type in replaced or hit.start + offset < since or conditions.void(hit, about):
             continue
         aftermath = conditions.aftermath(hit, about)
         if aftermath is not None:
             signal = _signal(text, hit, about, aftermath, offset)
             found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
     return found
+
+
+def is_anything_in(text: str, languages: frozenset[str] | None = None, packs: SignalPhrases | None = None) -> bool:
+    """Return whether any phrase is found in `text`, whatever its sentence says of it."""
+    return bool(phrases().scan(text, languages)) or (packs is not None and bool(packs.scan(text, languages)))
 
 
 def counting(found: Iterable[Found], length: int, regions: Masks | None) -> tuple[list[FailureSignal], bool]:
@@ -207,6 +220,11 @@ def fits(found: Found, length: int) -> bool:
     return True
 
 
+def settled_length(found: Found) -> int:
+    """Return the length of an answer beyond which `fits` says the same of a phrase, however long it grows."""
+    return max(found.known.phrase.at_most or 0, found.end + _EDGE, _SHORT)
+
+
 def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
     """Of signals of one type that overlap, the heaviest, and of equally heavy ones the longest."""
     if len(signals) < 2:
@@ -228,11 +246,11 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
     return kept
 
 
-def _masks(text: str) -> Masks:
+def _masks(text: str, asked: Sequence[int]) -> Masks:
     # Finding masks costs more than finding phrases, so an answer without phrases does without.
     from toolvet.prose import masks  # noqa: PLC0415
 
-    return masks(text)
+    return masks(text, asked)
 
 
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
