@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
 from toolvet.checks.answer.finish import finish_kind
-from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrases, phrases
+from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrase, SignalPhrases, phrases
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
@@ -122,7 +122,7 @@ def read_answer(
     `model` is the learned model that is asked where the rules leave the text open; None is the shipped one.
     """
     shape = shape_signals(text, min_length, finish_reason)
-    found = find(text, languages=languages, replaced=custom.replaced, packs=packs)
+    found = find(text, languages, custom.replaced, packs=packs, length=len(text))
     own = custom.signals(text) if custom.patterns is not None else []
     if not (found or own or shape):
         return []
@@ -148,17 +148,19 @@ def find(
     *,
     packs: SignalPhrases | None = None,
     since: int = 0,
+    length: int | None = None,
     answers: ConditionAnswers | None = None,
 ) -> list[Found]:
     """The phrases in `text` that their sentence does not void.
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
-    `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out. `answers` are
-    of conditions that were asked of the same text before, and more are added.
+    `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
+    that does not fit in a whole text of `length`. `answers` are of conditions that were asked of the same text before,
+    and more are added.
     """
     if packs is not None:
-        own = find(text, languages, replaced, offset, known, since=since, answers=answers)
-        return own + find(text, languages, replaced, offset, packs, since=since, answers=answers)
+        own = find(text, languages, replaced, offset, known, since=since, length=length, answers=answers)
+        return own + find(text, languages, replaced, offset, packs, since=since, length=length, answers=answers)
     known = known or phrases()
     hits = known.scan(text, languages)
     if not hits:
@@ -167,7 +169,12 @@ def find(
     conditions = _Conditions(text, answers)
     for hit in hits:
         about = known.by_id[hit.id]
-        if about.type in replaced or hit.start + offset < since or conditions.void(hit, about):
+        if about.type in replaced or hit.start + offset < since:
+            continue
+        # What needs no look at the sentence comes first: most hits of a long answer stand where they do not count.
+        if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
+            continue
+        if conditions.void(hit, about):
             continue
         aftermath = conditions.aftermath(hit, about)
         if aftermath is not None:
@@ -204,20 +211,25 @@ def counts(found: Found, length: int, regions: Masks | None) -> bool:
 
 def fits(found: Found, length: int) -> bool:
     """Whether a phrase stands where its entry says, in an answer of such a length."""
-    phrase = found.known.phrase
+    if found.conceded and length - found.end > _EDGE:
+        return False
+    return _stands(found.known.phrase, found.start, found.end, length)
+
+
+def _stands(phrase: SignalPhrase, start: int, end: int, length: int) -> bool:
+    """The part of `fits` that needs no look at the text."""
     if phrase.at_most is not None and length > phrase.at_most:
         return False
-    excuses = found.conceded or (phrase.label == _PARTIAL and phrase.where is None)
-    if excuses and length - found.end > _EDGE:
-        return False
     where = phrase.where
-    if phrase.strength == "mild" and where is None and length > _SHORT:
+    if where is None:
+        if phrase.label == _PARTIAL and length - end > _EDGE:
+            return False
+        if phrase.strength != "mild" or length <= _SHORT:
+            return True
         where = "edges"
-    if where is not None:
-        opens = where != "closing" and found.start < _EDGE
-        closes = where != "opening" and found.end > length - _EDGE
-        return opens or closes
-    return True
+    opens = where != "closing" and start < _EDGE
+    closes = where != "opening" and end > length - _EDGE
+    return opens or closes
 
 
 def settled_length(found: Found) -> int:
