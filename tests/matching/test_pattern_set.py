@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet.discover import cache
-from toolvet.matching import Hit, Pattern, PatternSet, UnsafePattern, compiled, dialect, literal
+from toolvet.matching import Hit, Pattern, PatternSet, UnsafePattern, compiled, dialect, literal, machine
 from toolvet.matching.dialect import translate
 from toolvet.matching.engine_hyperscan import HyperscanEngine
 from toolvet.matching.engine_re import ReEngine
@@ -263,6 +263,18 @@ FINDERS = [finders(regex) for regex in [*EXPRESSIONS, *(heavy[0] for heavy in HE
 def test_the_machine_finds_what_re_finds(pair: tuple[Finder, Finder], text: str) -> None:
     machine, by_re = pair
     assert machine.search(text, 0, len(text)) == by_re.search(text, 0, len(text))
+
+
+@examples(100)
+@given(st.sampled_from(range(len(FINDERS))), st.text("aabcxyz nofudq\u00e9\n", max_size=12))
+def test_a_machine_that_forgets_its_steps_finds_the_same(number: int, text: str) -> None:
+    remembering, _by_re = FINDERS[number]
+    with pytest.MonkeyPatch.context() as patched:
+        for limit in ("_MOST_KEPT", "_MOST_STEPS", "_MOST_CLASSES"):
+            patched.setattr(machine, limit, 2)
+        forgetful, _by_re = finders([*EXPRESSIONS, *(heavy[0] for heavy in HEAVY)][number])
+        found = forgetful.search(text, 0, len(text))
+    assert found == remembering.search(text, 0, len(text))
 
 
 @pytest.mark.parametrize("regex", ["a+b", "(?:na)+x", " +x", "-+>", r"\w+ x", "q.*z"])

@@ -118,6 +118,10 @@ class FrameState:
         if self._open is not None and not self._lines:
             self._open = None
 
+    def open_since(self, end: int) -> int:
+        """The place where the first passage begins that is not over; `end` if all are."""
+        return min(each.start if each is not None else end for each in (self._open, self._dialogue))
+
     def continued(self) -> "FrameState":
         """A copy that may be read to an end; what is settled stays here."""
         rest = copy(self)
