@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 import msgspec
 
 from toolvet.checks.answer.quality import SignalType
-from toolvet.discover.cache import compiled_from, is_built
+from toolvet.discover.cache import compiled_from
 from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
@@ -128,15 +128,15 @@ class SignalPhrases:
     def __init__(self, known: dict[str, KnownPhrase]) -> None:
         self.by_id = known
         self.languages = frozenset(each.language for each in known.values()) - {ANY_LANGUAGE}
-        self._set = PatternSet(Pattern(identifier, each.phrase.match) for identifier, each in known.items())
-        self.scan = self._set.scan
+        self.pattern_set = PatternSet(Pattern(identifier, each.phrase.match) for identifier, each in known.items())
+        self.scan = self.pattern_set.scan
         self._narrowed: dict[frozenset[str], PatternSet] = {}
 
     def only(self, languages: frozenset[str]) -> PatternSet:
         """The phrases of these languages, and those of `any`."""
         if languages not in self._narrowed:
             wanted = languages | {ANY_LANGUAGE}
-            self._narrowed[languages] = self._set.only(
+            self._narrowed[languages] = self.pattern_set.only(
                 identifier for identifier, each in self.by_id.items() if each.language in wanted
             )
         return self._narrowed[languages]
@@ -147,11 +147,6 @@ def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
     built = compiled_from(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
     return SignalPhrases(msgspec.msgpack.decode(built, type=dict[str, KnownPhrase]))
-
-
-def are_phrases_kept() -> bool:
-    """Whether some process before this one has read these phrases: the first compiles them, too, for some seconds."""
-    return is_built(LANGUAGES, _FILES, _VERSION, _SOURCES)
 
 
 def known_phrases(sources: Iterable["PhraseSource[SignalFile]"]) -> dict[str, KnownPhrase]:

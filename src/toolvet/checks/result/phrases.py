@@ -136,10 +136,11 @@ class ResultPhrases:
     def __init__(self, phrases: Mapping[str, ResultPhrase]) -> None:
         self.by_id = phrases
         self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.is_leak)
-        self.scan = PatternSet(
+        self.pattern_set = PatternSet(
             Pattern(identifier, phrase.match, spans=phrase.strength in _PLACED)
             for identifier, phrase in phrases.items()
-        ).scan
+        )
+        self.scan = self.pattern_set.scan
 
     def of(self, hit: Hit) -> ResultPhrase:
         """The phrase that was hit."""

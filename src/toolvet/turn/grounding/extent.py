@@ -96,13 +96,13 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
     """At most one signal: the answer calls a part the whole, or its count or sum the total."""
     read = text[:_LONGEST_ANSWER]
     # Most answers say nothing of how much there is: then no result is looked at.
-    said = _phrases().scan(read) if outcomes else []
+    said = extent_phrases().scan(read) if outcomes else []
     kinds = {hit.id.partition("/")[0] for hit in said}
     if not kinds or PART in kinds:
         return []
     parts = partial_results(outcomes)
     for hit in said if parts else ():
-        found = _phrases().patterns[hit.id].search(read, hit.start)
+        found = extent_phrases().patterns[hit.id].search(read, hit.start)
         if found is None:
             continue
         part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
@@ -344,10 +344,11 @@ class ExtentPhrases:
             for place, phrase in enumerate(source.file.phrase)
         }
         self.patterns = {name: re.compile(match, re.IGNORECASE) for name, match in matches.items()}
-        self.scan = PatternSet(Pattern(name, match) for name, match in matches.items()).scan
+        self.pattern_set = PatternSet(Pattern(name, match) for name, match in matches.items())
+        self.scan = self.pattern_set.scan
 
 
 @cache
-def _phrases() -> ExtentPhrases:
-    """Compiled for the first answer with calls."""
+def extent_phrases() -> ExtentPhrases:
+    """The phrases of every language; read for the first answer with calls."""
     return ExtentPhrases(read_sources())

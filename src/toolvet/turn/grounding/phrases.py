@@ -12,7 +12,7 @@ the claim back (`unless`), and which words report a failure to the reader (`admi
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, cached_property
 from typing import ClassVar, Final
@@ -197,12 +197,17 @@ class ClaimPhrases:
                 identifier = f"{language}:{number}"
                 self.claims[identifier] = claim
                 patterns.append(Pattern(identifier, claim.match))
-        self.scan = PatternSet(patterns).scan
+        self.pattern_set = PatternSet(patterns)
+        self.scan = self.pattern_set.scan
 
     @cached_property
-    def report(self) -> Callable[[str], list[Hit]]:
-        """Finds the words that report the result of a call; built for the first answer to a call that failed."""
-        return PatternSet(self._reports).scan
+    def report_set(self) -> PatternSet:
+        """The words that report the result of a call; built for the first answer to a call that failed."""
+        return PatternSet(self._reports)
+
+    def report(self, text: str) -> list[Hit]:
+        """Find the words that report the result of a call."""
+        return self.report_set.scan(text)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
