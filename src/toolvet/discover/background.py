@@ -2,7 +2,7 @@
 
 python -m toolvet.discover.background toolvet.matching.compiled KEY     # what `start_building` starts
 """
-# ruff: noqa: PTH120 - as in `cache`
+# ruff: noqa: PTH119, PTH120 - as in `cache`
 
 import os
 import sys

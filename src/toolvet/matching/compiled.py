@@ -47,7 +47,7 @@ class CompiledSet:
             # Where none can be started, this one compiles when a text asks for a database.
             self._is_ready = not start_building(__name__, self._index.key)
             if not self._is_ready:
-                announce("preparing the phrases of all languages in the background; checks are slower until it is done")
+                announce("in the background; checks are slower until it is done")
         return self._is_ready
 
     def prepare(self) -> None:
@@ -70,7 +70,7 @@ class CompiledSet:
                 # Another process may have compiled it while this one waited.
                 database = _read(key)
                 if database is None:
-                    announce("preparing the phrases of all languages; this takes some seconds, and is kept")
+                    announce()
                     database = self._compile_family(family)
                     keep(key, hyperscan.dumpb(database))
         return database

@@ -47,12 +47,12 @@ class PatternIndex:
         return known
 
 
-def index_of(patterns: Sequence[tuple[str, int, bool]]) -> PatternIndex:
-    """Return the index of (regex, flags, spans) of each pattern, from the cache if there are many.
+def index_of(patterns: Sequence[tuple[str, int, bool]], *, is_kept: bool | None = None) -> PatternIndex:
+    """Return the index of (regex, flags, spans) of each pattern, from the cache if `is_kept`.
 
-    What is in the cache was made from these very patterns by these very sources. Raises `UnsafePattern`.
+    By default it is if there are many. What is in the cache was made from these very patterns by these very sources. Raises `UnsafePattern`.
     """
-    if len(patterns) < _WORTH_KEEPING:
+    if not (len(patterns) >= _WORTH_KEEPING if is_kept is None else is_kept):
         return PatternIndex(b"", _translate(patterns, by_family=False))
     # The translation of a pattern depends on the files of this package.
     sources = fingerprint("toolvet.matching", ".py", "letters.toml")
@@ -63,7 +63,7 @@ def index_of(patterns: Sequence[tuple[str, int, bool]]) -> PatternIndex:
             # Another process may have built it while this one waited.
             found = _read(key)
             if found is None:
-                announce("translating the phrases of all languages; this takes some seconds, and is kept")
+                announce()
                 found = _translate(patterns, by_family=True)
                 keep(_name(key), msgspec.msgpack.encode(found))
     return PatternIndex(key, found)

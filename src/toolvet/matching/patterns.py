@@ -34,17 +34,19 @@ class PatternSet:
 
     Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled once, by a
     process of its own where that can be started, and kept in the user's private cache; until then a slower engine finds
-    the same. Still, build a set when it is first used, not at import.
+    the same. `is_kept` says whether a small set is kept, too. Still, build a set when it is first used, not at import.
 
     Example:
         >>> PatternSet([Pattern("wish", r"\bneeds? a café\b")]).scan("She NEEDS a CAFÉ.")
         [Hit(id='wish', start=4, end=16)]
     """
 
-    def __init__(self, patterns: Iterable[Pattern]) -> None:
+    def __init__(self, patterns: Iterable[Pattern], *, is_kept: bool | None = None) -> None:
         self.patterns: tuple[Pattern, ...] = tuple(patterns)
         self._ids = tuple(pattern.id for pattern in self.patterns)
-        self._engine = _engine([(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns])
+        self._engine = _engine(
+            [(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns], is_kept=is_kept
+        )
         self._only: frozenset[int] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -116,10 +118,10 @@ class _WaitingEngine:
         self._compiled.prepare()
 
 
-def _engine(patterns: list[tuple[str, int, bool]]) -> Engine:
+def _engine(patterns: list[tuple[str, int, bool]], *, is_kept: bool | None) -> Engine:
     if not patterns:
         return _NoEngine()
-    index = index_of(patterns)
+    index = index_of(patterns, is_kept=is_kept)
     try:
         # Imported by the first scan only (13 ms); and some platforms have no wheel.
         from toolvet.matching.compiled import CompiledSet  # noqa: PLC0415
