@@ -175,7 +175,7 @@ def started_at_a_terminal(**environment: str) -> tuple[subprocess.Popen[bytes], 
 
 
 def test_the_first_compilation_is_announced_at_a_terminal(tmp_path: Path) -> None:
-    process, terminal = started_at_a_terminal(XDG_CACHE_HOME=str(tmp_path))
+    process, terminal = started_at_a_terminal(XDG_CACHE_HOME=str(tmp_path), TMPDIR=str(tmp_path), TOOLVET_PREPARE="wait")
     try:
         assert os.read(terminal, 1000).startswith(b"toolvet: preparing the phrases")
     finally:

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Final
+from typing import Final, TextIO
 
 _WAIT: Final = "wait"
 _NICE: Final = 10
@@ -18,16 +18,17 @@ _announced: set[str] = set()
 _started: set[tuple[str, str]] = set()
 
 
-def announce(doing: str) -> None:
-    """Say once at a terminal what takes long."""
-    stream = sys.stderr
-    try:
-        if not _announced and stream is not None and stream.isatty():  # pyright: ignore[reportUnnecessaryComparison]
-            stream.write(f"toolvet: {doing}\n")
+def announce(how: str = "this takes some seconds, and is kept") -> None:
+    """Say once at a terminal that something is prepared that takes long."""
+    stream: TextIO | None = sys.stderr
+    if _announced or stream is None:
+        return
+    _announced.add(how)
+    # It may be closed: then nobody can be told.
+    with suppress(OSError, ValueError):
+        if stream.isatty():
+            stream.write(f"toolvet: preparing the phrases of all languages; {how}\n")
             stream.flush()
-    except (OSError, ValueError):
-        pass  # It is closed: nobody can be told.
-    _announced.add(doing)
 
 
 def start_building(module: str, key: bytes) -> bool:

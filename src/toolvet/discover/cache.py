@@ -60,9 +60,7 @@ def compiled_from(
             # Another process may have built it while this one waited.
             built = cached(key)
             if built is None:
-                announce(
-                    "reading the phrases of all languages, and compiling them; this takes some seconds, and is kept"
-                )
+                announce()
                 built = build(sorted(found for each in files for found in files_of(package, each)))
                 keep(key, built)
     return built

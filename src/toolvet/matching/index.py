@@ -50,7 +50,8 @@ class PatternIndex:
 def index_of(patterns: Sequence[tuple[str, int, bool]], *, is_kept: bool | None = None) -> PatternIndex:
     """Return the index of (regex, flags, spans) of each pattern, from the cache if `is_kept`.
 
-    By default it is if there are many. What is in the cache was made from these very patterns by these very sources. Raises `UnsafePattern`.
+    By default it is if there are many. What is in the cache was made from these very
+    patterns by these very sources. Raises `UnsafePattern`.
     """
     if not (len(patterns) >= _WORTH_KEEPING if is_kept is None else is_kept):
         return PatternIndex(b"", _translate(patterns, by_family=False))

@@ -89,7 +89,7 @@ _PACKAGE = "toolvet.checks.result"
 # What is kept depends on how these read the files, so their own text counts, too.
 _SOURCES: Final = (
     __name__,
-    "toolvet.causes",
+    "toolvet.causes.table",
     "toolvet.matching.phrase",
     "toolvet.matching.phrasebook",
     "toolvet.matching.plain",
