@@ -14,7 +14,7 @@ from toolvet.matching.translation import Translation, finder
 _WORTH_KEEPING: Final = 50
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
+class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
     """What is kept of a set: each pattern, and the patterns of each family."""
 
     expressions: tuple[msgspec.Raw, ...]
@@ -27,7 +27,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 class PatternIndex:
     """The translations of the patterns of a set, by number."""
 
-    def __init__(self, key: bytes, kept: _Kept) -> None:
+    def __init__(self, key: bytes, kept: _KeptIndex) -> None:
         self.key = key
         """What the patterns and their translations depend on; empty for a set that is not kept."""
         self.families = kept.families
@@ -76,12 +76,12 @@ def kept_index(key: bytes) -> PatternIndex | None:
     return None if kept is None else PatternIndex(key, kept)
 
 
-def _translate(patterns: Sequence[tuple[str, int, bool]], *, by_family: bool) -> _Kept:
+def _translate(patterns: Sequence[tuple[str, int, bool]], *, by_family: bool) -> _KeptIndex:
     expressions = _translate_all(patterns)
     of_family: dict[str, list[int]] = {"": []}
     for number, expression in enumerate(expressions):
         of_family.setdefault(expression.family if by_family else "", []).append(number)
-    return _Kept(
+    return _KeptIndex(
         tuple(msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions),
         {name: tuple(numbers) for name, numbers in of_family.items()},
         {name: _class_of(name) for name in of_family if name},
@@ -92,10 +92,10 @@ def _name(key: bytes) -> bytes:
     return b"index" + key
 
 
-def _read(key: bytes) -> _Kept | None:
+def _read(key: bytes) -> _KeptIndex | None:
     kept = cached(_name(key))
     try:
-        return None if kept is None else msgspec.msgpack.decode(kept, type=_Kept)
+        return None if kept is None else msgspec.msgpack.decode(kept, type=_KeptIndex)
     except msgspec.MsgspecError:
         return None  # It is translated again, and replaced.
 
