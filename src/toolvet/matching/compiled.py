@@ -39,11 +39,15 @@ class CompiledSet:
         if not index.key:
             self._databases[""] = self._compile_family("")
 
-    def is_ready(self) -> bool:
-        """Whether every database was compiled before; if not, another process is compiling them, if one can."""
+    def is_kept(self) -> bool:
+        """Whether every database was compiled before."""
         if not self._is_ready:
             self._is_ready = all(is_cached(self._key_of(family)) for family in self._index.families)
-        if not self._is_ready:
+        return self._is_ready
+
+    def is_ready(self) -> bool:
+        """Whether a text can be scanned now; if not, another process is compiling the databases."""
+        if not self.is_kept():
             # Where none can be started, this one compiles when a text asks for a database.
             self._is_ready = not start_building(__name__, self._index.key)
             if not self._is_ready:

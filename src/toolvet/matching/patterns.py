@@ -133,4 +133,4 @@ def _engine(patterns: list[tuple[str, int, bool]], *, is_kept: bool | None) -> E
             engine.prepare()
         return engine
     compiled = CompiledSet(index)
-    return HyperscanEngine(compiled) if compiled.is_ready() else _WaitingEngine(index, compiled)
+    return HyperscanEngine(compiled) if compiled.is_kept() else _WaitingEngine(index, compiled)
