@@ -7,7 +7,7 @@ from typing import Final
 
 from toolvet.discover.cache import cached, fingerprint, keep
 
-_HELP: Final = ([], ["-h"], ["--help"])
+_HELP: Final[tuple[list[str], ...]] = ([], ["-h"], ["--help"])
 _FORMAT: Final = b"help/1"
 
 
