@@ -37,6 +37,7 @@ from toolvet.matching.edge import (
 )
 from toolvet.matching.letters import Script, family_of, forms_of, letters, script_of
 from toolvet.matching.machine import PatternPart
+from toolvet.matching.needed import needed_words
 from toolvet.matching.normal import as_ascii, settle, settled_unit
 from toolvet.matching.syntax import parse
 from toolvet.matching.translation import Translation
@@ -101,6 +102,7 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
         whole.tree if needs_machine else None,
         opening,
         reach,
+        needed_words(tree),
     )
 
 

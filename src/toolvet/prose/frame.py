@@ -215,7 +215,8 @@ def _frames() -> Frames:
 
 
 @cache
-def _patterns() -> PatternSet:
+def frame_patterns() -> PatternSet:
+    """Every frame that toolvet ships; read for the first text that may have one."""
     return PatternSet(
         Pattern(f"{frame.kind}/{number}", frame.match, spans=False) for number, frame in enumerate(_frames().frame)
     )
@@ -223,4 +224,4 @@ def _patterns() -> PatternSet:
 
 def _kinds(line: str) -> set[str]:
     """What this line does for a frame."""
-    return {hit.id.partition("/")[0] for hit in _patterns().scan(line)}
+    return {hit.id.partition("/")[0] for hit in frame_patterns().scan(line)}

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 import msgspec
 
 from toolvet.checks.answer.quality import SignalType
-from toolvet.discover.cache import compiled_from, is_built
+from toolvet.discover.cache import compiled_from
 from toolvet.matching import Hit, Pattern, PatternSet
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
@@ -62,7 +62,8 @@ _MILD: Final = 0.14
 ANY_LANGUAGE: Final = "any"
 """The `language` of phrases in none, such as placeholders in code: the folder `languages/any`."""
 
-_APART: Final = frozenset({"en"})
+APART: Final = frozenset({"en"})
+"""Whoever asks for these languages gets a set of patterns of their own."""
 
 Place = Literal["opening", "closing", "edges"]
 
@@ -147,7 +148,7 @@ class SignalPhrases:
         if narrowed is None:
             wanted = languages | {ANY_LANGUAGE}
             chosen = {identifier: each for identifier, each in self.by_id.items() if each.language in wanted}
-            narrowed = _set_of(chosen) if languages == _APART else self.pattern_set.only(chosen)
+            narrowed = _set_of(chosen) if languages == APART else self.pattern_set.only(chosen)
             self._narrowed[languages] = narrowed
         return narrowed
 
@@ -161,11 +162,6 @@ def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
     built = compiled_from(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
     return SignalPhrases(msgspec.msgpack.decode(built, type=dict[str, KnownPhrase]))
-
-
-def are_phrases_kept() -> bool:
-    """Whether some process before this one has read these phrases: the first compiles them, too, for some seconds."""
-    return is_built(LANGUAGES, _FILES, _VERSION, _SOURCES)
 
 
 def known_phrases(sources: Iterable["PhraseSource[SignalFile]"]) -> dict[str, KnownPhrase]:

@@ -14,18 +14,22 @@ own, and `strength` says what it proves. Its marks:
   it of what the caller named.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from toolvet.causes import State
 from toolvet.discover import data_files
+from toolvet.discover.cache import compiled_from
 from toolvet.discover.toml import read_toml
 from toolvet.matching import Hit, Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
-from toolvet.matching.phrasebook import PhraseSource, read_phrases
+
+if TYPE_CHECKING:
+    from toolvet.matching.phrasebook import PhraseSource
 
 
 class Strength(StrEnum):
@@ -82,6 +86,14 @@ class CallerText(StrEnum):
 
 
 _PACKAGE = "toolvet.checks.result"
+# What is kept depends on how these read the files, so their own text counts, too.
+_SOURCES: Final = (
+    __name__,
+    "toolvet.causes.table",
+    "toolvet.matching.phrase",
+    "toolvet.matching.phrasebook",
+    "toolvet.matching.plain",
+)
 # For these the place of every hit is needed; for the others only whether they are there.
 _PLACED = (Strength.PATH, Strength.TRACE)
 
@@ -136,10 +148,11 @@ class ResultPhrases:
     def __init__(self, phrases: Mapping[str, ResultPhrase]) -> None:
         self.by_id = phrases
         self.leaky = frozenset(identifier for identifier, phrase in phrases.items() if phrase.is_leak)
-        self.scan = PatternSet(
+        self.pattern_set = PatternSet(
             Pattern(identifier, phrase.match, spans=phrase.strength in _PLACED)
             for identifier, phrase in phrases.items()
-        ).scan
+        )
+        self.scan = self.pattern_set.scan
 
     def of(self, hit: Hit) -> ResultPhrase:
         """The phrase that was hit."""
@@ -149,21 +162,37 @@ class ResultPhrases:
 @cache
 def phrases() -> ResultPhrases:
     """Every phrase that toolvet ships; read at the first call."""
-    found: dict[str, ResultPhrase] = {}
-    for source in read_sources():
-        for number, phrase in enumerate(source.file.phrase):
-            found[f"{source.name}:{number}"] = (
-                phrase if phrase.state is not None else msgspec.structs.replace(phrase, state=source.file.state)
-            )
-    return ResultPhrases(found)
+    built = compiled_from(_PACKAGE, ".toml", _built, "results/1", _SOURCES)
+    return ResultPhrases(msgspec.msgpack.decode(built, type=dict[str, ResultPhrase]))
 
 
-def read_sources() -> list[PhraseSource[PatternFile]]:
+def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """The phrases as they are kept: without their proofs."""
+    found = {
+        f"{source.name}:{number}": msgspec.structs.replace(
+            phrase, hits=[], misses=[], state=phrase.state if phrase.state is not None else source.file.state
+        )
+        for source in _read(files)
+        for number, phrase in enumerate(source.file.phrase)
+    }
+    return msgspec.msgpack.encode(found)
+
+
+def read_sources() -> list["PhraseSource[PatternFile]"]:
     """The pattern files, in the order in which their phrases count; raises `PhraseError` for one that is wrong."""
-    files = [file for file in data_files(_PACKAGE, ".toml") if file[0].startswith("patterns/")]
+    return _read(data_files(_PACKAGE, ".toml"))
+
+
+def _read(files: Iterable[tuple[str, bytes]]) -> list["PhraseSource[PatternFile]"]:
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_phrases  # noqa: PLC0415
+
     # Where two phrases end at the same place, the first file counts: "invalid" is the least that an error can say.
-    files.sort(key=lambda file: file[0] == "patterns/invalid_input.toml")
-    return read_phrases(_PACKAGE, files, PatternFile)
+    wanted = sorted(
+        (file for file in files if file[0].startswith("patterns/")),
+        key=lambda file: file[0] == "patterns/invalid_input.toml",
+    )
+    return read_phrases(_PACKAGE, wanted, PatternFile)
 
 
 @cache
