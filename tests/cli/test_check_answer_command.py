@@ -178,11 +178,18 @@ def test_the_first_compilation_is_announced_at_a_terminal(tmp_path: Path) -> Non
     process, terminal = started_at_a_terminal(
         XDG_CACHE_HOME=str(tmp_path), TMPDIR=str(tmp_path), TOOLVET_PREPARE="wait"
     )
+    assert process.stdin is not None
+    process.stdin.write(FINE.encode())
+    process.stdin.close()
     try:
-        assert os.read(terminal, 1000).startswith(b"toolvet: preparing the phrases")
+        # The line that shows the progress may come first, and is drawn again below the announcement.
+        printed = b""
+        while b"\n" not in printed:
+            printed += os.read(terminal, 1000)
+        assert b"toolvet: preparing the phrases" in printed
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
         os.close(terminal)
 
 
