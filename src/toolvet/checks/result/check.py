@@ -368,9 +368,7 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     read = readable(text[:_LONGEST_READ])
     hits = known.evidence(read)
     sent = _sent(arguments)
-    call = CallFacts(
-        view, arguments, sent, _quoted(read, sent), _structure(read, response), _name_word(view, own)
-    )
+    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, response), _name_word(view, own))
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
         own.look(read, evidence)
