@@ -114,11 +114,11 @@ def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolR
 def _plain_text(result: object) -> ToolResponse | None:
     """The commonest result of all, one block of text and a flag: it cannot be endless, so nothing is walked."""
     parts = object_of(result)
-    if parts is None or len(parts) != 2 or "content" not in parts or "isError" not in parts:  # noqa: PLR2004
+    if parts is None or len(parts) != 2 or "content" not in parts or "isError" not in parts:
         return None
     blocks, flag = list_of(parts["content"]), parts["isError"]
     block = object_of(blocks[0]) if blocks is not None and len(blocks) == 1 else None
-    if block is None or len(block) != 2 or not (flag is True or flag is False):  # noqa: PLR2004
+    if block is None or len(block) != 2 or not (flag is True or flag is False):
         return None
     kind, text = block.get("type"), block.get("text")
     return _text_response(text, flagged=flag) if type(kind) is str and kind == "text" and type(text) is str else None
