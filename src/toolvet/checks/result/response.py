@@ -112,11 +112,11 @@ def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolR
 
 
 def _plain_text(result: object) -> ToolResponse | None:
-    """The commonest result of all, one block of text and a flag: it cannot be endless, so nothing is walked."""
+    """The commonest result of all, one block of text, perhaps flagged: it cannot be endless, so nothing is walked."""
     parts = object_of(result)
-    if parts is None or len(parts) != 2 or "content" not in parts or "isError" not in parts:
+    if parts is None or "content" not in parts or len(parts) != 1 + ("isError" in parts):
         return None
-    blocks, flag = list_of(parts["content"]), parts["isError"]
+    blocks, flag = list_of(parts["content"]), parts.get("isError", False)
     block = object_of(blocks[0]) if blocks is not None and len(blocks) == 1 else None
     if block is None or len(block) != 2 or not (flag is True or flag is False):
         return None

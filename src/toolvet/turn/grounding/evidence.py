@@ -12,7 +12,7 @@ from toolvet.turn.grounding.arithmetic import Steps
 from toolvet.turn.grounding.dates import Date
 from toolvet.turn.grounding.figures import Figures
 from toolvet.turn.grounding.index import MOST_READ, EvidenceIndex, SentAndBrought, index_of
-from toolvet.turn.grounding.outcome import CallOutcome, as_response, texts_of
+from toolvet.turn.grounding.outcome import CallOutcome, as_response, texts_in
 from toolvet.turn.grounding.spans import Span
 
 _MOST_LOOKS = 50
@@ -33,9 +33,15 @@ class Evidence:
         self.asked = bool(self._question)
 
     @cached_property
+    def _responses(self) -> list[object]:
+        """Each result as one of MCP."""
+        return [as_response(outcome.call.result) for outcome in self.outcomes]
+
+    @cached_property
     def _results(self) -> list[tuple[str, ...]]:
         """The texts of each result."""
-        return [() if each.is_own_report else tuple(_texts(each.call.result)) for each in self.outcomes]
+        pairs = zip(self.outcomes, self._responses, strict=True)
+        return [() if outcome.is_own_report else tuple(_texts(response)) for outcome, response in pairs]
 
     @cached_property
     def _index(self) -> EvidenceIndex:
@@ -104,7 +110,7 @@ class Evidence:
             return True
         # A result that the API keeps to itself, as that of its own web search, may have said anything.
         kept = any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes)
-        return kept or any(_is_opaque(outcome.call.result) for outcome in self.outcomes)
+        return kept or any(map(_is_opaque, self._responses))
 
     def ends(self, token: str) -> bool:
         """Whether a longer word ends in `token`, as the number of a card does."""
@@ -142,16 +148,14 @@ def _goes_on(beside: str) -> bool:
     return beside[:1].isdigit() or (beside[:1] in ".,:" and beside[1:2].isdigit())
 
 
-def _texts(result: object) -> list[str]:
-    found = texts_of(result)
-    response = as_response(result)
+def _texts(response: object) -> list[str]:
+    found = texts_in(response)
     if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
         found.append(_written(response["structuredContent"]))
     return [text for text in found if text]
 
 
-def _is_opaque(result: object) -> bool:
-    response = as_response(result)
+def _is_opaque(response: object) -> bool:
     content = response.get("content") if is_object(response) else getattr(response, "content", None)
     for block in elements(content):
         kind = block.get("type") if is_object(block) else getattr(block, "type", None)
