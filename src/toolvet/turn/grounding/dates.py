@@ -211,6 +211,8 @@ def _month(found: re.Match[str] | None, text: str, *, strict: bool) -> int | Non
 
 def cjk_dates(text: str) -> Iterator[tuple[Date, int, int]]:
     """`2026年11月22日`, `11월 22일`."""
+    if "月" not in text and "월" not in text:
+        return
     for found in _CJK.finditer(text):
         for date in _valid((int(found[1] or 0), int(found[2]), int(found[3]))):
             yield date, found.start(), found.end()
