@@ -38,7 +38,8 @@ _MOST_LINES = 40
 _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n){1,3}SyntaxError: ", re.MULTILINE)
 _EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
-_LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
+_LONG = 80
+_LONG_WORD = re.compile(rf"[^\s\"'{{}}<>]{{{_LONG},}}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -117,7 +118,7 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
         return True
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
-    if _SHORT < len(text) <= _LONGEST_REPORT:
+    if _SHORT < len(text) <= _LONGEST_REPORT and max(map(len, text.split()), default=0) >= _LONG:
         # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
