@@ -32,10 +32,13 @@ def is_endless(value: object) -> bool:
     >>> is_endless(row)
     True
     """
+    if type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values())):
+        # An object of plain values, as the arguments of most calls are.
+        return False
     if not isinstance(value, _CONTAINERS):
         return False
     container = cast("object", value)
-    return not _is_flat(container) and not _is_small(container) and _repeats(container)
+    return not _is_small(container) and _repeats(container)
 
 
 def count_values(value: object, most: int) -> int:
@@ -52,22 +55,18 @@ def count_values(value: object, most: int) -> int:
     return found
 
 
-def _is_flat(value: object) -> bool:
-    """Whether this is an object of plain values, as the arguments of most calls are."""
-    return type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values()))
-
-
 def _is_small(value: object) -> bool:
     """Whether few values are reached, counted as often as they are: ten times as fast as a walk, for nearly all."""
     level, count = [value], 0
     for _ in range(_SHALLOW):
         inside = gc.get_referents(*level)
         count += len(inside)
-        if count > _FEW or not _PLAIN.issuperset(map(type, inside)):
+        kinds = set(map(type, inside))
+        if kinds <= _LEAVES:
+            return count <= _FEW
+        if count > _FEW or not kinds <= _PLAIN:
             return False
         level = [each for each in inside if type(each) in _CONTAINERS]
-        if not level:
-            return True
     return False
 
 

@@ -14,7 +14,7 @@ from toolvet.checks.arguments.wording_table import Wording, text, worded, wordin
 from toolvet.meta import META_PREFIX
 from toolvet.schema import Repair, Schema
 from toolvet.schema.weight import MOST_STEPS
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 META_KEY: Final = f"{META_PREFIX}arguments"
 """The key of a report in the `_meta` of a tool result."""
