@@ -5,7 +5,7 @@ are a quarter of a billion leaves for every encoder and validator, and a list th
 """
 
 import gc
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeGuard, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,12 +41,19 @@ def is_endless(value: object) -> bool:
     return not _is_small(container) and _repeats(container)
 
 
+def is_flat(value: object) -> TypeGuard["dict[object, object]"]:
+    """Return whether this is an object of plain values, as the arguments of most calls are."""
+    return type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values()))
+
+
 def count_values(value: object, most: int) -> int:
     """How many values a JSON value holds; some number over `most` where they are more.
 
     >>> count_values({"a": [1, 2, {"b": 3}]}, 100)
     6
     """
+    if is_flat(value):
+        return 1 + len(value)
     level: list[object] = [value]
     found = 1
     while level and found <= most:

@@ -84,11 +84,16 @@ class ArgumentReport(msgspec.Struct, eq=False):
         return self._ready is not None and self._ready.problem is None and not self._is_beyond(self._ready)
 
     @property
+    def description(self) -> str:
+        """What the tool says of itself; "" where it says nothing."""
+        return view_of(self._tool).description
+
+    @property
     def schema(self) -> SchemaHelp:
         """The arguments of the tool: description, all properties, required ones, a valid example."""
         with worded(self._wording):
             found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
-        return msgspec.structs.replace(found, description=view_of(self._tool).description)
+        return msgspec.structs.replace(found, description=self.description)
 
     @property
     def suggestions(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from toolvet.bounds import is_flat
 from toolvet.schema.compilation import Schema
 from toolvet.schema.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
@@ -77,6 +78,8 @@ _DEAREST = 60
 
 def _entries(value: object, most: int) -> int:
     """How many values `value` contains, counted up to a little more than `most`."""
+    if is_flat(value):
+        return len(value)
     pending = [value]
     found = 0
     while pending and found < most:
@@ -90,7 +93,7 @@ def _entries(value: object, most: int) -> int:
     return found
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def _tools_of(ready: Schema) -> tuple[Judge, Scope, int]:
     """The judge and the scope of a schema, and how many alternatives it contains."""
     branches = sum(
