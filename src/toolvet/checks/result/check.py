@@ -29,7 +29,7 @@ from toolvet.checks.result.verdict import (
     ResultMetadata,
     ResultVerdict,
 )
-from toolvet.tool import ToolView, view_of
+from toolvet.tools import ToolView, view_of
 
 _LONGEST_READ = 20_000
 _MOST_SENT = 100

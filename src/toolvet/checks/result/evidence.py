@@ -11,7 +11,7 @@ from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.tool import caller_texts
 from toolvet.matching import Hit
-from toolvet.tool import ToolView
+from toolvet.tools import ToolView
 
 _MOST_QUOTED: Final = 80
 _MOST_SENT: Final = 10
