@@ -65,9 +65,7 @@ class Connection(asyncio.Protocol):
 
 
 async def main() -> None:
-    server = await asyncio.get_running_loop().create_server(
-        Connection, "127.0.0.1", int(sys.argv[1]), backlog=1024
-    )
+    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", int(sys.argv[1]), backlog=1024)
     await server.serve_forever()
 
 

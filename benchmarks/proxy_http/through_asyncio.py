@@ -50,6 +50,7 @@ class Half(asyncio.Protocol):
             self.other.write(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        del exc
         if self.other is not None:
             self.other.close()
 

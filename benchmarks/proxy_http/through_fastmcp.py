@@ -1,4 +1,4 @@
-"""FastMCP's proxy, as its users run it; without sessions, so that any client may call. `through_fastmcp.py PORT UPSTREAM_PORT`."""
+"""FastMCP's proxy, without sessions, so that any client may call. `through_fastmcp.py PORT UPSTREAM_PORT`."""
 
 import logging
 import sys

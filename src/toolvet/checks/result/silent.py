@@ -39,7 +39,7 @@ _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n)
 _EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
 _LONG_WORD_LENGTH = 80
-_LONG_WORD = re.compile(r"[^\s\"'{}<>]{%d,}" % _LONG_WORD_LENGTH)
+_LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
