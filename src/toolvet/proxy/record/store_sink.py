@@ -2,31 +2,23 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from toolvet.errors import StoreError
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
+from toolvet.proxy.record.shown import CallRenderer, has_failed
 from toolvet.redact import SecretMask
-from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import PolicyFault
-from toolvet.session.step import GOOD_OUTCOMES
-from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, encode_document, new_id
+from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, new_id
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
     from toolvet.checks.result import ResultVerdict
     from toolvet.store.store import Store
 
-# These have columns of their own in the record.
-_COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
-
-# What the server says of a result that is not all there is; the rest only counts its parts.
-_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
 _RETRY_SECONDS: Final = 0.25
 # With so many notes at once, more are waiting: what is on disk can wait for the database meanwhile.
 _MANY: Final = 250
@@ -51,6 +43,7 @@ class StoreSink:
         self._store = store
         self._name = name
         self._known = known or SecretMask()
+        self._renderer = CallRenderer(self._known)
         self._complain = complain
         self._complained: set[str] = set()
         self._calls = OpenCalls()
@@ -115,39 +108,33 @@ class StoreSink:
             self._complain(f"{words}; what is recorded waits in memory")
 
     def _call_record(self, call: FinishedCall) -> VerdictRecord:
-        ended = call.ended
-        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
-        detail = masked.to_dict()
+        ended, shown = call.ended, self._renderer.render(call.ended)
         verdict = ended.verdict
         at = call.began / 1e9
-        failed = ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
         return VerdictRecord(
             id=new_id(at),
             at=at,
             kind="call",
-            trace=(ended.mask | self._known).text(str(detail["trace_id"])),
+            trace=shown.trace,
             server=self._name or call.origin.server,
             connection=call.origin.connection,
-            request_id=self._without_known(str(detail["id"])),
-            tool=self._without_known(str(detail["tool"])),
+            request_id=shown.request_id,
+            tool=shown.tool,
             era=ended.era,
             outcome=ended.outcome,
-            failed=failed,
+            failed=has_failed(ended),
             classification=None if verdict is None else verdict.classification.value,
             state=None if verdict is None or verdict.state is None else verdict.state.value,
             blocked=ended.blocked,
             score=None if verdict is None else verdict.confidence / 100,
             confidence=None if verdict is None else verdict.certainty,
-            reason=_reason(detail, failed=failed),
+            reason=shown.reason,
             duration=call.duration,
             size=ended.size,
-            document=encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
+            document=shown.document,
             version=__version__,
             signals=_signals(call, verdict),
         )
-
-    def _without_known(self, redacted: str) -> str:
-        return self._known.text(redacted) if self._known else redacted
 
     def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
         at = stamped.at / 1e9
@@ -162,15 +149,6 @@ class StoreSink:
         )
 
 
-def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
-    """Return in words why the call went as it went, from what is free of secrets."""
-    why, verdict = detail.get("why"), members(detail.get("verdict"))
-    if isinstance(why, str):
-        return why
-    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
-    return "; ".join(each for each in said if isinstance(each, str)) or None
-
-
 def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:
     found = [SignalRecord(issue.keyword, "error") for issue in call.ended.issues]
     if verdict is not None and not (verdict.is_valid and not verdict.is_error and not verdict.error_without_flag):
@@ -178,17 +156,3 @@ def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[Signa
 
         found += result_signals(verdict)
     return tuple(found)
-
-
-def _shorten(value: object) -> object:
-    """Return a verdict without absent factors and without counts of the result; any other value as it is."""
-    if not is_object(value) or "factors" not in value:
-        return value
-    factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
-    about = members(value.get("responseMetadata"))
-    kept: dict[str, object] = {
-        **value,
-        "factors": factors,
-        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
-    }
-    return {key: item for key, item in kept.items() if item not in (None, [], {})}
