@@ -102,13 +102,13 @@ def _ways(connection: Connection) -> ModuleType:
 
 
 def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
-    places = _reserve(connection, len(verdicts))
-    rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, places, strict=True)]
+    first = _reserve(connection, len(verdicts))
+    rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, first, strict=True)]
     ways = _ways(connection)
     ways.insert_rows(connection, VERDICTS, _VERDICT_COLUMNS, rows)
     signals = [
         (seq, clean_text(signal.type), clean_text(signal.level), signal.certainty)
-        for verdict, seq in zip(verdicts, places, strict=True)
+        for verdict, seq in zip(verdicts, first, strict=True)
         for signal in verdict.signals
     ]
     if signals:
@@ -116,7 +116,7 @@ def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) 
     if connection.dialect.name == "sqlite":
         words = [
             {"seq": seq, "tool": _clean(verdict.tool), "reason": _clean(verdict.reason), "text": _clean(verdict.text)}
-            for verdict, seq in zip(verdicts, places, strict=True)
+            for verdict, seq in zip(verdicts, first, strict=True)
             if verdict.reason is not None or verdict.text is not None
         ]
         if words:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from toolvet.errors import StoreError
 from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.shown import CallRenderer, has_failed
 from toolvet.redact import SecretMask
 from toolvet.session import PolicyFault
-from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, new_id
+from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, encode_lines, new_id
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
@@ -23,11 +24,13 @@ _RETRY_SECONDS: Final = 0.25
 # With so many notes at once, more are waiting: what is on disk can wait for the database meanwhile.
 _MANY: Final = 250
 _HOLD_SECONDS: Final = 0.5
-# Giving way costs about as much as the record of a call.
-_GIVE_WAY_EVERY: Final = 4
+# So many records take about as long as a call waits for a thread at most.
+_GIVE_WAY_EVERY: Final = 16
 # With so many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
 # come faster than they are written for as long as they come, up to the limit of the queue.
 _FAR_BEHIND: Final = 16_384
+# Packed records of a million calls. Beyond that their notes wait in the queue, and are dropped where that is full.
+_MOST_PACKED: Final = 64 << 20
 
 
 class StoreSink:
@@ -50,21 +53,32 @@ class StoreSink:
         self._ending = threading.Event()
         self._count_lost: Callable[[], int] = int
         self._count_waiting: Callable[[], int] = int
+        self._take_more: Callable[[], Sequence[StampedNote]] = tuple
         self._told_lost = 0
 
-    def watch(self, count_lost: Callable[[], int], count_waiting: Callable[[], int] = int) -> None:
+    def watch(
+        self,
+        count_lost: Callable[[], int],
+        count_waiting: Callable[[], int] = int,
+        take_more: Callable[[], Sequence[StampedNote]] = tuple,
+    ) -> None:
         """Look at the queue in front of this sink.
 
         How many notes were lost, which `count_lost` returns, is recorded as an event as soon as there is room again.
-        While many wait, which `count_waiting` returns, the sink does not give way to the calls.
+        While many wait, which `count_waiting` returns, the sink does not give way to the calls. While the disk takes
+        nothing, it takes further notes with `take_more`, and packs their records.
         """
         self._count_lost = count_lost
         self._count_waiting = count_waiting
+        self._take_more = take_more
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
         if len(notes) >= _MANY:
             self._store.hold(_HOLD_SECONDS)
+        self._add(self._records(notes))
+
+    def _records(self, notes: Sequence[StampedNote]) -> list[StoreRecord]:
         gives_way = self._count_waiting() < _FAR_BEHIND
         records: list[StoreRecord] = []
         for number, item in enumerate(self._calls.pair(notes)):
@@ -74,7 +88,7 @@ class StoreSink:
                 records.append(self._event_record(item, item.note))
             if gives_way and number % _GIVE_WAY_EVERY == 0:
                 give_way()
-        self._add(records)
+        return records
 
     def _add(self, records: list[StoreRecord]) -> None:
         lost = self._count_lost()
@@ -82,17 +96,31 @@ class StoreSink:
             words = f"{lost - self._told_lost} notes of calls were dropped, because there was no room for them"
             now = time.time()
             records.append(EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name))
-        while records:
+        if records:
             try:
                 self._store.add_records(records)
             except StoreError as error:
-                if self._ending.is_set():
-                    raise
-                self._report(str(error))
-                self._ending.wait(_RETRY_SECONDS)
+                self._wait_for_disk(error, records)
+            self._told_lost = lost
+
+    def _wait_for_disk(self, error: StoreError, records: Sequence[StoreRecord]) -> None:
+        """Try again and again until everything is written that came so far, and pack what comes meanwhile."""
+        backlog = Backlog()
+        backlog.add(encode_lines(records))
+        while lines := backlog.first():
+            try:
+                self._store.add_lines(lines)
+            except StoreError as again:
+                error = again
             else:
-                self._told_lost = lost
-                return
+                backlog.drop_first()
+                continue
+            if self._ending.is_set():
+                raise error
+            self._report(str(error))
+            self._ending.wait(_RETRY_SECONDS)
+            while backlog.size < _MOST_PACKED and not self._ending.is_set() and (notes := self._take_more()):
+                backlog.add(encode_lines(self._records(notes)))
 
     def end(self) -> None:
         """Try only once more what the disk does not take."""
