@@ -107,20 +107,25 @@ class StoreSink:
         """Try again and again until everything is written that came so far, and pack what comes meanwhile."""
         backlog = Backlog()
         backlog.add(encode_lines(records))
-        while lines := backlog.first():
-            try:
-                self._store.add_lines(lines)
-            except StoreError as again:
-                error = again
-            else:
-                backlog.drop_first()
-                continue
+        failed: StoreError | None = error
+        while failed is not None:
             if self._ending.is_set():
-                raise error
-            self._report(str(error))
+                raise failed
+            self._report(str(failed))
             self._ending.wait(_RETRY_SECONDS)
             while backlog.size < _MOST_PACKED and not self._ending.is_set() and (notes := self._take_more()):
                 backlog.add(encode_lines(self._records(notes)))
+            failed = self._write_out(backlog)
+
+    def _write_out(self, backlog: Backlog) -> StoreError | None:
+        """Write what was packed. Returns why some of it could not be written."""
+        while lines := backlog.first():
+            try:
+                self._store.add_lines(lines)
+            except StoreError as error:
+                return error
+            backlog.drop_first()
+        return None
 
     def end(self) -> None:
         """Try only once more what the disk does not take."""
