@@ -1,7 +1,7 @@
 """The arithmetic of the benchmarks, on made-up figures, and that docs/performance.md is what they wrote."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,8 @@ from benchmarks.harness import (
     quartiles,
     shown,
 )
+from benchmarks.ratio_cases import CASES
+from benchmarks.ratios import Ratios, judged, landing, main as ratios
 
 TAKEN = {"date": "2026-01-02", "machine": "one core", "cores": 1, "load": 0.1}
 
@@ -210,3 +212,84 @@ def test_every_part_with_figures_has_a_place_in_the_page() -> None:
     assert len(found) == len(set(found))
     assert set(read()["parts"]) <= set(found)
     assert set(PROGRAMS) <= set(found)
+
+
+# ── the ratchet of speed ──
+
+Measured = Callable[[Sequence[str]], Ratios]
+
+
+def taken_in_turn(*runs: Ratios) -> tuple[Measured, list[list[str]]]:
+    """Measurements that come out like this one after the other, and what each was asked for."""
+    asked: list[list[str]] = []
+
+    def measure(names: Sequence[str]) -> Ratios:
+        asked.append(list(names))
+        return {name: runs[len(asked) - 1][name] for name in names}
+
+    return measure, asked
+
+
+def test_what_is_not_30_percent_worse_is_measured_once() -> None:
+    measure, asked = taken_in_turn({"a": 1.29, "b": 2.6})
+    assert judged({"a": 1.0, "b": 2.0}, measure) == ({"a": 1.29, "b": 2.6}, [])
+    assert asked == [["a", "b"]]
+
+
+def test_what_is_30_percent_worse_once_is_measured_again_and_holds() -> None:
+    measure, asked = taken_in_turn({"a": 1.31, "b": 2.0}, {"a": 1.29})
+    assert judged({"a": 1.0, "b": 2.0}, measure)[1] == []
+    assert asked == [["a", "b"], ["a"]]
+
+
+def test_what_is_30_percent_worse_twice_fails_and_is_named() -> None:
+    measure, _ = taken_in_turn({"a": 1.5, "b": 2.7}, {"a": 1.4, "b": 2.0})
+    _, worse = judged({"a": 1.0, "b": 2.0}, measure)
+    assert [str(each) for each in worse] == [
+        "a: 1.5 and, measured again, 1.4 times its floor; 1 landed (40% worse)",
+    ]
+
+
+def test_what_lands_is_what_is_new_clearly_better_or_named() -> None:
+    landed = {"same": 1.0, "better": 1.0, "worse": 1.0, "accepted": 1.0}
+    found = {"same": 0.95, "better": 0.8, "worse": 1.2, "accepted": 1.2, "new": 7.0}
+    assert landing(landed, found) == {"better": 0.8, "new": 7.0}
+    assert landing(landed, found, "accepted") == {"better": 0.8, "new": 7.0, "accepted": 1.2}
+
+
+@pytest.fixture
+def landed(tmp_path: Path) -> Path:
+    path = tmp_path / "figures.json"
+    write({"parts": {}, "ratios": {"a refusal": {"ratio": 2.0, "date": "2026-01-02", "load": 0.1}}}, path)
+    return path
+
+
+@pytest.mark.parametrize(("second", "code"), [(2.5, 0), (2.7, 1)])
+def test_the_exit_status_says_whether_all_hold(
+    landed: Path, second: float, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure, _ = taken_in_turn({"a refusal": 2.8}, {"a refusal": second})
+    assert ratios([], landed, measure) == code
+    said = capsys.readouterr()
+    assert f"ratios: {1 - code} of 1 hold" in said.out
+    assert ("a refusal: 2.8 and, measured again, 2.7" in said.err) is bool(code)
+    assert read(landed)["ratios"]["a refusal"]["ratio"] == 2.0
+
+
+def test_a_named_case_lands_as_it_is_and_the_others_stay(landed: Path) -> None:
+    measure, asked = taken_in_turn({"a refusal": 3.0}, dict.fromkeys(CASES, 1.0) | {"a refusal": 2.9})
+    assert ratios(["--land", "a refusal"], landed, measure) == 0
+    assert read(landed)["ratios"]["a refusal"]["ratio"] == 3.0
+    assert ratios(["--land", "1"], landed, measure) == 0
+    assert asked == [["a refusal"], list(CASES)]
+    after = {name: entry["ratio"] for name, entry in read(landed)["ratios"].items()}
+    assert after == {name: 3.0 if name == "a refusal" else 1.0 for name in CASES}
+    assert ratios(["--land", "a typo"], landed, measure) == 2
+
+
+def test_every_case_has_landed_and_has_a_way_and_a_floor() -> None:
+    assert set(read()["ratios"]) == set(CASES)
+    for make in CASES.values():
+        ours, floor = make()
+        assert ours.name == "ours"
+        assert len(ours.clocks) == len(floor.clocks) >= 1
