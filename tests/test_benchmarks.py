@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from benchmarks import page
+from benchmarks import page, ratios as ratios_module
 from benchmarks.bench import PROGRAMS
 from benchmarks.figures import Figures, merged, read, write
 from benchmarks.harness import (
@@ -22,7 +22,7 @@ from benchmarks.harness import (
     shown,
 )
 from benchmarks.ratio_cases import CASES
-from benchmarks.ratios import Ratios, judged, landing, main as ratios
+from benchmarks.ratios import Ratios, bound_at, judged, landing, main as ratios
 
 TAKEN = {"date": "2026-01-02", "machine": "one core", "cores": 1, "load": 0.1}
 
@@ -250,6 +250,13 @@ def test_what_is_30_percent_worse_twice_fails_and_is_named() -> None:
     ]
 
 
+def test_on_a_busy_machine_only_what_has_doubled_fails() -> None:
+    assert [bound_at(load, 2) for load in (0.5, 4.0, 4.1, 12.0)] == [1.3, 1.3, 2.0, 2.0]
+    measure, asked = taken_in_turn({"a": 1.9, "b": 2.1}, {"b": 2.1})
+    assert [each.name for each in judged({"a": 1.0, "b": 1.0}, measure, bound_at(12.0, 2))[1]] == ["b"]
+    assert asked == [["a", "b"], ["b"]]
+
+
 def test_what_lands_is_what_is_new_clearly_better_or_named() -> None:
     landed = {"same": 1.0, "better": 1.0, "worse": 1.0, "accepted": 1.0}
     found = {"same": 0.95, "better": 0.8, "worse": 1.2, "accepted": 1.2, "new": 7.0}
@@ -266,8 +273,9 @@ def landed(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("second", "code"), [(2.5, 0), (2.7, 1)])
 def test_the_exit_status_says_whether_all_hold(
-    landed: Path, second: float, code: int, capsys: pytest.CaptureFixture[str]
+    landed: Path, second: float, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(ratios_module, "load", lambda: 0.1)
     measure, _ = taken_in_turn({"a refusal": 2.8}, {"a refusal": second})
     assert ratios([], landed, measure) == code
     said = capsys.readouterr()
