@@ -9,9 +9,10 @@ from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.arithmetic import Sorted, Steps, _of_multiple, _of_run
 from toolvet.turn.grounding.dates import civil, days_since_epoch, numeric_date
-from toolvet.turn.grounding.evidence import Evidence, _EvidenceWalk
+from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.failures import FailedCalls, _is_empty
 from toolvet.turn.grounding.figures import Figures, _pair, _subset
+from toolvet.turn.grounding.index import _EvidenceWalk
 from toolvet.turn.grounding.mentions import Kind, mentions_in
 from toolvet.turn.grounding.numbers import readings
 from toolvet.turn.grounding.outcome import outcome_of
