@@ -10,7 +10,7 @@ from tests.proxy.notes import Conversation, text
 
 from toolvet.proxy.http import front, upstream
 from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.sender import RequestSender, sender_of
+from toolvet.proxy.http.sender import Requester, sender_of
 from toolvet.session import CallEnded
 from toolvet.session.trace import TraceSource
 from toolvet.wire.http_head import RequestHead
@@ -39,7 +39,7 @@ async def ask(client: Client, number: int, *fields: str, title: str = "Dune") ->
 def test_a_head_that_comes_again_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     heads: list[RequestHead] = []
 
-    def counted(head: RequestHead, callers: Callers) -> RequestSender:
+    def counted(head: RequestHead, callers: Callers) -> Requester:
         heads.append(head)
         return sender_of(head, callers)
 
@@ -119,7 +119,7 @@ def test_connections_to_the_server_that_rest_are_closed(monkeypatch: pytest.Monk
     run(test)
 
 
-def sender(*fields: tuple[bytes, bytes]) -> RequestSender:
+def sender(*fields: tuple[bytes, bytes]) -> Requester:
     return sender_of(
         RequestHead(b"POST", b"/mcp", [(b"Authorization", f"Bearer {SECRET}".encode()), *fields]), Callers()
     )

@@ -18,7 +18,7 @@ from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.sender import RequestSender
+from toolvet.proxy.http.sender import Requester
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
@@ -43,7 +43,7 @@ class Exchange:
         self,
         server: ProxiedServer,
         head: RequestHead,
-        sender: RequestSender,
+        sender: Requester,
         responder: Responder,
         origin: RecordSource,
     ) -> None:

@@ -20,7 +20,7 @@ _MOST_CLEAN: Final = 64
 _PART: Final = 4
 
 
-class RequestSender(msgspec.Struct, frozen=True):
+class Requester(msgspec.Struct, frozen=True):
     """The sender of a request: the name of its caller, its own secrets, and the source of its trace ids.
 
     `credentials` are the client's own for the server, which must not be in the record where the server repeats them.
@@ -90,12 +90,12 @@ def _is_good(verdict: ResultVerdict) -> bool:
     return verdict.is_valid and not (found or named or said or about.output_schema_validation is not None)
 
 
-def sender_of(head: RequestHead, callers: Callers) -> RequestSender:
+def sender_of(head: RequestHead, callers: Callers) -> Requester:
     """Return the sender of a request with this head."""
     session_id, parent = head.get(SESSION_ID), head.get(b"traceparent")
     words = None if parent is None else parent.decode("latin-1")
     traces = None if session_id is None else TraceSource(f"session {session_id.decode('latin-1')}", words)
-    return RequestSender(callers.name_of(head), credentials(head), words, traces)
+    return Requester(callers.name_of(head), credentials(head), words, traces)
 
 
 def credentials(head: RequestHead) -> SecretMask | None:
