@@ -138,7 +138,7 @@ def test_a_plain_call_needs_no_mask_and_every_other_one_gets_it() -> None:
     assert one.without_credentials(note) is note
     verdict = note.verdict
     assert verdict is not None
-    quoting = [
+    quoting: list[dict[str, object]] = [
         {"tool": f"find {SECRET}"},
         {"id": SECRET},
         {"why": f"wrong {SECRET}"},
