@@ -30,6 +30,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent / "proxy_http"
 WARM_UP = 300
+# As servers make them: the proxy takes it for a credential, which the record must not show.
+SESSION = b"3f2b8c1e-90ab-4cde-8f01-23456789abcd"
 RESTED_SECONDS = 0.3
 BODY = (
     b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":'
@@ -91,7 +93,7 @@ class Way:
         self.figures: dict[int, Figures] = {}
         self.asked = self.lost = 0
         # FastMCP opens no session here, and would refuse an unknown one.
-        self.session = b"" if name.startswith("FastMCP") else b"6f1c"
+        self.session = b"" if name.startswith("FastMCP") else SESSION
 
     def cpu(self) -> float:
         """Return the processor's time of the process so far, in seconds."""

@@ -2,8 +2,9 @@
 # ruff: noqa: E501 - A table is read by its lines.
 
 import pytest
+from hypothesis import given, strategies as st
 
-from toolvet.checks.result import check_result
+from toolvet.checks.result import check_result, silent
 
 SILENT = [
     ('{"error": "Booking not found"}', "business"),
@@ -276,3 +277,16 @@ def test_a_long_document_that_opens_like_an_error_is_a_payload() -> None:
 def test_an_error_in_a_later_block_is_seen() -> None:
     result = {"content": [{"type": "text", "text": "Hello!"}, {"type": "text", "text": "Error: user not found"}]}
     assert check_result({"name": "t"}, {}, result).error_without_flag
+
+
+@given(st.lists(st.sampled_from(["a", "x" * 79, "y" * 80, "z" * 40, " ", "\n", "\t", '"', "<", "\u00a0"]), max_size=12))
+def test_a_text_without_a_long_word_is_not_searched_for_one(parts: list[str]) -> None:
+    """The search begins anew at each letter; where it is left out it would have found nothing."""
+    text = "".join(parts)
+    if silent._LONG_WORD.search(text):
+        assert silent._may_have_long_word(text)
+
+
+def test_prose_is_not_searched_for_long_words() -> None:
+    assert not silent._may_have_long_word("Berlin has 3 700 000 inhabitants, and its oldest bridge was rebuilt. " * 50)
+    assert silent._may_have_long_word("x" * 80)

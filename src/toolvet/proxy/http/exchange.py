@@ -18,12 +18,11 @@ from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.sender import Sender
+from toolvet.proxy.http.sender import Requester
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
 from toolvet.wire.http_head import RequestHead, ResponseHead
@@ -41,7 +40,12 @@ class Exchange:
     """One request of a client: `run` it with its body, or `watch` the stream that answers it."""
 
     def __init__(
-        self, server: ProxiedServer, head: RequestHead, sender: Sender, responder: Responder, origin: RecordSource
+        self,
+        server: ProxiedServer,
+        head: RequestHead,
+        sender: Requester,
+        responder: Responder,
+        origin: RecordSource,
     ) -> None:
         self._server = server
         self._head = head
@@ -52,7 +56,7 @@ class Exchange:
         self._session = Session(
             server.policies, self._caller.catalogue, prefix=server.prefix, traces=sender.trace_source()
         )
-        self._credentials = sender.credentials
+        self._sender = sender
         self._reply_to: Id | None = None
         self._is_request = False
         self._left = False
@@ -340,9 +344,7 @@ class Exchange:
     def _record(self, note: Step) -> None:
         if isinstance(note, SchemaLearned):
             self._caller.note_list(note)
-        elif self._credentials is not None:
-            note = _without(note, self._credentials)
-        self._server.recorder.take(self._origin, note)
+        self._server.recorder.take(self._origin, self._sender.without_credentials(note))
 
 
 class _CallTooLargeError(Exception):
@@ -383,15 +385,6 @@ def error_answer(reply_to: Id | None, words: str, status: int = 502) -> tuple[Re
     reasons = {413: b"Content Too Large", 502: b"Bad Gateway"}
     head = ResponseHead(status, reasons[status], [(b"Content-Type", _JSON)])
     return head, encode_error(reply_to, -32603, words)
-
-
-def _without(note: Step, mask: SecretMask) -> Step:
-    """Return a note that hides what `mask` knows."""
-    if isinstance(note, CallEnded):
-        return msgspec.structs.replace(note, mask=note.mask | mask)
-    if isinstance(note, PolicyFault):
-        return msgspec.structs.replace(note, message=mask.known(note.message))
-    return note
 
 
 def _passes(steps: list[Step], data: bytes) -> bool:

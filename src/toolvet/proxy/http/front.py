@@ -17,7 +17,7 @@ from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.sender import Sender, sender_of
+from toolvet.proxy.http.sender import Requester, sender_of
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
@@ -47,7 +47,7 @@ class _SeenMessage(msgspec.Struct, frozen=True):
     request_line: tuple[bytes, bytes, bytes]
     fields: list[Field]
     onward: RequestHead
-    sender: Sender
+    sender: Requester
 
 
 class Visitor:
@@ -91,7 +91,7 @@ class Front:
         self._replaced = _REPLACED | {name.lower() for name, _ in server.address.headers}
         self._numbers = count(1)
 
-    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> tuple[RequestHead, Sender] | None:
+    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> tuple[RequestHead, Requester] | None:
         """Handle one request from its head to the end of its answer.
 
         Returns the head for the server and the sender for a message that was read; None for any other request.
@@ -138,7 +138,7 @@ class Front:
         await self.exchange(onward, sender, body, responder)
         return onward, sender
 
-    async def exchange(self, onward: RequestHead, sender: Sender, body: Body, responder: Responder) -> None:
+    async def exchange(self, onward: RequestHead, sender: Requester, body: Body, responder: Responder) -> None:
         """Pass a message on, through a session."""
         try:
             await Exchange(self.server, onward, sender, responder, self._origin()).run(body)
