@@ -186,4 +186,4 @@ def test_kinds_of_plain_calls_are_kept_in_bounds(made: list[CallEnded]) -> None:
         )
         assert renderer.render(named).tool == f"find_book_{number}"
     assert len(made) == 3_000
-    assert len(renderer._outlines) <= 1024
+    assert len(renderer._kinds) <= 1024
