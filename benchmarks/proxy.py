@@ -1,11 +1,16 @@
 """Measure what a proxy adds to a tools/call over stdio: toolvet's with everything on, beside others, in one run.
 
     python benchmarks/proxy.py [--calls 2000] [--rounds 7] [--soak 1000000] [--only NAME …]
+    python benchmarks/proxy.py --cases [--calls 500] [--rounds 5]
 
 The client is this script, with blocking writes and reads; the server is written in C and does no work, so only the
 transport is measured. "C forwarder" is the floor: any process between two pipes costs two more context switches in each
 direction. "median" is that of the best round, because other programs may use the machine; "added" is it minus the
 direct one. p99 is over all rounds. Needs `cc`; uvloop is measured where it is installed.
+
+`--cases` compares toolvet with the C forwarder on answers of 1 KB and of 100 KB of JSON, from tools with and without an
+outputSchema, with and without a record, with all policies and with the defaults: what is added, and the processor time
+of the proxy for each call, all its threads and what the record does afterwards included.
 """
 
 import argparse
@@ -19,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
@@ -119,6 +125,12 @@ class Connection:
                 return int(line.split()[1]) / 1024
         return 0.0
 
+    @property
+    def processor_us(self) -> float:
+        """The processor time that all threads of the process have taken; ended threads do not count."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1000
+
     def close(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
@@ -156,6 +168,56 @@ def ways(paths: dict[str, str]) -> dict[str, tuple[list[str], dict[str, str]]]:
     found["SDK streams"] = (python("through_sdk.py"), {})
     found["FastMCP proxy"] = (python("through_fastmcp.py"), {})
     return found
+
+
+CASES: dict[str, list[str]] = {
+    "1 KB of prose": ["1024"],
+    "1 KB, outputSchema": ["1024", "schema"],
+    "100 KB of JSON in a text": ["102400"],
+    "100 KB, outputSchema": ["102400", "schema"],
+}
+# So long after its last call the record has settled.
+SETTLES = 1.5
+
+
+def case_ways(paths: dict[str, str], answer: list[str]) -> dict[str, tuple[list[str], dict[str, str]]]:
+    server = [paths["server"], *answer]
+    toolvet = [sys.executable, str(HERE / "through_toolvet.py"), *server]
+    found: dict[str, tuple[list[str], dict[str, str]]] = {
+        "direct": (server, {}),
+        FLOOR: ([paths["forwarder"], *server], {}),
+    }
+    for policies, chosen in (("all policies", {}), ("defaults", {"DEFAULTS": "1"})):
+        record = f"{paths['record']}-{'-'.join(answer)}-{len(found)}"
+        found[policies] = (toolvet, chosen)
+        found[f"{policies}, record"] = (toolvet, {**chosen, "RECORD": record})
+    return found
+
+
+def show_cases(paths: dict[str, str], calls: int, rounds: int) -> None:
+    for case, answer in CASES.items():
+        with contextlib.ExitStack() as stack:
+            connections: dict[str, Connection] = {}
+            for name, (command, env) in case_ways(paths, answer).items():
+                connections[name] = Connection(name, command, env)
+                stack.callback(connections[name].close)
+                connections[name].round_trips(200)
+            best = dict.fromkeys(connections, float("inf"))
+            used = dict.fromkeys(connections, float("inf"))
+            for _ in range(rounds):
+                for name, connection in connections.items():
+                    before = connection.processor_us
+                    best[name] = min(best[name], statistics.median(connection.round_trips(calls)) * 1e6)
+                    time.sleep(SETTLES if "record" in name else 0)
+                    used[name] = min(used[name], (connection.processor_us - before) / calls)
+        floor = best[FLOOR] - best["direct"]
+        print(f"\n{case}, load {os.getloadavg()[0]:.1f}")
+        for name, found in best.items():
+            added = found - best["direct"]
+            times, cpu = added / floor, used[name]
+            print(f"  {name:22} added {added:8.1f} µs, {times:5.1f} C forwarders; {cpu:8.1f} µs of CPU a call")
+        for policies in ("all policies", "defaults"):
+            verdict(f"record, {policies}", used[f"{policies}, record"] / used[policies], 1.3, "at most")
 
 
 def percentile(times: list[float], part: float) -> float:
@@ -226,9 +288,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--soak", type=int, default=0, help="calls of the memory test (a million take a minute or two)")
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--cases", action="store_true", help="answers of several sizes, with and without a record")
     options = parser.parse_args()
     if shutil.which("cc") is None:
         print("no C compiler here: nothing to measure against")
+        return
+    if options.cases:
+        with built() as paths:
+            show_cases(paths, options.calls, options.rounds)
         return
     with built() as paths, contextlib.ExitStack() as stack:
         chosen = {name: way for name, way in ways(paths).items() if name in (options.only or name)}

@@ -1,4 +1,4 @@
-"""`run_stdio` with everything on: the strictest policies, and a record in the file `$RECORD`."""
+"""`run_stdio` with everything on (or, with `$DEFAULTS`, the default policies) and a record in the file `$RECORD`."""
 
 import os
 import sys
@@ -17,5 +17,6 @@ everything = ProxySettings(
     verdict="always" if os.environ.get("VERDICT") else "on_request",
 )
 with recorder_of(Recording(store=Path(record) if record else None)) as recorder:
-    code = run_stdio(sys.argv[1:], None, None, Policies(everything), recorder)
+    policies = Policies(None if os.environ.get("DEFAULTS") else everything)
+    code = run_stdio(sys.argv[1:], None, None, policies, recorder)
 sys.exit(code)

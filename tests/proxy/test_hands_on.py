@@ -81,13 +81,14 @@ def test_the_client_has_an_answer_before_its_verdict_where_that_cannot_change_it
     assert world.had == [before] * 3
 
 
-def test_an_answer_to_a_question_of_the_proxy_is_not_handed_on() -> None:
+def test_an_answer_to_a_question_of_the_proxy_is_not_handed_on_however_its_id_is_spelled() -> None:
     world = World(ProxySettings(), listed=False)
     world.call(1)
     (question,) = (json.loads(line) for line in world.server.data.splitlines())
     assert question["method"] == "tools/list"
     world.answer(question["id"], {"tools": [TOOL]})
-    world.answer(question["id"], {"tools": [TOOL]})
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in question["id"])
+    world.relay.from_server(f'{{"jsonrpc":"2.0","result":{{"tools":[]}},"id":"{escaped}"}}\n'.encode())
     assert world.client.data == b""
     world.answer(1, text("Emma"))
     assert world.had == [True]

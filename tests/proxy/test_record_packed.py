@@ -73,7 +73,12 @@ def test_notes_leave_the_queue_while_the_disk_is_full_and_come_into_the_store_in
 ) -> None:
     sizes: list[int] = []
     add = Backlog.add
-    monkeypatch.setattr(Backlog, "add", lambda backlog, lines: (add(backlog, lines), sizes.append(backlog.size))[0])
+
+    def added(backlog: Backlog, lines: bytes) -> None:
+        add(backlog, lines)
+        sizes.append(backlog.size)
+
+    monkeypatch.setattr(Backlog, "add", added)
     with Store(tmp_path / "calls.db") as store:
         sink = StoreSink(store, complain=lambda _: None)
         taken = notes(CALLS)
@@ -94,8 +99,13 @@ def test_no_more_is_packed_than_a_limit_allows(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(store_sink, "_MOST_PACKED", 1)
     with Store(tmp_path / "calls.db") as store:
         sink = StoreSink(store, complain=lambda _: None)
-        taken: list[int] = []
-        sink.watch(int, int, lambda: taken.append(1) or [])
+        taken: list[str] = []
+
+        def take_more() -> list[StampedNote]:
+            taken.append("a batch")
+            return []
+
+        sink.watch(int, int, take_more)
         FullDisk(store, monkeypatch, 2)
         sink.write(notes(2))
         assert not taken
@@ -125,7 +135,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[CallEnded]:
     """The calls that were redacted one by one."""
     found: list[CallEnded] = []
     to_dict = CallEnded.to_dict
-    monkeypatch.setattr(CallEnded, "to_dict", lambda note: (found.append(note), to_dict(note))[1])
+
+    def noted(note: CallEnded) -> dict[str, object]:
+        found.append(note)
+        return to_dict(note)
+
+    monkeypatch.setattr(CallEnded, "to_dict", noted)
     return found
 
 
@@ -186,4 +201,4 @@ def test_kinds_of_plain_calls_are_kept_in_bounds(made: list[CallEnded]) -> None:
         )
         assert renderer.render(named).tool == f"find_book_{number}"
     assert len(made) == 3_000
-    assert len(renderer._outlines) <= 1024
+    assert len(renderer._kinds) <= 1024

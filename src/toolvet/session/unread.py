@@ -14,7 +14,7 @@ from toolvet.session.pending import AmbiguousAnswers, PendingAnswer, PendingCall
 from toolvet.session.policy import Policies
 from toolvet.session.refusal import CallRefusal, too_large
 from toolvet.session.step import Note, PolicyFault
-from toolvet.wire import Id, MessageStart
+from toolvet.wire import ErrorReply, Id, MessageStart, Noise, Result, parse
 
 _CALL: Final = "tools/call"
 # With so many open requests no client waits for the next answer alone.
@@ -65,8 +65,17 @@ class UnreadMessages:
             len(pending) <= _MOST_WATCHED
             and data[:1] == b"{"
             and all(expected.passes for expected in pending.values())
-            and self._prefix.encode() not in data
+            and not self._may_be_ours(data)
         )
+
+    def _may_be_ours(self, data: bytes) -> bool:
+        """Whether this may be the answer to a question of the session's own."""
+        if self._prefix.encode() in data:
+            return True
+        # An id may be spelled with escapes, of which only these can stand for a letter or a colon.
+        message = parse(data) if b"\\u" in data else None
+        id_ = message.id if isinstance(message, Result | ErrorReply) else None
+        return isinstance(message, Noise) or (isinstance(id_, str) and id_.startswith(self._prefix))
 
     def passes_to_server(self, start: MessageStart) -> bool:
         """Whether a message of the client passes unread: anything but a call whose arguments are enforced."""

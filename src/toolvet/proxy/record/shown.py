@@ -42,7 +42,7 @@ class ShownCall(NamedTuple):
     document: msgspec.Raw
 
 
-class _Outline(NamedTuple):
+class _PlainKind(NamedTuple):
     """What the records of plain calls of one kind have in common."""
 
     tool: str
@@ -57,35 +57,35 @@ class CallRenderer:
     def __init__(self, known: SecretMask) -> None:
         self._known = known
         # None for a kind of calls that cannot be filled in.
-        self._outlines: dict[_Key, _Outline | None] = {}
+        self._kinds: dict[_Key, _PlainKind | None] = {}
 
     def render(self, ended: CallEnded) -> ShownCall:
         """Return what the record shows of this call."""
         if type(ended.id) is not int or not _is_plain(ended):
             return self._redacted(ended)
         trace = ended.trace_id
-        outline = self._outline(ended) if _HEXADECIMAL.fullmatch(trace) else None
-        if outline is None:
+        kind = self._kind_of(ended) if _HEXADECIMAL.fullmatch(trace) else None
+        if kind is None:
             return self._redacted(ended)
         return ShownCall(
             self._without_known(trace),
             self._without_known(str(ended.id)),
-            outline.tool,
-            outline.reason,
-            msgspec.Raw(b'{"call":%d,%b%b%b' % (ended.call, outline.before_trace, trace.encode(), outline.after_trace)),
+            kind.tool,
+            kind.reason,
+            msgspec.Raw(b'{"call":%d,%b%b%b' % (ended.call, kind.before_trace, trace.encode(), kind.after_trace)),
         )
 
-    def _outline(self, ended: CallEnded) -> _Outline | None:
+    def _kind_of(self, ended: CallEnded) -> _PlainKind | None:
         verdict = ended.verdict
         if verdict is None or not _is_good(verdict):
             return None
         key = (ended.tool, ended.era, ended.outcome, verdict.classification, verdict.confidence, verdict.evidence)
-        if key not in self._outlines:
-            if len(self._outlines) >= _MOST:
-                self._outlines.clear()
+        if key not in self._kinds:
+            if len(self._kinds) >= _MOST:
+                self._kinds.clear()
             nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
-            self._outlines[key] = _cut(self._redacted(nameless))
-        return self._outlines[key]
+            self._kinds[key] = _cut(self._redacted(nameless))
+        return self._kinds[key]
 
     def _redacted(self, ended: CallEnded) -> ShownCall:
         masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
@@ -109,13 +109,13 @@ def has_failed(ended: CallEnded) -> bool:
     return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
 
 
-def _cut(shown: ShownCall) -> _Outline | None:
+def _cut(shown: ShownCall) -> _PlainKind | None:
     """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
     document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
     if not document.startswith(_NO_CALL) or document.count(trace) != 1:
         return None
     before, after = document[len(_NO_CALL) :].split(trace)
-    return _Outline(shown.tool, shown.reason, before, after)
+    return _PlainKind(shown.tool, shown.reason, before, after)
 
 
 def _is_plain(ended: CallEnded) -> bool:

@@ -29,7 +29,7 @@ _GIVE_WAY_EVERY: Final = 16
 # With so many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
 # come faster than they are written for as long as they come, up to the limit of the queue.
 _FAR_BEHIND: Final = 16_384
-# Packed records of a million calls. Beyond that their notes wait in the queue, and are dropped where that is full.
+# Packed records of 700,000 calls. Beyond that their notes wait in the queue, and are dropped where that is full.
 _MOST_PACKED: Final = 64 << 20
 
 
