@@ -33,7 +33,7 @@ def elements(value: object) -> Sequence[object]:
 
 def names(value: object) -> tuple[str, ...]:
     """The strings in the array that `value` is."""
-    return tuple(name for name in elements(value) if isinstance(name, str))
+    return tuple([name for name in elements(value) if isinstance(name, str)])
 
 
 def number(value: object) -> int | float | None:
