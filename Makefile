@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint format bench burst fuzz model soak mutants live platforms conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint format bench ratios burst fuzz model soak mutants live platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -25,7 +25,8 @@ help:
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
-	@echo "make bench    benchmarks, each beside its peer in one run"
+	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
+	@echo "make ratios   fail where what users feel takes 30 % more than when it last landed; LAND=1 lands what is better"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
 	@echo "make floors DATA=folder     move the floors to the figures that are better now"
@@ -149,8 +150,13 @@ story: $(VENV)/.test
 burst: $(VENV)/.test
 	TOOLVET_BURST=100000 $(BIN)/pytest -k burst --timeout=900 tests/proxy/test_record_survives.py
 
+# A step of .ci/run. LAND=1 lands what is new or better, LAND="a refusal" that case as it is.
+ratios: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.ratios $(if $(LAND),--land "$(LAND)")
+
+# ONLY="answer schema" measures some; the others keep the figures that stand.
 bench: $(VENV)/.dev
-	@for script in $(filter-out $(addprefix benchmarks/,accuracy.py peers.py ratchet.py result_model.py semantics.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	$(BIN)/python -m benchmarks.bench $(ONLY)
 
 clean:
 	rm -rf $(VENV) .venv-* .live .mutants .conformance build dist report.html report.json demo.db*

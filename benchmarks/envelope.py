@@ -1,16 +1,14 @@
 """Measure envelopes: building beside a dataclass with `asdict`, checking beside `jsonschema` with the same schema.
 
-python benchmarks/envelope.py
+python -m benchmarks.envelope
 """
 
-import statistics
-import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
+from benchmarks.harness import Report, Way
 
 from toolvet import check_envelope, error_response, not_found_error, success_response
 from toolvet.envelope.contract.table import envelope_schema
@@ -71,32 +69,26 @@ ENVELOPES = {"check, a failure": by_toolvet(), "check, a page of 10": page(10), 
 BROKEN = {**page(10), "extra": 1, "error": "x"}
 
 
-def round_of(run: Callable[[], object], repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        run()
-    return (time.perf_counter() - start) / repeats * 1e6
-
-
-def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
-    """Both in turn, so that a busy machine slows both: medians of the rounds, and the ratio."""
-    repeats = max(3, int(3_000 / max(round_of(theirs, 3), 1)))
-    rounds = [(round_of(ours, repeats), round_of(theirs, repeats)) for _ in range(41)]
-    first, second = (statistics.median(times) for times in zip(*rounds, strict=True))
-    print(f"{name:26}{first:11.1f} µs{second:12.1f} µs{second / first:8.1f}x   (best {min(rounds)[0]:.1f} µs)")
+TITLE = "Building and checking"
 
 
 def main() -> None:
     assert by_toolvet() == by_dataclass()
-    print(f"{'':26}{'toolvet':>14}{'peer':>15}{'ratio':>9}")
-    compare("build, to_dict", by_toolvet, by_dataclass)
-    compare("not_found_error, to_dict", helper, by_dataclass)
-    for name, envelope in ENVELOPES.items():
-        assert not check_envelope(envelope)
-        assert VALIDATOR.is_valid(envelope)
-        compare(name, partial(check_envelope, envelope), partial(VALIDATOR.is_valid, envelope))
-    compare("check, two errors", lambda: check_envelope(BROKEN), lambda: list(VALIDATOR.iter_errors(BROKEN)))
-    print("peers: a dataclass with asdict, nothing checked; jsonschema with the same schema, which ignores the payload")
+    with Report("envelope", peers=["jsonschema"]) as report:
+        plain = Way("a dataclass with `asdict`", by_dataclass, lost="checks nothing")
+        report.compare(TITLE, "build an error, `to_dict`", [Way("toolvet", by_toolvet), plain])
+        report.compare(TITLE, "`not_found_error`, `to_dict`", [Way("toolvet", helper), plain])
+        for name, envelope in ENVELOPES.items():
+            assert not check_envelope(envelope)
+            assert VALIDATOR.is_valid(envelope)
+            ours = Way("toolvet", partial(check_envelope, envelope))
+            theirs = Way("jsonschema", partial(VALIDATOR.is_valid, envelope), lost="no look at the payload")
+            report.compare(TITLE, name, [ours, theirs])
+        ours = Way("toolvet", partial(check_envelope, BROKEN))
+        theirs = Way(
+            "jsonschema", lambda: list(VALIDATOR.iter_errors(BROKEN)), lost="no look at the payload, no advice"
+        )
+        report.compare(TITLE, "check, two errors", [ours, theirs])
 
 
 if __name__ == "__main__":
