@@ -75,7 +75,7 @@ class Sample:
         self.tool = {"name": f"tool_{number}", "description": "A tool", "inputSchema": schema}
         self.handle = toolvet.tool(self.tool)
         self.schema = schema
-        self.value = valid_example(schema)
+        self.value: Any = valid_example(schema)
         self.one = invalid_examples(schema)[0].instance
         self.several = {name: 7 if isinstance(value, str) else "seven?" for name, value in self.value.items()}
         self.engine = jsonschema_rs.validator_for(schema, validate_formats=True)
@@ -213,18 +213,16 @@ def compare(report: Report, found: list[Sample], script: NodeProcess | None) -> 
             lost="advice",
         )
     for case, call in (("the text for a model, one error", "one"), ("the text for a model, several", "several")):
+        calls = [getattr(sample, call) for sample in found]
+
+        def told(judge: str, calls: Sequence[Any] = calls) -> list[Callable[[], object]]:
+            return [partial(getattr(sample, judge), value) for sample, value in zip(found, calls, strict=True)]
+
         beside(
             case,
-            Way("toolvet, with a handle", many=many(lambda each, call=call: partial(each.text, getattr(each, call)))),
-            Way(
-                "toolvet, without the correction",
-                many=many(lambda each, call=call: partial(each.text_without_repair, getattr(each, call))),
-                lost="the corrected call",
-            ),
-            Way(
-                "toolvet, with the definition",
-                many=many(lambda each, call=call: partial(each.text_of_definition, getattr(each, call))),
-            ),
+            Way("toolvet, with a handle", many=told("text")),
+            Way("toolvet, without the correction", many=told("text_without_repair"), lost="the corrected call"),
+            Way("toolvet, with the definition", many=told("text_of_definition")),
         )
 
 

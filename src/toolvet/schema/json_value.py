@@ -99,8 +99,10 @@ def unique(values: Iterable[object]) -> list[object]:
 
 def is_json(value: object, most: int = 20_000) -> bool:
     """Whether JSON can hold `value`: text keys, finite numbers, and nothing else of Python. Reads `most` values."""
-    if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())) and len(value) < most - 1:
-        return _TEXT.issuperset(map(type, value))
+    if type(value) is dict:
+        held = cast("dict[object, object]", value)
+        if _SIMPLE.issuperset(map(type, held.values())) and len(held) < most - 1:
+            return _TEXT.issuperset(map(type, held))
     pending = [value]
     for _ in range(most):
         if not pending:

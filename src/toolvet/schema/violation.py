@@ -62,7 +62,7 @@ def _violation_of(error: jsonschema_rs.ValidationError) -> Violation:
     instance = error.instance
     keyword = kind.name
     branches: tuple[tuple[Violation, ...], ...] = ()
-    if type(kind) in _UNIONS:
+    if isinstance(kind, _UNIONS):
         branches = tuple(violations_of(branch, instance) for branch in kind.context)
         params: dict[str, object] = {"matched": [index for index, branch in enumerate(kind.context) if not branch]}
     elif isinstance(kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
@@ -85,12 +85,10 @@ def _violation_of(error: jsonschema_rs.ValidationError) -> Violation:
     )
 
 
-_UNIONS = frozenset(
-    {
-        jsonschema_rs.ValidationErrorKind.AnyOf,
-        jsonschema_rs.ValidationErrorKind.OneOfNotValid,
-        jsonschema_rs.ValidationErrorKind.OneOfMultipleValid,
-    }
+_UNIONS = (
+    jsonschema_rs.ValidationErrorKind.AnyOf,
+    jsonschema_rs.ValidationErrorKind.OneOfNotValid,
+    jsonschema_rs.ValidationErrorKind.OneOfMultipleValid,
 )
 # Keywords that the library reports under the name of what they imply.
 _OWN_NAMES = frozenset(
