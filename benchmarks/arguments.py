@@ -10,7 +10,7 @@ python -m benchmarks.arguments [--without-node]
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import fastjsonschema
 import jsonschema  # type: ignore[import-untyped]
@@ -75,7 +75,7 @@ class Sample:
         self.tool = {"name": f"tool_{number}", "description": "A tool", "inputSchema": schema}
         self.handle = toolvet.tool(self.tool)
         self.schema = schema
-        self.value: Any = valid_example(schema)
+        self.value = cast("dict[str, Any]", valid_example(schema))
         self.one = invalid_examples(schema)[0].instance
         self.several = {name: 7 if isinstance(value, str) else "seven?" for name, value in self.value.items()}
         self.engine = jsonschema_rs.validator_for(schema, validate_formats=True)
