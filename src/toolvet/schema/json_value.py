@@ -99,11 +99,12 @@ def unique(values: Iterable[object]) -> list[object]:
 
 def is_json(value: object, most: int = 20_000) -> bool:
     """Whether JSON can hold `value`: text keys, finite numbers, and nothing else of Python. Reads `most` values."""
+    given = value
     if type(value) is dict:
         held = cast("dict[object, object]", value)
         if _SIMPLE.issuperset(map(type, held.values())) and len(held) < most - 1:
             return _TEXT.issuperset(map(type, held))
-    pending = [value]
+    pending: list[object] = [given]
     for _ in range(most):
         if not pending:
             return True
