@@ -1,273 +1,288 @@
-"""Measure `check_arguments` beside `jsonschema`, `fastjsonschema`, pydantic and ajv (Node): valid, wrong, compiling.
+"""Measure `check_arguments` beside its peers: valid calls, wrong ones, their texts; with a handle and without.
 
-The peers run as fast as they can: validators are compiled beforehand, formats are on where they know them. ajv is
-installed with npm into a temporary folder; without npm, or without its registry, the script says so and goes on.
+The schemas are those of 268 real tools beside the project (`shared/data`) where they stand, else the project's own; a
+figure is the geometric mean over those that every peer takes and agrees on. The peers run as fast as they can:
+validators are compiled beforehand. What each of them leaves out is counted over the same wrong calls.
 
-python benchmarks/arguments.py [--without-node]
+python -m benchmarks.arguments [--without-node]
 """
 
-import gc
-import json
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, Literal, cast
 
 import fastjsonschema
 import jsonschema  # type: ignore[import-untyped]
-from pydantic import BaseModel, EmailStr, Field, StringConstraints, TypeAdapter, ValidationError
+import jsonschema_rs
+import pydantic
+from benchmarks.harness import Report, Way
+from benchmarks.node import NodeProcess, node
+from tests.schema.repair.breaking import real_schemas
+from tests.schema.repair.own_schemas import OWN_SCHEMAS
 
+import toolvet
 from toolvet import check_arguments
 from toolvet.checks.arguments.guide import _guide
-from toolvet.schema import compiled
-from toolvet.schema.compilation import _CACHE
+from toolvet.schema import compiled, invalid_examples, valid_example
+from toolvet.schema.compilation import _CACHE, _KNOWN
 
-SCHEMA: dict[str, Any] = {
+DRAFT: Final = jsonschema.Draft202012Validator
+JSON_SCHEMA_7: Final = "http://json-schema.org/draft-07/schema#"
+TYPES: Final[dict[str, Any]] = {
+    "string": pydantic.StrictStr,
+    "integer": pydantic.StrictInt,
+    "number": pydantic.StrictInt | pydantic.StrictFloat,
+    "boolean": pydantic.StrictBool,
+    "object": dict[str, Any],
+    "null": None,
+}
+AJV: Final = """
+const {default: Ajv} = await import("ajv/dist/2020.js");
+const {default: formats} = await import("ajv-formats");
+const ready = given.map(({schema: {$schema, ...schema}}) => {
+  const ajv = new Ajv({allErrors: true, strict: false}); formats(ajv); return ajv.compile(schema); });
+return {
+  valid: (n) => ready[n](given[n].value),
+  one: (n) => { ready[n](given[n].one); return ready[n].errors.length; },
+  several: (n) => { ready[n](given[n].several); return ready[n].errors.length; },
+};
+"""
+# Twenty lines of an order: where calls grow, the fixed cost of a report no longer counts.
+LINE: Final = {
     "type": "object",
     "properties": {
-        "login": {"type": "string", "minLength": 3, "maxLength": 20, "pattern": "^[a-z0-9_]+$"},
-        "mail": {"type": "string", "format": "email", "description": "Where the receipt goes"},
-        "age": {"type": "integer", "minimum": 16, "maximum": 130},
-        "plan": {"type": "string", "enum": ["free", "team", "company"]},
-        "tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 5, "uniqueItems": True},
+        "sku": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 99},
+        "gift": {"type": "boolean"},
     },
-    "required": ["login", "mail", "age", "plan"],
+    "required": ["sku", "count"],
     "additionalProperties": False,
 }
-TOOL = {"name": "create_account", "description": "Open an account for a reader", "inputSchema": SCHEMA}
-VALID = {"login": "ada_l", "mail": "ada@example.org", "age": 36, "plan": "team", "tags": ["a", "b"]}
-FIVE = {"login": "ad", "mail": "example.org", "age": 7, "plan": "tea", "tags": ["a", "a"]}
-# Twenty lines of an order: where calls grow, the fixed cost of a report no longer counts.
-ORDER: dict[str, Any] = {
+ORDER: Final[dict[str, Any]] = {
     "type": "object",
-    "properties": {
-        "customer": {"$ref": "#/$defs/person"},
-        "lines": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "sku": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"},
-                    "count": {"type": "integer", "minimum": 1, "maximum": 99},
-                    "gift": {"type": "boolean"},
-                },
-                "required": ["sku", "count"],
-                "additionalProperties": False,
-            },
-        },
-    },
+    "properties": {"customer": {"$ref": "#/$defs/person"}, "lines": {"type": "array", "minItems": 1, "items": LINE}},
     "required": ["customer", "lines"],
     "$defs": {"person": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}},
 }
-ORDER_TOOL = {"name": "order", "description": "Order books", "inputSchema": ORDER}
-LINES = {"customer": {"name": "Ada"}, "lines": [{"sku": f"AB-{1000 + n}", "count": 1 + n} for n in range(20)]}
-# Nothing here is out of bounds, so a correction is looked for, and found.
-MENDABLE = {"login": "ada_l", "Mail": "ada@example.org", "age": "36", "plan": "Team", "tags": "a"}
+LINES: Final = {"customer": {"name": "Ada"}, "lines": [{"sku": f"AB-{1000 + n}", "count": 1 + n} for n in range(20)]}
 
 
-def microseconds(job: Callable[[], object], budget: float = 1.0) -> float:
-    """The best round's mean time of a call: what others do on the machine only ever adds. The collector rests."""
-    job()
-    start = time.perf_counter()
-    job()
-    repeats = max(1, min(20_000, int(0.01 / max(time.perf_counter() - start, 1e-7))))
-    rounds: list[float] = []
-    end = time.perf_counter() + budget
-    gc.disable()
-    while time.perf_counter() < end or len(rounds) < 5:
-        start = time.perf_counter()
-        for _ in range(repeats):
-            job()
-        rounds.append((time.perf_counter() - start) / repeats)
-    gc.enable()
-    return min(rounds) * 1e6
+class Sample:
+    """A tool with a valid call, a call with one error and one with several, ready for all who judge them."""
 
+    def __init__(self, number: int, schema: Any) -> None:
+        self.tool = {"name": f"tool_{number}", "description": "A tool", "inputSchema": schema}
+        self.handle = toolvet.tool(self.tool)
+        self.schema = schema
+        self.value = cast("dict[str, Any]", valid_example(schema))
+        self.one = invalid_examples(schema)[0].instance
+        self.several = {name: 7 if isinstance(value, str) else "seven?" for name, value in self.value.items()}
+        self.engine = jsonschema_rs.validator_for(schema, validate_formats=True)
+        self.slow = DRAFT(schema, format_checker=DRAFT.FORMAT_CHECKER)
+        # It knows draft 7 at most, and writes defaults into the value where it is not told not to.
+        self.generated = fastjsonschema.compile({**schema, "$schema": JSON_SCHEMA_7}, use_default=False)
+        self.model = model_of(schema)
 
-def fresh(turn: list[int]) -> dict[str, Any]:
-    """The schema with another content, so that no cache knows it."""
-    turn[0] += 1
-    return {**SCHEMA, "title": str(turn[0])}
+    def agreed(self) -> bool:
+        """Whether all peers take the one call and refuse the others."""
+        calls = ((self.value, True), (self.one, False), (self.several, False))
+        return all(
+            (not errors) == valid
+            for call, valid in calls
+            for errors in (self.by_engine(call), self.by_slow(call), self.by_generated(call), self.by_model(call))
+        )
 
+    def by_engine(self, call: Any) -> Sequence[object]:
+        return list(self.engine.iter_errors(call))
 
-def ours() -> dict[str, float]:
-    turn = [0]
+    def by_slow(self, call: Any) -> Sequence[object]:
+        return list(self.slow.iter_errors(call))
 
-    def help_anew() -> None:
-        _CACHE.clear()
-        _guide.cache_clear()
-        check_arguments(TOOL, FIVE).to_text()
-
-    measured = {
-        "valid": microseconds(lambda: check_arguments(TOOL, VALID)),
-        "valid, 20 lines": microseconds(lambda: check_arguments(ORDER_TOOL, LINES)),
-        "wrong": microseconds(lambda: check_arguments(TOOL, FIVE)),
-        "wrong, text": microseconds(lambda: check_arguments(TOOL, FIVE).to_text()),
-        "wrong, corrected, text": microseconds(lambda: check_arguments(TOOL, MENDABLE).to_text()),
-        "compile": microseconds(lambda: compiled(fresh(turn))),
-        "compile, wrong, text": microseconds(help_anew),
-    }
-    assert check_arguments(TOOL, VALID).valid
-    assert len(check_arguments(TOOL, FIVE).issues) == 5
-    assert check_arguments(TOOL, MENDABLE).repair
-    return measured
-
-
-def with_jsonschema() -> dict[str, float]:
-    kind = jsonschema.Draft202012Validator
-    ready = kind(SCHEMA, format_checker=kind.FORMAT_CHECKER)
-    order = kind(ORDER, format_checker=kind.FORMAT_CHECKER)
-    assert len(list(ready.iter_errors(FIVE))) == 5
-
-    def build() -> None:
-        kind.check_schema(SCHEMA)
-        kind(SCHEMA).is_valid(VALID)
-
-    return {
-        "valid": microseconds(lambda: ready.is_valid(VALID)),
-        "valid, 20 lines": microseconds(lambda: order.is_valid(LINES)),
-        "wrong": microseconds(lambda: list(ready.iter_errors(FIVE))),
-        "compile": microseconds(build),
-    }
-
-
-def with_fastjsonschema() -> dict[str, float]:
-    # It speaks draft 7 at most, writes its defaults into the value, and stops at the first error.
-    ready = fastjsonschema.compile({**SCHEMA, "$schema": "http://json-schema.org/draft-07/schema#"})
-
-    order = fastjsonschema.compile({**ORDER, "$schema": "http://json-schema.org/draft-07/schema#"})
-
-    def fail() -> None:
+    def by_generated(self, call: Any) -> Sequence[object]:
         try:
-            ready(FIVE)
-        except fastjsonschema.JsonSchemaValueException:
-            return
-
-    return {
-        "valid": microseconds(lambda: ready(VALID)),
-        "valid, 20 lines": microseconds(lambda: order(LINES)),
-        "first error": microseconds(fail),
-        "compile": microseconds(lambda: fastjsonschema.compile(SCHEMA)),
-    }
-
-
-Login = Annotated[str, StringConstraints(min_length=3, max_length=20, pattern="^[a-z0-9_]+$")]
-try:
-    TypeAdapter(EmailStr)
-    Mail: Any = EmailStr
-except ImportError:  # email-validator is an extra of pydantic's: without it the format goes unchecked.
-    Mail = str
-
-
-def account() -> type[BaseModel]:
-    class Account(BaseModel, extra="forbid", strict=True):
-        login: Login
-        mail: Mail
-        age: Annotated[int, Field(ge=16, le=130)]
-        plan: Literal["free", "team", "company"]
-        tags: Annotated[list[str], Field(min_length=1, max_length=5)] | None = None
-
-    return Account
-
-
-def with_pydantic() -> dict[str, float]:
-    model = account()
-
-    def fail() -> list[Any]:
-        try:
-            model.model_validate(FIVE)
-        except ValidationError as error:
-            return list(error.errors())
+            self.generated(call)
+        except fastjsonschema.JsonSchemaValueException as error:
+            return [error]
         return []
 
-    return {
-        "valid": microseconds(lambda: model.model_validate(VALID)),
-        "wrong": microseconds(fail),
-        "compile": microseconds(account),
-    }
-
-
-AJV = """
-import Ajv from "ajv/dist/2020.js"; import formats from "ajv-formats"; import {readFileSync} from "node:fs";
-const {schema, valid, five, order, lines} = JSON.parse(readFileSync(0, "utf8"));
-const best = (job) => {
-  for (let i = 0; i < 20000; i++) job();
-  const rounds = [];
-  for (let r = 0; r < 15; r++) { const t = process.hrtime.bigint(); for (let i = 0; i < 20000; i++) job();
-    rounds.push(Number(process.hrtime.bigint() - t) / 20000 / 1000); }
-  return Math.min(...rounds);
-};
-const make = (s) => { const ajv = new Ajv({allErrors: true}); formats(ajv); return ajv.compile(s); };
-const check = make(schema), twenty = make(order);
-if (!check(valid) || check(five) || check.errors.length !== 5) throw new Error(JSON.stringify(check.errors));
-const ajv = new Ajv({allErrors: true}); formats(ajv);
-const compiles = [];
-for (let i = 0; i < 300; i++) { const s = {...schema, title: String(i)};
-  const t = process.hrtime.bigint(); ajv.compile(s); compiles.push(Number(process.hrtime.bigint() - t) / 1000); }
-const alone = [];
-for (let i = 0; i < 60; i++) { const t = process.hrtime.bigint(); make(schema);
-  alone.push(Number(process.hrtime.bigint() - t) / 1000); }
-const least = (list) => Math.min(...list);
-const wrong = best(() => { check(five); return check.errors; });
-console.log(JSON.stringify({valid: best(() => check(valid)), "valid, 20 lines": best(() => twenty(lines)), wrong,
-  compile: least(compiles), "compile, own instance": least(alone)}));
-"""
-
-
-def with_ajv() -> dict[str, float] | str:
-    npm, node = shutil.which("npm"), shutil.which("node")
-    if npm is None or node is None:
-        return "npm or node is not installed"
-    with tempfile.TemporaryDirectory() as folder:
-        install = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, "ajv@8", "ajv-formats@3"]
+    def by_model(self, call: Any) -> Sequence[object]:
         try:
-            done = subprocess.run(install, capture_output=True, text=True, timeout=180, check=False)
-        except subprocess.TimeoutExpired:
-            return "npm install took over three minutes"
-        if done.returncode:
-            return f"npm install failed: {done.stderr.strip()[:200]}"
-        script = Path(folder) / "bench.mjs"
-        script.write_text(AJV, encoding="utf-8")
-        told = json.dumps({"schema": SCHEMA, "valid": VALID, "five": FIVE, "order": ORDER, "lines": LINES})
-        run = subprocess.run([node, str(script)], input=told, capture_output=True, text=True, timeout=180, check=False)
-        if run.returncode:
-            return f"node failed: {run.stderr.strip()[:300]}"
-        measured: dict[str, float] = json.loads(run.stdout)
-        return measured
+            self.model.model_validate(call)
+        except pydantic.ValidationError as error:
+            return error.errors()
+        return []
+
+    def issues(self, call: Any) -> Sequence[object]:
+        return check_arguments(self.handle, call).issues
+
+    def issues_of_definition(self, call: Any) -> Sequence[object]:
+        return check_arguments(self.tool, call).issues
+
+    def text(self, call: Any) -> str:
+        return check_arguments(self.handle, call).to_text()
+
+    def text_without_repair(self, call: Any) -> str:
+        return check_arguments(self.handle, call).without_repair().to_text()
+
+    def text_of_definition(self, call: Any) -> str:
+        return check_arguments(self.tool, call).to_text()
 
 
-COLUMNS = ("valid", "valid, 20 lines", "wrong", "compile")
+def model_of(schema: Any) -> type[pydantic.BaseModel]:
+    """The model that a person would write for these arguments: types, enumerations, what is required."""
+    fields: dict[str, Any] = {}
+    for name, each in schema.get("properties", {}).items():
+        kind = type_of(each)
+        needed = name in schema.get("required", ())
+        fields[f"field_{len(fields)}"] = (
+            kind if needed else kind | None,
+            pydantic.Field(... if needed else None, alias=name),
+        )
+    extra: Literal["forbid", "allow"] = "forbid" if schema.get("additionalProperties") is False else "allow"
+    return pydantic.create_model("Arguments", __config__=pydantic.ConfigDict(extra=extra), **fields)
+
+
+def type_of(schema: Any) -> Any:
+    """The type of one field."""
+    if "enum" in schema:
+        return Literal[tuple(schema["enum"])]
+    if schema.get("type") == "array":
+        return list[type_of(schema["items"])] if schema.get("items") else list[Any]  # type: ignore[misc]
+    return TYPES[schema["type"]] if isinstance(schema.get("type"), str) else Any
+
+
+def samples(schemas: Sequence[Any]) -> list[Sample]:
+    """Those that every peer takes and agrees on."""
+    found = []
+    for number, schema in enumerate(schemas):
+        try:
+            sample = Sample(number, schema)
+            agreed = sample.agreed()
+        except Exception:  # noqa: BLE001, S112 - Whatever a peer raises, a schema that one cannot take compares nothing.
+            continue
+        if agreed:
+            found.append(sample)
+    return found
+
+
+def compare(report: Report, found: list[Sample], script: NodeProcess | None) -> None:
+    title = "Checking the arguments of a call"
+    about = f"geometric mean over {len(found)} schemas of tools; all are compiled beforehand"
+
+    def beside(case: str, *ways: Way, ajv: str = "", lost: str = "") -> None:
+        extra = []
+        if script is not None and ajv:
+            clocks = [script.clock(ajv, number) for number in range(len(found))]
+            script.warm(clocks)
+            extra.append(Way.timed("ajv (Node)", clocks, lost=lost))
+        report.compare(title, case, [*ways, *extra], about=about, slice_s=0.1, case_s=30)
+
+    def many(job: Callable[[Sample], Callable[[], object]]) -> list[Callable[[], object]]:
+        return [job(sample) for sample in found]
+
+    beside(
+        "a valid call",
+        Way("toolvet, with a handle", many=many(lambda each: partial(check_arguments, each.handle, each.value))),
+        Way("toolvet, with the definition", many=many(lambda each: partial(check_arguments, each.tool, each.value))),
+        Way("jsonschema-rs", many=many(lambda each: partial(each.engine.is_valid, each.value)), lost="the floor"),
+        Way("fastjsonschema", many=many(lambda each: partial(each.generated, each.value)), lost="drafts after 7"),
+        Way("pydantic", many=many(lambda each: partial(each.model.model_validate, each.value)), lost="limits, formats"),
+        Way("jsonschema", many=many(lambda each: partial(each.slow.is_valid, each.value))),
+        ajv="valid",
+    )
+    for case, call in (("all errors of a call with one", "one"), ("all errors of a call with several", "several")):
+        calls = [getattr(sample, call) for sample in found]
+        ours = sum(len(sample.issues(value)) for sample, value in zip(found, calls, strict=True))
+
+        def way(name: str, judge: str, calls: Sequence[Any] = calls, ours: int = ours, *, lost: str = "") -> Way:
+            jobs = [partial(getattr(sample, judge), value) for sample, value in zip(found, calls, strict=True)]
+            told = sum(len(job()) for job in jobs)
+            counted = "" if told == ours else f"{told} told where toolvet tells {ours}; "
+            return Way(name, many=jobs, lost=(counted + lost).rstrip("; "))
+
+        beside(
+            case,
+            way("toolvet, with a handle", "issues"),
+            way("toolvet, with the definition", "issues_of_definition"),
+            way("jsonschema-rs", "by_engine", lost="advice"),
+            way("fastjsonschema", "by_generated", lost="advice"),
+            way("pydantic", "by_model", lost="advice, limits, formats"),
+            way("jsonschema", "by_slow", lost="advice"),
+            ajv=call,
+            lost="advice",
+        )
+    for case, call in (("the text for a model, one error", "one"), ("the text for a model, several", "several")):
+        calls = [getattr(sample, call) for sample in found]
+
+        def told(judge: str, calls: Sequence[Any] = calls) -> list[Callable[[], object]]:
+            return [partial(getattr(sample, judge), value) for sample, value in zip(found, calls, strict=True)]
+
+        beside(
+            case,
+            Way("toolvet, with a handle", many=told("text")),
+            Way("toolvet, without the correction", many=told("text_without_repair"), lost="the corrected call"),
+            Way("toolvet, with the definition", many=told("text_of_definition")),
+        )
+
+
+def compare_once(report: Report, sample: Sample) -> None:
+    """What comes once for each schema, and a long call."""
+    title = "Arguments: once for each schema, and long calls"
+    order = {"name": "order", "description": "Order books", "inputSchema": ORDER}
+    handle, slow = toolvet.tool(order), DRAFT(ORDER)
+    generated = fastjsonschema.compile({**ORDER, "$schema": JSON_SCHEMA_7}, use_default=False)
+
+    def text_anew() -> str:
+        forget()
+        _guide.cache_clear()
+        return sample.text_of_definition(sample.one)
+
+    report.compare(
+        title,
+        "a valid call of twenty lines",
+        [
+            Way("toolvet, with a handle", partial(check_arguments, handle, LINES)),
+            Way("fastjsonschema", partial(generated, LINES), lost="drafts after 7"),
+            Way("jsonschema", partial(slow.is_valid, LINES)),
+        ],
+    )
+    report.compare(
+        title,
+        "compiling a schema",
+        [
+            Way("toolvet", partial(compile_anew, sample.schema)),
+            Way("jsonschema-rs", partial(jsonschema_rs.validator_for, sample.schema)),
+            Way("fastjsonschema", partial(fastjsonschema.compile, {**sample.schema, "$schema": JSON_SCHEMA_7})),
+        ],
+    )
+    report.compare(title, "the first text of a schema", [Way("toolvet", text_anew)])
+
+
+def forget() -> None:
+    """Make every schema a new one."""
+    _CACHE.clear()
+    _KNOWN.clear()
+
+
+def compile_anew(schema: Any) -> object:
+    forget()
+    return compiled(schema)
 
 
 def main() -> None:
-    mine = ours()
-    peers: dict[str, dict[str, float] | str] = {
-        "jsonschema": with_jsonschema(),
-        "fastjsonschema": with_fastjsonschema(),
-        "pydantic": with_pydantic(),
-        "ajv (Node)": "left out" if "--without-node" in sys.argv else with_ajv(),
-    }
-    print(f"{'':24}" + "".join(f"{column:>18}" for column in COLUMNS) + "      (times ours: more is slower)")
-    print(f"{'check_arguments':24}" + "".join(f"{mine[column]:15.2f} µs" for column in COLUMNS))
-    for name, measured in peers.items():
-        if isinstance(measured, str):
-            print(f"{name:24}{measured}")
-            continue
-        cells = [f"{measured[column]:15.2f} µs" if column in measured else f"{'-':>18}" for column in COLUMNS]
-        ratios = [f"{measured[column] / mine[column]:.1f}x" if column in measured else "-" for column in COLUMNS]
-        print(f"{name:24}{''.join(cells)}      {' '.join(ratios)}")
-        for column in measured.keys() - set(COLUMNS):
-            print(f"{'':24}{column}: {measured[column]:.2f} µs")
-    print("\ncheck_arguments, in full:")
-    for column in mine:
-        print(f"  {column:24}{mine[column]:10.2f} µs")
-    print(
-        "\nwrong: all five errors as objects; fastjsonschema knows the first one only, pydantic cannot say uniqueItems."
-    )
+    schemas = real_schemas() or OWN_SCHEMAS
+    found = samples(schemas)
+    print(f"{len(found)} of {len(schemas)} schemas are taken by every peer, with the same verdicts")
+    given = [{"schema": each.schema, "value": each.value, "one": each.one, "several": each.several} for each in found]
+    peers = ["jsonschema", "jsonschema-rs", "fastjsonschema", "pydantic"]
+    with Report("arguments", peers=peers) as report:
+        if "--without-node" in sys.argv:
+            compare(report, found, None)
+        else:
+            with node(AJV, given, packages=["ajv@8", "ajv-formats@3"]) as script:
+                compare(report, found, script)
+        compare_once(report, found[0])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,16 @@ SHAPES: dict[str, object] = {
     "no schema": {"name": "sail"},
     "unusable": {"name": "sail", "inputSchema": {"type": "ship"}},
 }
-ARGUMENTS = ({"port": "Porto"}, {"port": "porto"}, {}, [], '{"port": "Porto"}', '{"port": ', float("nan"), None)
+ARGUMENTS: tuple[object, ...] = (
+    {"port": "Porto"},
+    {"port": "porto"},
+    {},
+    [],
+    '{"port": "Porto"}',
+    '{"port": ',
+    float("nan"),
+    None,
+)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -69,7 +78,12 @@ def test_a_check_of_a_handle_neither_reads_the_tool_nor_looks_for_its_schema(mon
 
     def watch(home: object, name: str) -> None:
         own: Any = getattr(home, name)
-        monkeypatch.setattr(home, name, lambda value: seen.append(value) or own(value))
+
+        def watched(value: object) -> object:
+            seen.append(value)
+            return own(value)
+
+        monkeypatch.setattr(home, name, watched)
 
     watch(compilation, "_marshalled")
     watch(compilation, "_compiled_by_text")

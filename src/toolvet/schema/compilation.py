@@ -101,11 +101,20 @@ class Schema:
 
         Of a value with more than 50,000 parts only one way is told: it may have millions.
         """
-        if self._validator is None or self._is_beyond(instance):
+        if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
         try:
             if self._validator.is_valid(instance):
                 return ()
+        except (ValueError, TypeError, RecursionError) as problem:
+            return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+        return self.explain(instance)
+
+    def explain(self, instance: object) -> tuple[Violation, ...]:
+        """The same as `violations`, for a value that `is_valid` refused."""
+        if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
+            return ()
+        try:
             if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
                 return (unexplained(instance, "not valid, in too many ways to tell"),)
             if count_values(instance, _MOST_VALUES) > _MOST_VALUES:

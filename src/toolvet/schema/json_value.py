@@ -33,7 +33,7 @@ def elements(value: object) -> Sequence[object]:
 
 def names(value: object) -> tuple[str, ...]:
     """The strings in the array that `value` is."""
-    return tuple(name for name in elements(value) if isinstance(name, str))
+    return tuple([name for name in elements(value) if isinstance(name, str)])
 
 
 def number(value: object) -> int | float | None:
@@ -99,9 +99,12 @@ def unique(values: Iterable[object]) -> list[object]:
 
 def is_json(value: object, most: int = 20_000) -> bool:
     """Whether JSON can hold `value`: text keys, finite numbers, and nothing else of Python. Reads `most` values."""
-    if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())) and len(value) < most - 1:
-        return _TEXT.issuperset(map(type, value))
-    pending = [value]
+    given = value
+    if type(value) is dict:
+        held = cast("dict[object, object]", value)
+        if _SIMPLE.issuperset(map(type, held.values())) and len(held) < most - 1:
+            return _TEXT.issuperset(map(type, held))
+    pending: list[object] = [given]
     for _ in range(most):
         if not pending:
             return True

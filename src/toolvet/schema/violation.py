@@ -29,9 +29,11 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     instance: object = None
 
 
-ENGINE_FAILURES = (
-    jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
-    jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+ENGINE_FAILURES = frozenset(
+    {
+        jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
+        jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+    }
 )
 
 
@@ -40,11 +42,11 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
 
     A regular expression that gave up proves nothing about the value: such an error is left out.
     """
-    found = [error for error in errors if not isinstance(error.kind, ENGINE_FAILURES)]
+    found = [error for error in errors if type(error.kind) not in ENGINE_FAILURES]
     if len(found) > 1:
         ranks: dict[int, dict[str, int]] = {}
         found.sort(key=lambda error: _position(error.instance_path, instance, ranks))
-    return tuple(map(_violation_of, found))
+    return tuple([_violation_of(error) for error in found])
 
 
 def unexplained(instance: object, message: str) -> Violation:

@@ -113,7 +113,7 @@ class ArgumentCheck:
 def _report_invalid(tool: object, ready: Schema, arguments: object) -> ArgumentReport:
     """The report of invalid arguments."""
     guide = guide_of(ready)
-    violations = ready.violations(arguments)
+    violations = ready.explain(arguments)
     issues = collect_issues(guide, violations) or (syntax_issue(guide, "unexplained", arguments, ""),)
     correct = None if is_hopeless(violations) else find_correction
     return ArgumentReport(tool, ready, arguments, _issues=issues, _correct=correct)

@@ -47,7 +47,7 @@ def similar_strings(sent: str, candidates: Iterable[object]) -> tuple[str, ...]:
 
 
 def _normalize(text: str) -> str:
-    return _SEPARATORS.sub("", text).casefold()
+    return (text if text.isalnum() else _SEPARATORS.sub("", text)).casefold()
 
 
 def _distance(left: str, right: str) -> int:

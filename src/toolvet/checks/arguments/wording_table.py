@@ -75,12 +75,15 @@ def _by(table: Wording) -> Generator[None]:
 
 def text(name: str, /, **values: object) -> str:
     """A text of the table, with the values in its placeholders."""
-    return wording().text[name].format(**values)
+    template = wording().text[name]
+    # Most are read without a placeholder, several for each report.
+    return template.format(**values) if "{" in template or "}" in template else template
 
 
 def phrase(name: str, /, **values: object) -> str:
     """A part of a sentence, with the values in its placeholders."""
-    return wording().phrase[name].format(**values)
+    template = wording().phrase[name]
+    return template.format(**values) if "{" in template or "}" in template else template
 
 
 def as_json(value: object) -> str:

@@ -77,10 +77,10 @@ def _copy(value: object) -> object:
     A tuple is an array, as it is for the validator and in JSON.
     """
     if is_object(value):
-        return {name: _copy(item) if isinstance(item, _CONTAINERS) else item for name, item in value.items()}
+        return {name: item if type(item) in _PLAIN else _copy(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_copy(item) for item in cast("Sequence[object]", value)]
     return value
 
 
-_CONTAINERS = (dict, list, tuple)
+_PLAIN = frozenset((str, int, float, bool, type(None)))

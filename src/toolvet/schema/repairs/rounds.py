@@ -84,7 +84,7 @@ def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
     above: set[Path] = set()
     for answer in answers:
         path = answer.path
-        if path in above or any(path[:length] in touched for length in range(len(path) + 1)):
+        if touched and (path in above or any(path[:length] in touched for length in range(len(path) + 1))):
             continue
         touched.add(path)
         above.update(path[:length] for length in range(len(path) + 1))

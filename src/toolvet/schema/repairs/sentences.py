@@ -80,4 +80,6 @@ def _name_kind(value: object) -> str:
 
 def _keep_printable(text: str) -> str:
     """A name comes from the caller: control characters and lone surrogates do not reach the reader."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "�" for character in text)
