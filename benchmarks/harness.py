@@ -196,6 +196,8 @@ def digits(number: float) -> str:
     """Three digits that count, and as many more as there are before the point."""
     if number == 0:
         return "0"
+    if abs(number) < 0.001:
+        return "< 0.001"
     places = max(0, 2 - math.floor(math.log10(abs(number))))
     return f"{number:,.{places}f}"
 

@@ -3,9 +3,10 @@
 A ratio is our CPU time over that of a floor in the same process, in rounds that take turns (benchmarks/ratio_cases.py);
 what is compared is the median of three processes. One that is 30 % above the landed one is measured a second time, and
 fails only if that says the same. Where twice as many programs want to run as there are cores, only a ratio that has
-doubled fails: programs that fill the caches made some ratios 1.7 times as high. The landed ones are in benchmarks/figures.json. `make ratios LAND=1` lands those that
-are new or clearly better; `LAND="a refusal"` lands one as it is, also where it is worse: do that in the commit that has
-the reason.
+doubled fails: programs that fill the caches made some ratios 1.7 times as high.
+
+The landed ones are in benchmarks/figures.json. `make ratios LAND=1` lands those that are new or clearly better;
+`LAND="a refusal"` lands one as it is, also where it is worse: do that in the commit that has the reason.
 """
 
 import argparse

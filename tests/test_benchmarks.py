@@ -71,7 +71,14 @@ def test_a_time_is_shown_with_three_digits_in_a_unit_that_suits_it(us: float, wo
 
 
 def test_digits_that_count() -> None:
-    assert [digits(each) for each in (0, 0.198, 2, 350.4, 17_521)] == ["0", "0.198", "2.00", "350", "17,521"]
+    assert [digits(each) for each in (0, 0.000_05, 0.198, 2, 350.4, 17_521)] == [
+        "0",
+        "< 0.001",
+        "0.198",
+        "2.00",
+        "350",
+        "17,521",
+    ]
 
 
 # ── measuring ──
