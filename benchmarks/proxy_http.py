@@ -1,58 +1,151 @@
-"""Measure what a proxy adds to a tools/call over HTTP: one client on one connection, a result of a kibibyte.
+"""Measure what a proxy adds to a tools/call over HTTP, and how many calls a second it carries: a result of a kibibyte.
 
-The rounds of all paths take turns, so that other load on the machine affects all of them alike. Times are in
-microseconds for a whole call, there and back.
+    python benchmarks/proxy_http.py [--rounds 7] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
+
+All paths take turns within each round, so that other load on the machine affects them alike; the figures are medians
+over the rounds, with the lowest and the highest behind. On one connection the client waits for each answer ("added" is
+the median of a call minus the direct one, in microseconds); on more of them each connection waits for its own. "CPU" is
+the processor's time of the proxy alone, in microseconds a call, its threads and what they write later included: the
+figure that other load disturbs least. "lost" are calls without their answer, and, with a record, calls that are not in
+the store. nginx is the floor for any program that reads HTTP, the two forwarders for Python; nginx is left out where
+it is not installed, and so is FastMCP's proxy.
 """
 
+import argparse
+import importlib.util
+import os
+import select
+import shutil
+import signal
 import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent / "proxy_http"
-ROUNDS, CALLS, WARM_UP = 40, 100, 300
-PATHS = {
-    "direct": None,
-    "asyncio forwarder, nothing read": "through_asyncio.py",
-    "toolvet, everything on": "through_toolvet.py",
-    "Starlette and httpx2, nothing read": "through_starlette.py",
-}
+WARM_UP = 300
+RESTED_SECONDS = 0.3
+BODY = (
+    b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":'
+    b'{"query":"opening hours","limit":3}}}'
+)
+HEAD = (
+    b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: application/json, text/event-stream\r\n"
+    b"Content-Type: application/json\r\nUser-Agent: benchmark\r\nMCP-Protocol-Version: 2025-11-25\r\n%b"
+    b"Content-Length: %d\r\n\r\n%b"
+)
 
 
-class Caller:
-    def __init__(self, port: int) -> None:
+@dataclass
+class Figures:
+    """What one path did with so many connections, a value for each round."""
+
+    added: list[float] = field(default_factory=list[float])
+    rates: list[float] = field(default_factory=list[float])
+    cpu: list[float] = field(default_factory=list[float])
+
+
+class Client:
+    """One connection; `ask` sends a call, `take` reads what came of its answer."""
+
+    def __init__(self, port: int, session: bytes) -> None:
         self.socket = connect(port)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.count = 0
-        self.host = f"127.0.0.1:{port}".encode()
+        self.port, self.session, self.count, self.answer = port, session, 0, b""
+        self.asked = 0.0
 
-    def call(self) -> float:
+    def ask(self) -> None:
         self.count += 1
-        body = (
-            b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":'
-            b'{"query":"opening hours","limit":3}}}' % self.count
-        )
-        request = (
-            b"POST /mcp HTTP/1.1\r\nHost: %b\r\nAccept: application/json, text/event-stream\r\n"
-            b"Content-Type: application/json\r\nUser-Agent: benchmark\r\nMCP-Protocol-Version: 2025-11-25\r\n"
-            b"Mcp-Session-Id: 6f1c\r\nContent-Length: %d\r\n\r\n%b" % (self.host, len(body), body)
-        )
-        begin = time.perf_counter()
-        self.socket.sendall(request)
-        answer = b""
-        while not answer.endswith(b'"isError":false}}'):
-            part = self.socket.recv(65536)
-            assert part, answer
-            answer += part
-        taken = time.perf_counter() - begin
-        assert b'"id":%d,' % self.count in answer, answer
-        return taken * 1e6
+        body = BODY % self.count
+        session = b"Mcp-Session-Id: %b\r\n" % self.session if self.session else b""
+        self.asked = time.perf_counter()
+        self.socket.sendall(HEAD % (self.port, session, len(body), body))
+
+    def take(self) -> bool | None:
+        """Whether the answer is the right one; None while it is incomplete."""
+        part = self.socket.recv(65536)
+        self.answer += part
+        head, end, body = self.answer.partition(b"\r\n\r\n")
+        if part and (not end or len(body) < length_in(head)):
+            return None
+        self.answer = b""
+        return head.startswith(b"HTTP/1.1 200") and b'"id":%d,' % self.count in body and b'"isError":false' in body
+
+
+def length_in(head: bytes) -> int:
+    at = head.lower().find(b"content-length:")
+    return int(head[at + 15 :].partition(b"\r\n")[0]) if at >= 0 else 0
+
+
+class Way:
+    """One way to the server: a port, and the process whose time counts."""
+
+    def __init__(self, name: str, port: int, process: "subprocess.Popen[bytes] | None", store: Path | None) -> None:
+        self.name, self.port, self.process, self.store = name, port, process, store
+        self.figures: dict[int, Figures] = {}
+        self.asked = self.lost = 0
+        # FastMCP opens no session here, and would refuse an unknown one.
+        self.session = b"" if name.startswith("FastMCP") else b"6f1c"
+
+    def cpu(self) -> float:
+        """Return the processor's time of the process so far, in seconds."""
+        return 0.0 if self.process is None else time.clock_gettime((~self.process.pid << 3) | 2)
+
+    def run(self, clients: list[Client], until: Callable[[int], bool]) -> list[float]:
+        """Call on all these connections at once, until `until` says of the number of answers that it is enough."""
+        times: list[float] = []
+        with select.epoll() as poll:
+            by_number = {client.socket.fileno(): client for client in clients}
+            for number, client in by_number.items():
+                poll.register(number, select.EPOLLIN)
+                client.ask()
+            self.asked += len(clients)
+            while by_number:
+                events = poll.poll(20)
+                if not events:
+                    self.lost += len(by_number)
+                    return times
+                for number, _ in events:
+                    client = by_number[number]
+                    good = client.take()
+                    if good is None:
+                        continue
+                    times.append(time.perf_counter() - client.asked)
+                    self.lost += not good
+                    if until(len(times)):
+                        del by_number[number]
+                        poll.unregister(number)
+                    else:
+                        client.ask()
+                        self.asked += 1
+        return times
+
+    def measure(self, connections: int, seconds: float) -> None:
+        # New ones each time: servers close those that rest for long.
+        clients = [Client(self.port, self.session) for _ in range(connections)]
+        self.run(clients, lambda count: count >= WARM_UP)
+        time.sleep(RESTED_SECONDS if self.store else 0)
+        begun, cpu = time.perf_counter(), self.cpu()
+        times = self.run(clients, lambda _: time.perf_counter() - begun > seconds)
+        taken = time.perf_counter() - begun
+        for client in clients:
+            client.socket.close()
+        # The record is written a moment later.
+        time.sleep(RESTED_SECONDS if self.store else 0)
+        figures = self.figures.setdefault(connections, Figures())
+        figures.added.append(statistics.median(times) * 1e6)
+        figures.rates.append(len(times) / taken)
+        figures.cpu.append((self.cpu() - cpu) / len(times) * 1e6)
 
 
 def connect(port: int) -> socket.socket:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 30
     while True:
         try:
             return socket.create_connection(("127.0.0.1", port))
@@ -66,46 +159,96 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def rss_mib(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+@contextmanager
+def running(command: list[str], folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    with (folder / "stderr").open("ab") as stderr:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, cwd=folder)
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+
+
+def commands(folder: Path, upstream: int) -> Iterator[tuple[str, int, list[str] | None, Path | None]]:
+    """Yield each path: its name, its port, the command that serves it and the store that it records into."""
+
+    def script(name: str, *more: str) -> tuple[int, list[str]]:
+        port = free_port()
+        return port, [sys.executable, str(HERE / name), str(port), str(upstream), *more]
+
+    yield "direct", upstream, None, None
+    nginx = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if nginx is not None:
+        port = free_port()
+        config = folder / "nginx.conf"
+        text = (HERE / "nginx.conf").read_text()
+        config.write_text(text.replace("PORT", str(port)).replace("UPSTREAM", str(upstream)))
+        yield "nginx", port, [nginx, "-p", str(folder), "-c", str(config)], None
+    yield "uvloop forwarder, nothing read", *script("through_asyncio.py", "protocols"), None
+    yield "asyncio forwarder, nothing read", *script("through_asyncio.py", "streams"), None
+    store = folder / "record.db"
+    yield "toolvet, record and metrics", *script("through_toolvet.py", str(store)), store
+    yield "toolvet, no record", *script("through_toolvet.py"), None
+    yield "Starlette and httpx2, nothing read", *script("through_starlette.py"), None
+    if importlib.util.find_spec("fastmcp") is not None:
+        yield "FastMCP's proxy", *script("through_fastmcp.py"), None
+
+
+def recorded(store: Path) -> int:
+    from toolvet.store.store import Store  # noqa: PLC0415 - after the processes were started
+
+    opened = Store(store)
+    opened.open()
+    try:
+        return opened.count()
+    finally:
+        opened.close()
+
+
+def spread(values: list[float], digits: int = 0) -> str:
+    return f"{statistics.median(values):8.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
+
+
+def show(paths: list[Way], connections: int) -> None:
+    print(f"\n{connections} connection{'s' if connections > 1 else ''}")
+    print(f"{'path':36}{'added µs':>24}{'calls/s':>26}{'CPU µs a call':>24}")
+    direct = statistics.median(paths[0].figures[connections].added)
+    for path in paths:
+        figures = path.figures[connections]
+        added = spread([value - direct for value in figures.added])
+        print(f"{path.name:36}{added:>24}{spread(figures.rates):>26}{spread(figures.cpu, 1):>24}")
 
 
 def main() -> None:
-    upstream = free_port()
-    processes = [subprocess.Popen([sys.executable, HERE / "server.py", str(upstream)])]
-    callers: dict[str, Caller] = {}
-    pids: dict[str, int] = {}
-    try:
-        connect(upstream).close()
-        for name, script in PATHS.items():
-            port = upstream
-            if script is not None:
-                port = free_port()
-                process = subprocess.Popen(
-                    [sys.executable, HERE / script, str(port), str(upstream)], stderr=subprocess.DEVNULL
-                )
-                processes.append(process)
-                pids[name] = process.pid
-            callers[name] = Caller(port)
-            for _ in range(WARM_UP):
-                callers[name].call()
-        times: dict[str, list[float]] = {name: [] for name in PATHS}
-        for _ in range(ROUNDS):
-            for name, caller in callers.items():
-                times[name] += [caller.call() for _ in range(CALLS)]
-        base = statistics.median(times["direct"])
-        print(f"{'path':38} {'median µs':>10} {'added':>8} {'p99':>8} {'RSS MiB':>8}")
-        for name, taken in times.items():
-            median = statistics.median(taken)
-            p99 = statistics.quantiles(taken, n=100)[98]
-            rss = f"{rss_mib(pids[name]):8.0f}" if name in pids else ""
-            print(f"{name:38} {median:10.1f} {median - base:8.1f} {p99:8.1f} {rss}")
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.4)
+    parser.add_argument("--connections", type=int, nargs="+", default=[1, 50, 300])
+    parser.add_argument("--only", nargs="+", default=[])
+    chosen = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        upstream = free_port()
+        paths: list[Way] = []
+        with ExitStack() as processes:
+            processes.enter_context(running([sys.executable, str(HERE / "server.py"), str(upstream)], folder))
+            connect(upstream).close()
+            for name, port, command, store in commands(folder, upstream):
+                if name != "direct" and chosen.only and not any(word in name for word in chosen.only):
+                    continue
+                process = None if command is None else processes.enter_context(running(command, folder))
+                paths.append(Way(name, port, process, store))
+            for _ in range(chosen.rounds):
+                for connections in chosen.connections:
+                    for path in paths:
+                        path.measure(connections, chosen.seconds)
+        for connections in chosen.connections:
+            show(paths, connections)
+        print(f"\nload {os.getloadavg()[0]:.1f}; lost of so many calls:")
+        for path in paths:
+            unrecorded = "" if path.store is None else f", {path.asked - recorded(path.store)} not in the record"
+            print(f"{path.name:36}{path.lost} of {path.asked}{unrecorded}")
 
 
 if __name__ == "__main__":

@@ -45,13 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def compile_phrases() -> None:
-    """Fill the cache folder: every worker would spend 30 s on compiling the phrases of all scripts."""
-    import toolvet  # noqa: PLC0415 - One room in one process can do without.
+    """Fill the cache folder: until it is, the slow engine serves every worker."""
+    from toolvet.turn.prepare import prepare  # noqa: PLC0415 - One room in one process can do without.
 
-    toolvet.check_answer("A letter of every family of scripts: λ א 中.", calls=[])
-    toolvet.check_result(
-        {"name": "any", "inputSchema": {}}, {}, {"content": [{"type": "text", "text": "Error: λ א 中"}]}
-    )
+    prepare()
 
 
 @pytest.fixture(scope="session")

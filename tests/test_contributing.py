@@ -19,7 +19,7 @@ from toolvet.checks.result.shapes import result_shapes
 from toolvet.discover import modules, packages
 from toolvet.integrations.scores import destination_names
 from toolvet.report import formats
-from toolvet.tool.shape import tool_shapes
+from toolvet.tools.shape import tool_shapes
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(toolvet.__file__).parent

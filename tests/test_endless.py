@@ -9,7 +9,7 @@ import pytest
 import toolvet
 from toolvet.bounds import is_endless
 from toolvet.redact import REDACTED, redact
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 # Windows has no such module.
 resource = pytest.importorskip("resource")

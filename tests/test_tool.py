@@ -15,9 +15,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from toolvet import ToolShapeError, check_arguments
-from toolvet.tool import read_tool, view_of
-from toolvet.tool.openapi import as_json_schema
-from toolvet.tool.shape import readable_shapes, tool_shapes
+from toolvet.tools import read_tool, view_of
+from toolvet.tools.openapi import as_json_schema
+from toolvet.tools.shape import readable_shapes, tool_shapes
 
 SCHEMA = {"type": "object"}
 WANTS_CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

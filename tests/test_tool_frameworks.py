@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from toolvet import ToolShapeError, check_arguments
-from toolvet.tool import read_tool, view_of
+from toolvet.tools import read_tool, view_of
 
 WANTS_CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 

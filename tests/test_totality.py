@@ -27,7 +27,7 @@ from tests.strategies import (
 
 import toolvet
 from toolvet.redact import redact, redact_text
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 Options = dict[str, Any]
 SETTINGS = toolvet.Settings()

@@ -53,6 +53,7 @@ def instances() -> list[object]:
         *toolvet.check_envelope({}),
         *(toolvet.recover("{'a': 1}"), *toolvet.invalid_examples({"type": "string"}), toolvet.best_answer(["a"])),
         toolvet.PartialCall(tool="list", content_fidelity="partial", warning_code="CUT"),
+        toolvet.tool(TOOL),
         *(toolvet.Settings(), toolvet.ArgumentCheck(), toolvet.ResultCheck(), toolvet.read_wording("inherit = true")),
         *(toolvet.AnswerCheck(exceptions={"refusal": ["museum"]}), toolvet.ConversationCheck(tools=[TOOL]), stream),
         *(each for kind in ENUMS for each in kind),

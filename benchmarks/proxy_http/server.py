@@ -19,9 +19,19 @@ TEXT = "Berlin has 3 700 000 inhabitants, and its oldest bridge was rebuilt afte
 RESULT = msgspec.json.encode({"content": [{"type": "text", "text": TEXT}], "isError": False})
 
 
+OPENING = msgspec.json.encode(
+    {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "benchmark", "version": "1"},
+    }
+)
+RESULTS = {"tools/list": TOOLS, "initialize": OPENING}
+
+
 class Envelope(msgspec.Struct):
-    id: msgspec.Raw
     method: str
+    id: msgspec.Raw = msgspec.Raw(b"null")
 
 
 DECODER = msgspec.json.Decoder(Envelope)
@@ -40,8 +50,14 @@ class Connection(asyncio.Protocol):
         self.body += data
 
     def on_message_complete(self) -> None:
+        if self.parser.get_method() != b"POST":
+            self.transport.write(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
+            return
         asked, self.body = DECODER.decode(self.body), b""
-        result = TOOLS if asked.method == "tools/list" else RESULT
+        if asked.method.startswith("notifications/"):
+            self.transport.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+            return
+        result = RESULTS.get(asked.method, RESULT)
         body = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (bytes(asked.id), result)
         self.transport.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
@@ -49,7 +65,7 @@ class Connection(asyncio.Protocol):
 
 
 async def main() -> None:
-    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", int(sys.argv[1]))
+    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", int(sys.argv[1]), backlog=1024)
     await server.serve_forever()
 
 

@@ -1,15 +1,12 @@
-"""The proxy with everything on, its record and metrics included. `through_toolvet.py PORT UPSTREAM_PORT`."""
+"""The proxy, as a user runs it. `through_toolvet.py PORT UPSTREAM_PORT [STORE]`: with a store, with metrics as well."""
 
 import sys
-import tempfile
-from pathlib import Path
 
 from toolvet.proxy.http.serve import run_http
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.session import Policies
 
-with (
-    tempfile.TemporaryDirectory() as folder,
-    recorder_of(Recording(store=Path(folder) / "record.jsonl", metrics="on")) as recorder,
-):
-    run_http(f"http://127.0.0.1:{sys.argv[2]}/mcp", f"127.0.0.1:{sys.argv[1]}", Policies(), recorder)
+port, upstream, *store = sys.argv[1:]
+recording = Recording(store=store[0], metrics="on") if store else Recording()
+with recorder_of(recording) as recorder:
+    run_http(f"http://127.0.0.1:{upstream}/mcp", f"127.0.0.1:{port}", Policies(), recorder)

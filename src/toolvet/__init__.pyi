@@ -100,6 +100,10 @@ from toolvet.settings import (
     load_settings as load_settings,
     load_wording as load_wording,
 )
+from toolvet.tools import (
+    ToolHandle as ToolHandle,
+    tool as tool,
+)
 from toolvet.turn import (
     AnswerCheck as AnswerCheck,
     AnswerStream as AnswerStream,

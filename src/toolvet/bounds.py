@@ -5,7 +5,7 @@ are a quarter of a billion leaves for every encoder and validator, and a list th
 """
 
 import gc
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeGuard, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,10 +32,18 @@ def is_endless(value: object) -> bool:
     >>> is_endless(row)
     True
     """
+    if type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values())):
+        # An object of plain values, as the arguments of most calls are.
+        return False
     if not isinstance(value, _CONTAINERS):
         return False
     container = cast("object", value)
-    return not _is_flat(container) and not _is_small(container) and _repeats(container)
+    return not _is_small(container) and _repeats(container)
+
+
+def is_flat(value: object) -> TypeGuard["dict[object, object]"]:
+    """Return whether this is an object of plain values, as the arguments of most calls are."""
+    return type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values()))
 
 
 def count_values(value: object, most: int) -> int:
@@ -44,6 +52,8 @@ def count_values(value: object, most: int) -> int:
     >>> count_values({"a": [1, 2, {"b": 3}]}, 100)
     6
     """
+    if is_flat(value):
+        return 1 + len(value)
     level: list[object] = [value]
     found = 1
     while level and found <= most:
@@ -52,22 +62,18 @@ def count_values(value: object, most: int) -> int:
     return found
 
 
-def _is_flat(value: object) -> bool:
-    """Whether this is an object of plain values, as the arguments of most calls are."""
-    return type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values()))
-
-
 def _is_small(value: object) -> bool:
     """Whether few values are reached, counted as often as they are: ten times as fast as a walk, for nearly all."""
     level, count = [value], 0
     for _ in range(_SHALLOW):
         inside = gc.get_referents(*level)
         count += len(inside)
-        if count > _FEW or not _PLAIN.issuperset(map(type, inside)):
+        kinds = set(map(type, inside))
+        if kinds <= _LEAVES:
+            return count <= _FEW
+        if count > _FEW or not kinds <= _PLAIN:
             return False
         level = [each for each in inside if type(each) in _CONTAINERS]
-        if not level:
-            return True
     return False
 
 

@@ -177,6 +177,15 @@ def test_arguments_that_are_not_plain_json_are_reported_and_never_raise(argument
     assert len(report.to_text()) < 100_000
 
 
+@pytest.mark.parametrize("key", [None, 1, 1.5, True, (), b"a"], ids=repr)
+def test_a_key_that_is_no_text_is_reported_where_branches_are_compared(key: object) -> None:
+    branch = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    schema = {"type": "object", "anyOf": [branch, {**branch, "required": ["b"]}], "additionalProperties": False}
+    report = check_arguments({"name": "t", "inputSchema": schema}, {key: 1})
+    assert not report.valid
+    assert report.to_text()
+
+
 def test_a_whole_number_of_any_size_is_a_number() -> None:
     assert check_arguments(TOOL, {"a": 10**400}).valid
 

@@ -22,7 +22,7 @@ from toolvet.checks.result.result_check import ResultSettings, ToolResultSetting
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.shapes import as_mcp, is_plainly_mcp, read_foreign
 from toolvet.checks.result.verdict import OutputSchemaValidation
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 FAILURES = ("Connection refused", "Internal server error", "HTTP 503: Service Unavailable", "boom", "Request timed out")
 

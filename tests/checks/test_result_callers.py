@@ -15,7 +15,7 @@ from toolvet.checks.result.codes import error_code, state_of_name
 from toolvet.checks.result.phrases import CallerText
 from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.tool import caller_texts
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 ERRORS = Path(__file__).parents[2] / "conformance" / "errors" / "errors.jsonl"
 

@@ -19,7 +19,7 @@ from toolvet.checks.result.result_check import ResultSettings, ToolResultSetting
 from toolvet.checks.result.silent import strings_of
 from toolvet.checks.result.verdict import Classification
 from toolvet.matching import Hit
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.

@@ -12,7 +12,7 @@ from toolvet.checks.result.shapes import (
     TEXT,
     result_shapes,
 )
-from toolvet.tool.shape import readable_shapes
+from toolvet.tools.shape import readable_shapes
 
 PAGE = Path(__file__).parents[2] / "docs" / "shapes.md"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet import check_answer
+from toolvet.checks.answer.phrases import phrases
 
 REFUSAL = "I cannot help with that request."
 FINE = "The three largest harbours are Shanghai, Singapore and Ningbo."
@@ -175,17 +175,26 @@ def started_at_a_terminal(**environment: str) -> tuple[subprocess.Popen[bytes], 
 
 
 def test_the_first_compilation_is_announced_at_a_terminal(tmp_path: Path) -> None:
-    process, terminal = started_at_a_terminal(XDG_CACHE_HOME=str(tmp_path))
+    process, terminal = started_at_a_terminal(
+        XDG_CACHE_HOME=str(tmp_path), TMPDIR=str(tmp_path), TOOLVET_PREPARE="wait"
+    )
+    assert process.stdin is not None
+    process.stdin.write(FINE.encode())
+    process.stdin.close()
     try:
-        assert os.read(terminal, 1000).startswith(b"toolvet: preparing the phrases")
+        # The line that shows the progress may come first, and is drawn again below the announcement.
+        printed = b""
+        while b"\n" not in printed:
+            printed += os.read(terminal, 1000)
+        assert b"toolvet: preparing the phrases" in printed
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
         os.close(terminal)
 
 
 def test_a_compilation_that_was_done_before_is_not_announced() -> None:
-    check_answer(FINE)
+    phrases().pattern_set.prepare()
     process, terminal = started_at_a_terminal(TERM="dumb")
     process.communicate(FINE.encode(), timeout=170)
     printed = b""

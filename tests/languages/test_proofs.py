@@ -57,7 +57,7 @@ def _of_claims(language: str) -> Iterator[str]:
     sources = claims.read_sources(language)
     if not (yield from _faults(sources)):
         return
-    known = claims.ClaimPhrases(sources) if ONLY else claims.phrases()
+    known = claims.ClaimPhrases((each.folder, each.file) for each in sources) if ONLY else claims.phrases()
     for source in sources:
 
         def is_claimed(number: int, text: str, source: PhraseSource[claims.ClaimFile] = source) -> bool:

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet.discover import cache
-from toolvet.matching import Hit, Pattern, PatternSet, UnsafePattern, compiled, dialect, literal
+from toolvet.matching import Hit, Pattern, PatternSet, UnsafePattern, compiled, dialect, index, literal, machine
 from toolvet.matching.dialect import translate
 from toolvet.matching.engine_hyperscan import HyperscanEngine
 from toolvet.matching.engine_re import ReEngine
@@ -265,6 +265,18 @@ def test_the_machine_finds_what_re_finds(pair: tuple[Finder, Finder], text: str)
     assert machine.search(text, 0, len(text)) == by_re.search(text, 0, len(text))
 
 
+@examples(100)
+@given(st.sampled_from(range(len(FINDERS))), st.text("aabcxyz nofudq\u00e9\n", max_size=12))
+def test_a_machine_that_forgets_its_steps_finds_the_same(number: int, text: str) -> None:
+    remembering, _by_re = FINDERS[number]
+    with pytest.MonkeyPatch.context() as patched:
+        for limit in ("_MOST_KEPT", "_MOST_STEPS", "_MOST_CLASSES"):
+            patched.setattr(machine, limit, 2)
+        forgetful, _by_re = finders([*EXPRESSIONS, *(heavy[0] for heavy in HEAVY)][number])
+        found = forgetful.search(text, 0, len(text))
+    assert found == remembering.search(text, 0, len(text))
+
+
 @pytest.mark.parametrize("regex", ["a+b", "(?:na)+x", " +x", "-+>", r"\w+ x", "q.*z"])
 @pytest.mark.parametrize("unit", ["a", "ab", "na", " ", "-", "q"])
 def test_a_long_run_kills_no_engine(regex: str, unit: str) -> None:
@@ -287,6 +299,9 @@ LARGE_TEXTS = ["word7 word39x", "слово 7 и слово39"]
 @pytest.fixture
 def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    # What cannot be kept there is kept here.
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    monkeypatch.setenv("TOOLVET_PREPARE", "wait")
     return tmp_path / "toolvet"
 
 
@@ -304,7 +319,7 @@ def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(monkeypatch:
         raise AssertionError("it is in the cache")
 
     monkeypatch.setattr(compiled, "_compile_patterns", compile_nothing)
-    monkeypatch.setattr(compiled, "_translate_all", compile_nothing)
+    monkeypatch.setattr(index, "_translate_all", compile_nothing)
     assert scans() == first
 
 

@@ -230,6 +230,34 @@ def test_a_text_fed_in_chunks_has_the_masks_of_the_whole_text_at_every_point(par
         assert state.masks().spans == masks(text[:at]).spans
 
 
+@examples(300)
+@given(st.lists(st.sampled_from(PIECES), max_size=40), st.lists(st.integers(0, 800), min_size=1, max_size=4))
+def test_only_what_is_asked_for_is_read_and_says_the_same(parts: list[str], places: list[int]) -> None:
+    text = "".join(parts)
+    every = masks(text)
+    asked = sorted(place for place in places if place < len(text))
+    some = masks(text, asked)
+    for place in asked:
+        assert (some.kind_at(place, place + 1) is None) == (every.kind_at(place, place + 1) is None), (text, place)
+
+
+@examples(200)
+@given(st.lists(st.sampled_from(PIECES), max_size=40), st.integers(0, 800))
+def test_what_is_settled_stays_whatever_comes(parts: list[str], cut: int) -> None:
+    text = "".join(parts)
+    state = MaskState()
+    state.feed(text[:cut])
+    every = masks(text)
+    for place in range(min(state.settled_before(), len(text))):
+        assert (state.settled().kind_at(place, place + 1) is None) == (every.kind_at(place, place + 1) is None), text
+
+
+def test_a_mask_far_behind_what_is_asked_for_is_not_read() -> None:
+    text = 'I can. He said "no".\n\nMore.\n\n' + 'She said "no", too.\n\n' * 100
+    assert len(masks(text, [0]).spans) == 1
+    assert len(masks(text).spans) == 101
+
+
 @examples(200)
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_masks_lie_within_the_text_and_those_of_a_kind_do_not_overlap(parts: list[str]) -> None:

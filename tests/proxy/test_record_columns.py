@@ -15,7 +15,7 @@ from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.schema.json_value import elements, members
 from toolvet.session import CallEnded, ProxySettings
 from toolvet.store import EventRecord, VerdictRecord
-from toolvet.store.records import StoreRecord
+from toolvet.store.records import StoreRecord, decode_lines, encode_lines
 
 AT = 2_000_000_000_000_000_000
 
@@ -29,10 +29,13 @@ class Disk:
         self.held: list[float] = []
 
     def add_records(self, records: Sequence[StoreRecord]) -> None:
+        self.add_lines(encode_lines(records))
+
+    def add_lines(self, lines: bytes) -> None:
         if self.refusals:
             self.refusals -= 1
             raise StoreError("the disk is full")
-        self.records += records
+        self.records += [record for record in decode_lines(lines) if record is not None]
 
     def hold(self, seconds: float) -> None:
         self.held.append(seconds)

@@ -47,3 +47,23 @@ def test_batches_of_any_length_need_few_statements() -> None:
         kinds = [statement for statement in seen if statement.startswith(words) and " IN (" in statement]
         assert len(kinds) <= 7, words
     engine.dispose()
+
+
+def test_a_batch_of_any_length_is_the_same_few_statements() -> None:
+    engine = memory_engine()
+    seen: list[str] = []
+    event.listen(engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
+    counts: list[int] = []
+    for count in (1, 16, 256):
+        signals = (SignalRecord("refusal"),)
+        records = [
+            VerdictRecord(id=f"{count:016x}{number:016x}", at=5.0, kind="call", signals=signals, reason="No")
+            for number in range(count)
+        ]
+        seen.clear()
+        with writing(engine) as connection:
+            assert insert_records(connection, records) == count
+        counts.append(len(seen))
+    # Where there were none, one more looks for the last place.
+    assert counts[0] - 1 == counts[1] == counts[2]
+    engine.dispose()

@@ -7,7 +7,7 @@ import pytest
 
 from toolvet.checks.answer import FailureSignal, SignalType
 from toolvet.turn.grounding import ToolCall, ground
-from toolvet.turn.grounding.arithmetic import Sorted, _of_multiple, _of_run
+from toolvet.turn.grounding.arithmetic import Sorted, Steps, _of_multiple, _of_run
 from toolvet.turn.grounding.dates import civil, days_since_epoch, numeric_date
 from toolvet.turn.grounding.evidence import Evidence, _EvidenceWalk
 from toolvet.turn.grounding.failures import FailedCalls, _is_empty
@@ -107,7 +107,7 @@ def test_a_number_is_roughly_another(number: float, roughly: bool) -> None:  # n
 def test_a_percentage_is_a_share_of_something(
     value: float, columns: dict[str, list[float]], counts: set[int], found: str | None
 ) -> None:
-    assert figures(columns, counts).share(value, 0.05, []) == found
+    assert figures(columns, counts).share(value, 0.05, [], Steps()) == found
 
 
 def test_numbers_are_kept_by_their_columns_and_by_their_lists() -> None:

@@ -5,7 +5,15 @@ import re
 import pytest
 
 from toolvet.turn.grounding import ToolCall, ground
-from toolvet.turn.grounding.arithmetic import Shown, Sorted, _of_known, _of_product, _of_three, times_in as counts_in
+from toolvet.turn.grounding.arithmetic import (
+    Shown,
+    Sorted,
+    Steps,
+    _of_known,
+    _of_product,
+    _of_three,
+    times_in as counts_in,
+)
 from toolvet.turn.grounding.dates import Date, cjk_dates, epoch_dates, times_in, worded_date, zoned_neighbours
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.extent import _PartWalk
@@ -116,8 +124,8 @@ def test_figures_are_found_by_their_value_and_by_what_they_round_to() -> None:
     assert known.like(2) == [12.345]
     assert known.like(1) == known.like(3) == []
     assert (known.nearest(13), known.nearest(10**10)) == (12.345, 1_000_000_007)
-    assert PRICES.derivation(120, 0, Shown([], frozenset({3}))) == "3 \u00d7 40"
-    assert PRICES.derivation(55.5, 0, Shown([])) is None
+    assert PRICES.derivation(120, 0, Shown([], frozenset({3})), Steps()) == "3 \u00d7 40"
+    assert PRICES.derivation(55.5, 0, Shown([]), Steps()) is None
 
 
 @pytest.mark.parametrize(

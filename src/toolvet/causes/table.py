@@ -61,6 +61,9 @@ class State(StrEnum):
     INVALID_OUTPUT = "invalid_output"
     UNKNOWN = "unknown"
 
+    # That of Enum is a function of Python: a tenth of a short error's time went to looking members up.
+    __hash__ = str.__hash__
+
     @property
     def is_business(self) -> bool:
         """Whether an error of this state is business logic: the tool worked, and refused the call."""

@@ -14,21 +14,25 @@ Only documents go to stdout; progress, errors and logs go to stderr.
 
 import io
 import sys
-import traceback
 from collections.abc import Sequence
-
-from cyclopts import App, CycloptsError
+from typing import TYPE_CHECKING
 
 from toolvet.cli.codes import BUG, INTERRUPTED
+from toolvet.cli.short_help import short_help
 from toolvet.cli.streams import output_error, prepare_streams
 from toolvet.discover import packages
 from toolvet.errors import ToolvetError
-from toolvet.redact import redact_text
 from toolvet.version import __version__
 
+if TYPE_CHECKING:
+    from cyclopts import App
 
-def app() -> App:
+
+def app() -> "App":
     """Return the command line: every folder in `commands/` is a command of that name, run by its `command`."""
+    # It takes most of a start, and the help needs none of it.
+    from cyclopts import App  # noqa: PLC0415
+
     root = App(
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
@@ -41,8 +45,10 @@ def app() -> App:
     return root
 
 
-def _add(parent: App, package: str) -> None:
+def _add(parent: "App", package: str) -> None:
     """Add every command folder of `package` to `parent`; a folder inside a command's folder is a sub-command of it."""
+    from cyclopts import App  # noqa: PLC0415 - as above
+
     for folder in packages(package):
         # `import_`: a keyword of Python cannot be the name of a folder.
         name = folder.__name__.rpartition(".")[2].rstrip("_").replace("_", "-")
@@ -72,10 +78,9 @@ def run(words: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        code = app()(list(words), exit_on_error=False, print_error=False)
+        shown = short_help(list(words))
+        code = _dispatch(list(words)) if shown is None else sys.stdout.write(shown) and 0
         sys.stdout.flush()
-    except CycloptsError as error:
-        return _complain(f"{error}".strip(), hint="toolvet --help shows how", code=2)
     except ToolvetError as error:
         return _complain(str(error), code=error.exit_code)
     except KeyboardInterrupt:
@@ -85,10 +90,23 @@ def run(words: Sequence[str]) -> int:
         found = output_error(error)
         return _complain(str(found), code=found.exit_code)
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
+        import traceback  # noqa: PLC0415 - a start without a bug needs neither
+
+        from toolvet.redact import redact_text  # noqa: PLC0415 - as above
+
         # Its message may quote what a server or a client said.
         sys.stderr.write(redact_text(traceback.format_exc()))
         return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0
+
+
+def _dispatch(words: list[str]) -> object:
+    from cyclopts import CycloptsError  # noqa: PLC0415 - as in `app`
+
+    try:
+        return app()(words, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        return _complain(f"{error}".strip(), hint="toolvet --help shows how", code=2)
 
 
 def _complain(problem: str, *, code: int, hint: str = "") -> int:

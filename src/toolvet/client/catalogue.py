@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from toolvet.client.connection import ListTools
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 
 class ToolDefinitions:

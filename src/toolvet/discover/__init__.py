@@ -1,7 +1,7 @@
 """One folder in, the things in it out: the folder is the list.
 
 Below the drivers, only this room reads the disk: the package's own data files here, and a private cache folder for what
-is compiled from them in `toolvet.discover.cache`.
+is compiled from them in `toolvet.discover.cache`. Only here another process is started, to compile (`background`).
 """
 
 import os

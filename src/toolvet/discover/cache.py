@@ -1,13 +1,20 @@
-"""A private folder for what was compiled from the package's own data, so that only the first process has to compile."""
+"""A private folder for what was compiled from the package's own data, so that only the first process has to compile.
+
+What a wheel brings along (`prepared`) was compiled where the wheel was built, and is found here under the same keys.
+"""
 # ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH111, PTH116, PTH118, PTH123 - pathlib would cost every start 8 ms.
 
 import os
+import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 from zlib import crc32
 
 from toolvet.discover import file_states, files_of, module_state
+from toolvet.discover.background import announce
+from toolvet.discover.prepared import is_prepared, prepared
 
 try:
     # The same function; but `hashlib` loads OpenSSL first, which costs every start 3 ms and 3 MiB.
@@ -16,9 +23,15 @@ except ImportError:
     from hashlib import blake2b
 
 _GUARD_BYTES: Final = 4
+_DIGEST_BYTES: Final = 32
 _SETTLED_SECONDS: Final = 3  # A file that is changed again after this time has another time on every file system.
 _MOST_UNUSED_SECONDS: Final = 90 * 24 * 3600  # An entry that was not read for so long is dropped.
 _MOST_BYTES: Final = 200_000_000  # Reached while patterns are edited: every edit adds an entry.
+_SECONDS_OF_A_DAY: Final = 24 * 3600
+_OTHERS_MAY_WRITE: Final = 0o022
+_ALL_OTHERS: Final = 0o077
+_NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
+_BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
 def compiled_from(
@@ -40,25 +53,17 @@ def compiled_from(
         sources: the modules whose source decides what `build` writes; an edit of one builds again.
     """
     files = (wanted,) if isinstance(wanted, str) else wanted
-    key = _key_of_built(package, files, version, sources)
+    key = b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, *files, sources=sources)))
     built = cached(key)
     if built is None:
-        built = build(sorted(found for each in files for found in files_of(package, each)))
-        keep(key, built)
+        with building(key):
+            # Another process may have built it while this one waited.
+            built = cached(key)
+            if built is None:
+                announce()
+                built = build(sorted(found for each in files for found in files_of(package, each)))
+                keep(key, built)
     return built
-
-
-def is_built(package: str, wanted: str | tuple[str, ...], version: str, sources: tuple[str, ...] = ()) -> bool:
-    """Whether `compiled_from` with these arguments would probably find its entry; the entry is not read."""
-    files = (wanted,) if isinstance(wanted, str) else wanted
-    try:
-        return os.path.exists(os.path.join(_folder(), _name(_key_of_built(package, files, version, sources))))
-    except OSError:
-        return False
-
-
-def _key_of_built(package: str, files: tuple[str, ...], version: str, sources: tuple[str, ...]) -> bytes:
-    return b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, *files, sources=sources)))
 
 
 def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> bytes:
@@ -73,9 +78,9 @@ def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> by
     # Plain tuples, because named ones take 2 ms to be written.
     key = b"\0".join((b"files", repr([tuple(state) for state in states]).encode(), *(each.encode() for each in wanted)))
     known = cached(key)
-    if known is not None and len(known) == len(digest(b"")):
+    if known is not None and len(known) == _DIGEST_BYTES:
         return known
-    whole = blake2b(digest_size=32)
+    whole = blake2b(digest_size=_DIGEST_BYTES)
     for each in wanted:
         for path, content in files_of(package, each):
             # The length makes sure that no content looks like the end of one file and the start of the next.
@@ -94,40 +99,124 @@ def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> by
 
 
 def cached(key: bytes) -> bytes | None:
-    """Return what `keep` stored under `key`; None for a missing, damaged, unreadable or foreign entry."""
+    """Return what `keep` stored under `key`, or what the package brings; None for a missing or untrustworthy entry."""
+    name = _name(key)
+    for folder in _folders():
+        content = _read(folder, name)
+        if content is not None:
+            return content
+    content = prepared(name)
+    if content is not None:
+        # The next process need not unpack it, which takes longer than reading it.
+        keep(key, content)
+    return content
+
+
+def is_cached(key: bytes) -> bool:
+    """Return whether `cached` would probably find the entry, which is not read."""
+    name = _name(key)
+    return any(os.path.exists(os.path.join(folder, name)) for folder in _folders()) or is_prepared(name)
+
+
+def keep(key: bytes, content: bytes) -> bool:
+    """Store `content` under `key` for later processes of this user; return whether some folder took it."""
+    return any(_write(folder, _name(key), content) for folder in _folders())
+
+
+@contextmanager
+def building(key: bytes) -> Generator[None]:
+    """Hold the lock of an entry while it is built, so that of many processes one builds it and the others wait.
+
+    Where there are no locks, or no folder can be written, each builds for itself. The lock ends with its process.
+    """
+    lock = _open_lock(_name(key))
     try:
-        path = os.path.join(_folder(), _name(key))
-        # Deserialising a compiled database is unsafe on hostile bytes: read only what this user wrote.
-        if os.stat(path).st_uid != _user_id():
-            return None
+        yield
+    finally:
+        if lock is not None:
+            descriptor, path = lock
+            # Who waits for it finds the entry; who comes later does so, too, and asks for no lock.
+            with suppress(OSError):
+                os.unlink(path)
+            os.close(descriptor)
+
+
+def _open_lock(name: str) -> tuple[int, str] | None:
+    try:
+        import fcntl  # noqa: PLC0415 - not on Windows, and only where something is built
+    except ImportError:
+        return None
+    for folder in _folders():
+        path = os.path.join(folder, f"{name}.lock")
+        with suppress(OSError):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            except OSError:
+                os.close(descriptor)
+                continue
+            return descriptor, path
+    return None
+
+
+def _read(folder: str, name: str) -> bytes | None:
+    path = os.path.join(folder, name)
+    try:
         # A buffer would copy ten megabytes once more.
-        with open(path, "rb", buffering=0) as file:
+        with open(os.open(path, os.O_RDONLY | _NO_LINKS | _BINARY), "rb", buffering=0) as file:
+            # Deserialising a compiled database is unsafe on hostile bytes: read only what this user wrote.
+            seen = os.fstat(file.fileno())
+            if seen.st_uid != _user_id() or (os.name != "nt" and seen.st_mode & _OTHERS_MAY_WRITE):
+                return None
             guard, content = file.read(_GUARD_BYTES), file.readall()
-        os.utime(path)
     except OSError:
         return None
+    if time.time() - seen.st_mtime > _SECONDS_OF_A_DAY:
+        # That it is still read matters to `_drop_old` alone; on a disk that cannot be written nothing is dropped.
+        with suppress(OSError):
+            os.utime(path)
     return content if guard == _guard(content) else None
 
 
-def keep(key: bytes, content: bytes) -> None:
-    """Store `content` under `key` for later processes of this user. Never raises: the cache is optional."""
+def _write(folder: str, name: str, content: bytes) -> bool:
     try:
-        folder = _folder()
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        path = os.path.join(folder, _name(key))
+        path = os.path.join(folder, name)
         partial = f"{path}.{os.getpid()}"
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS | _BINARY, 0o600), "wb") as file:
             file.write(_guard(content))
             file.write(content)
         os.replace(partial, path)
-        _drop_old(folder)
     except OSError:
-        return
+        return False
+    # Another process may drop the same.
+    with suppress(OSError):
+        _drop_old(folder)
+    return True
+
+
+def entries_of(build: Callable[[], None]) -> dict[str, bytes]:
+    """Return what `build` keeps where nothing was kept before: content by name, as `prepared.pack` takes it."""
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - only for wheels and images
+
+    before = dict(os.environ)
+    with TemporaryDirectory() as place:
+        os.environ.update(XDG_CACHE_HOME=place, LOCALAPPDATA=place, TMPDIR=place)
+        try:
+            build()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        folder = os.path.join(place, "toolvet")
+        found = {name: _read(folder, name) for name in os.listdir(folder)}  # noqa: PTH208 - as above
+    # The digests of files depend on the times of these files.
+    return {name: content for name, content in found.items() if content is not None and len(content) > _DIGEST_BYTES}
 
 
 def digest(content: bytes) -> bytes:
     """Return a digest of 32 bytes, for use in a key."""
-    return blake2b(content, digest_size=32).digest()
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
 def _name(key: bytes) -> str:
@@ -150,18 +239,46 @@ def _drop_old(folder: str) -> None:
             os.unlink(path)
 
 
-def _folder() -> str:
-    """Return `$XDG_CACHE_HOME/toolvet` or its usual place. Raises PermissionError if other users can write to it."""
+def _folders() -> Iterator[str]:
+    """Yield the folders in which entries may be, best first, leaving out those that other users can write to.
+
+    They are `$XDG_CACHE_HOME/toolvet` or its usual place, and where no home can be written, a folder of this user's
+    own in the folder for temporary files.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or (
         os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.path.expanduser("~/.cache")
     )
     folder = os.path.join(base or os.path.expanduser("~/.cache"), "toolvet")
-    if os.path.exists(folder):
-        status = os.stat(folder)
-        # Windows has no such modes (every folder looks open to all), and %LOCALAPPDATA% is the user's own.
-        if os.name != "nt" and (status.st_uid != _user_id() or status.st_mode & 0o022):
-            raise PermissionError(f"{folder} can be written by others")
-    return folder
+    # Windows has no such modes (every folder looks open to all), and %LOCALAPPDATA% is the user's own.
+    if os.name == "nt":
+        yield folder
+        return
+    if _is_our_own(folder, _OTHERS_MAY_WRITE):
+        yield folder
+    above = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
+    temporary = os.path.join(above, f"toolvet-{_user_id()}")
+    if _keeps_what_is_ours(above) and _is_our_own(temporary, _ALL_OTHERS, follow=False):
+        yield temporary
+
+
+def _is_our_own(folder: str, closed: int, *, follow: bool = True) -> bool:
+    """Whether a folder belongs to this user and has none of the modes `closed`, or is not there yet."""
+    try:
+        seen = os.stat(folder, follow_symlinks=follow)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return stat.S_ISDIR(seen.st_mode) and seen.st_uid == _user_id() and not seen.st_mode & closed
+
+
+def _keeps_what_is_ours(folder: str) -> bool:
+    """Whether nobody else can rename what we have in this folder."""
+    try:
+        mode = os.stat(folder).st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_ISVTX) or not mode & _OTHERS_MAY_WRITE
 
 
 def _user_id() -> int:

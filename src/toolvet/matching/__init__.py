@@ -32,7 +32,8 @@ How one phrase is found, `\bneeds? .{0,40}café\b` in "She NEEDS a CAFÉ, not ca
    `Hit("wish", 4, 16)`, in characters of the original text.
 
 A pattern that could keep `re` busy on a hostile text (a repeat inside a repeat) is decided by `machine` instead. The
-translations and databases of a large set are kept in the user's cache (`compiled`).
+translations (`index`) and databases (`compiled`) of a large set are kept in the user's cache; wheels bring those of
+toolvet's own phrases (`toolvet.discover.prepared`). Until the databases are there, the slower engine serves.
 """
 
 from typing import TYPE_CHECKING

@@ -8,63 +8,59 @@ reads only English does not pay for Russian.
 import platform
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 import hyperscan
-import msgspec
 
-from toolvet.discover.cache import cached, digest, fingerprint, keep
+from toolvet.discover.background import announce, start_building
+from toolvet.discover.cache import building, cached, digest, is_cached, keep
+from toolvet.matching.index import PatternIndex, kept_index
 from toolvet.matching.normal import RARE
-from toolvet.matching.translation import Translation, finder
+from toolvet.matching.translation import Translation
 from toolvet.matching.unsafe import UnsafePattern
 
 _FLAGS = {re.IGNORECASE: hyperscan.HS_FLAG_CASELESS, re.MULTILINE: hyperscan.HS_FLAG_MULTILINE}
 _ONCE = hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_SINGLEMATCH
-# Compiling fewer is quicker than reading the database back, and a caller's own patterns would fill the cache folder.
-_WORTH_KEEPING = 50
-
-
-class _Index(msgspec.Struct, frozen=True, array_like=True):
-    """A set without its databases: each pattern, and the patterns of each family."""
-
-    expressions: tuple[msgspec.Raw, ...]
-    families: dict[str, tuple[int, ...]]
-    """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
-    classes: dict[str, str]
-    """A class of the letters of each family."""
 
 
 class CompiledSet:
-    """(regex, flags, spans) of each pattern, ready to be looked for; raises `UnsafePattern`.
+    """The patterns of an index, ready to be looked for; raises `UnsafePattern`."""
 
-    What is in the cache was made from these very patterns by these very sources.
-    """
-
-    def __init__(self, patterns: Sequence[tuple[str, int, bool]]) -> None:
-        self._patterns = patterns
-        self._is_large = len(patterns) >= _WORTH_KEEPING
-        self._key = b""
-        if self._is_large:
-            # The translation of a pattern depends on the files of this package.
-            sources = fingerprint("toolvet.matching", ".py", "letters.toml")
-            self._key = digest(msgspec.msgpack.encode((_engine_version(), sources, patterns)))
-        self._known: dict[int, Translation] = {}
+    def __init__(self, index: PatternIndex) -> None:
+        self._index = index
+        self._key = digest(_engine_version() + index.key) if index.key else b""
         self._databases: dict[str, hyperscan.Database] = {}
         # Two threads that need it at once must not have one each.
         self._loading = threading.Lock()
-        self._index = self._read_index()
-        self.rare_id = len(patterns)
-        self.families = {len(patterns) + 1 + number: name for number, name in enumerate(self._index.classes)}
+        self._is_ready = not index.key
+        self.rare_id = len(index)
+        self.families = {len(index) + 1 + number: name for number, name in enumerate(index.classes)}
         """The numbers under which a scan reports that a text has letters of a family."""
-        if not self._is_large:
+        self.expression = index.__getitem__
+        """The pattern of a number."""
+        if not index.key:
             self._databases[""] = self._compile_family("")
 
-    def expression(self, number: int) -> Translation:
-        """The pattern of that number."""
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = msgspec.msgpack.decode(self._index.expressions[number], type=Translation)
-        return known
+    def is_kept(self) -> bool:
+        """Whether every database was compiled before."""
+        if not self._is_ready:
+            self._is_ready = all(is_cached(self._key_of(family)) for family in self._index.families)
+        return self._is_ready
+
+    def is_ready(self) -> bool:
+        """Whether a text can be scanned now; if not, another process is compiling the databases."""
+        if not self.is_kept():
+            # Where none can be started, this one compiles when a text asks for a database.
+            self._is_ready = not start_building(__name__, self._index.key)
+            if not self._is_ready:
+                announce("in the background; checks are slower until it is done")
+        return self._is_ready
+
+    def prepare(self) -> None:
+        """Load every database, which compiles and keeps those that are missing."""
+        for family in self._index.families:
+            self.database(family)
 
     def database(self, family: str) -> hyperscan.Database:
         """The patterns that need a letter of `family`, or those that need none."""
@@ -74,48 +70,45 @@ class CompiledSet:
                 database = self._databases[family] = self._load(family)
         return database
 
-    def _read_index(self) -> _Index:
-        key = b"index" + self._key if self._key else b""
-        kept = cached(key) if key else None
-        if kept is not None:
-            try:
-                return msgspec.msgpack.decode(kept, type=_Index)
-            except msgspec.MsgspecError:
-                pass  # Translate, and replace it.
-        expressions = _translate_all(self._patterns)
-        self._known = dict(enumerate(expressions))
-        of_family: dict[str, list[int]] = {"": []}
-        for number, expression in enumerate(expressions):
-            of_family.setdefault(expression.family if key else "", []).append(number)
-        index = _Index(
-            tuple(msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions),
-            {name: tuple(numbers) for name, numbers in of_family.items()},
-            {name: _class_of(name) for name in of_family if name},
-        )
-        if key:
-            keep(key, msgspec.msgpack.encode(index))
-        return index
-
     def _load(self, family: str) -> hyperscan.Database:
-        key = family.encode() + self._key
-        kept = cached(key)
-        if kept is not None:
-            try:
-                return hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
-            except hyperscan.error:
-                pass  # Compile, and replace it.
-        database = self._compile_family(family)
-        keep(key, hyperscan.dumpb(database))
+        key = self._key_of(family)
+        database = _read(key)
+        if database is None:
+            with building(key):
+                # Another process may have compiled it while this one waited.
+                database = _read(key)
+                if database is None:
+                    announce()
+                    database = self._compile_family(family)
+                    keep(key, hyperscan.dumpb(database))
         return database
+
+    def _key_of(self, family: str) -> bytes:
+        return family.encode() + self._key
 
     def _compile_family(self, family: str) -> hyperscan.Database:
         numbers = self._index.families[family]
-        expressions = [self.expression(number) for number in numbers]
+        expressions = [self._index[number] for number in numbers]
         if family:
             return _compile_patterns(expressions, list(numbers), {})
         # What has to be settled is rare, and so are most scripts: a class of each, found once, says what a text has.
         classes = dict(zip([self.rare_id, *self.families], [RARE, *self._index.classes.values()], strict=True))
         return _compile_patterns(expressions, list(numbers), classes)
+
+
+def build(key: bytes) -> None:
+    """Compile and keep every database of the index that is kept under `key`."""
+    index = kept_index(key)
+    if index is not None:
+        CompiledSet(index).prepare()
+
+
+def _read(key: bytes) -> hyperscan.Database | None:
+    kept = cached(key)
+    try:
+        return None if kept is None else hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
+    except hyperscan.error:
+        return None  # Of another engine, or damaged: it is compiled again, and replaced.
 
 
 def _compile_patterns(
@@ -138,29 +131,12 @@ def _compile_patterns(
     return database
 
 
-def _engine_version() -> str:
+@cache
+def _engine_version() -> bytes:
     """The version of the engine and the kind of processor, as the engine reports them: a database fits only these."""
     probe = hyperscan.Database()
     _compile(probe, [b"a"], [0], [0])
-    return f"{probe.info()!r} {platform.machine()} {platform.system()}"
-
-
-def _translate_all(patterns: Iterable[tuple[str, int, bool]]) -> tuple[Translation, ...]:
-    # A set that is in the cache needs no translator.
-    from toolvet.matching.dialect import translate  # noqa: PLC0415
-
-    expressions = tuple(translate(regex, re.RegexFlag(flags), spans=spans) for regex, flags, spans in patterns)
-    for expression in expressions:
-        # What the translator writes is a regular expression; only of a very large one it may still be said to be so.
-        if expression.tree is not None:
-            finder(expression, ascii_text=True)
-    return expressions
-
-
-def _class_of(family: str) -> str:
-    from toolvet.matching.letters import letters  # noqa: PLC0415 - As above.
-
-    return f"[{''.join(f'{chr(low)}-{chr(high)}' for low, high in letters().families[family])}]"
+    return f"{probe.info()!r} {platform.machine()} {platform.system()}".encode()
 
 
 def _flags_of(expression: Translation) -> int:

@@ -47,6 +47,10 @@ class HyperscanEngine:
         found = self._place(_to_characters(ends, data), settled, only, most, ascii_text=False)
         return [_to_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
 
+    def prepare(self) -> None:
+        """Load every database, which compiles those that are missing."""
+        self._compiled.prepare()
+
     def _ends(self, data: bytes) -> dict[int, list[int]]:
         """Per pattern, every place where a match may end, in bytes."""
         found: dict[int, list[int]] = {}

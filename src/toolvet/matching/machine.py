@@ -1,9 +1,12 @@
-"""`Machine`: the slow matcher that cannot be made slower; it follows all ways through a pattern side by side.
+"""`Machine`: the matcher that no pattern makes slow; it follows all ways through a pattern side by side.
 
 `re` tries one way after the other, which some patterns turn into exponentially many. Where a pattern could (a repeat
 inside a repeat, several gaps in a row) this matcher decides instead: at most one step per state of the pattern and
 character of the text, after Thompson and Pike (https://swtch.com/~rsc/regexp/regexp2.html). Its answer is that of `re`:
 the leftmost match, and of those the one whose choices come first in the pattern.
+
+A step costs microseconds, and texts take the same ones again and again: so each is worked out once for each set of
+ways and each kind of character, and kept (`_Ways`). Then a character costs a look-up.
 """
 
 import re
@@ -25,12 +28,19 @@ class PatternPart(msgspec.Struct, frozen=True, array_like=True):
 
 
 _LARGEST = 20_000
+# What is kept of the steps of one machine, and of one set of ways: beyond, it is forgotten and worked out again.
+_MOST_KEPT = 2_000
+_MOST_STEPS = 4_000
+_MOST_CLASSES = 20_000
+# Characters of every kind that a border of words tells apart; what none of them is shows two characters to be alike.
+_PROBES = ("a", "\uac00", "\u4e00", " ", "\n", "")
 
 
 class _MachineState(NamedTuple):
     """One state: a character that is read (`reads`), a place that is asked for (`asks`), or a choice of next states."""
 
-    reads: Callable[[str], bool] | None
+    reads: int | None
+    """The number of the characters that it reads, in the list of the machine."""
     asks: re.Pattern[str] | None
     targets: tuple[int, ...]
 
@@ -48,6 +58,34 @@ class MatchOpening(NamedTuple):
         return found.start() if found is not None and found.start() <= limit else -1
 
 
+class _Ways:
+    """The ways that are open between two characters, in order: the state that each is in, and its beginning's number.
+
+    `steps` has what was worked out so far: by the characters before and behind a place, and by their classes.
+    """
+
+    __slots__ = ("beginning", "by_class", "open", "steps")
+
+    def __init__(self, ways: tuple[tuple[int, int], ...]) -> None:
+        self.open = ways
+        self.steps: dict[str, _Step] = {}
+        # The same where a match may begin.
+        self.beginning: dict[str, _Step] = {}
+        self.by_class: dict[tuple[bool, int, int, int], _Step] = {}
+
+
+class _Step(NamedTuple):
+    """What one place and the character behind it make of some ways.
+
+    `ended` is the number of the beginning whose match ends at the place, or -1. `kept` are the beginnings that are
+    still open, by their numbers before; None for all of them.
+    """
+
+    ways: _Ways
+    ended: int
+    kept: tuple[int, ...] | None
+
+
 class Machine:
     """The states of one pattern; state 0 is the match."""
 
@@ -62,43 +100,96 @@ class Machine:
         self._width = width
         self._begins = begins
         self._compiled = compiled
+        self._classes = _Classes()
         self._states: list[_MachineState] = [_MachineState(None, None, ())]
         self._start = self._build(tree, 0)
+        self._none = _Ways(())
+        self._known: dict[tuple[tuple[int, int], ...], _Ways] = {(): self._none}
 
     def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
         """The first match that begins from `start` on, and by `limit`."""
-        threads: list[tuple[int, int]] = []
-        best: tuple[int, int] | None = None
-        last = limit + self._width
-        at = start - 1
         begins = self._begins.next(text, start, limit)
-        while at < min(last, len(text)):
-            at += 1
-            if not threads and best is None:
-                if begins < 0:
-                    return None
+        best: tuple[int, int] | None = None
+        last, size = limit + self._width, len(text)
+        ways = self._none
+        beginnings: list[int] = []
+        at = begins
+        while True:
+            if not ways.open:
+                if best is not None or begins < 0:
+                    return best
                 at = begins
-            current: list[tuple[int, int]] = []
-            seen: set[int] = set()
-            ended = False
-            for state, begun in threads:
-                ended = self._follow(state, begun, text, at, current, seen)
-                if ended:
-                    best = (begun, at)
-                    last = max(last, 2 * at - begun + self._width)
-                    break
-            if best is None and at == begins:
-                self._follow(self._start, at, text, at, current, seen)
+            is_inside = 0 < at < size - 1
+            pair = text[at - 1 : at + 1] if is_inside else ""
+            if at == begins and best is None:
+                beginnings.append(at)
                 begins = self._begins.next(text, at + 1, limit)
-            if not current and (best is not None or at > limit):
+                step = (ways.beginning.get(pair) if is_inside else None) or self._step(ways, text, at, begins=True)
+            else:
+                step = (ways.steps.get(pair) if is_inside else None) or self._step(ways, text, at, begins=False)
+            ways, ended, kept = step
+            if ended >= 0:
+                best = (beginnings[ended], at)
+                last = max(last, 2 * at - best[0] + self._width)
+            if kept is not None:
+                beginnings = [beginnings[number] for number in kept]
+            if at >= last or at >= size:
+                return best
+            at += 1
+
+    def _step(self, ways: _Ways, text: str, at: int, *, begins: bool) -> _Step:
+        """The step at a place, from those that are known by class or worked out; kept for the next time."""
+        size = len(text)
+        classes = self._classes
+        before = classes.of(text[at - 1]) if at else -1
+        behind = classes.of(text[at]) if at < size else -1
+        # The end of the text, and what is right before it, may be asked for.
+        key = begins, before, behind, size - at if at >= size - 1 else 2
+        step = ways.by_class.get(key)
+        if step is None:
+            step = self._worked_out(ways, text, at, begins=begins)
+            if len(ways.by_class) < _MOST_STEPS:
+                ways.by_class[key] = step
+        if 0 < at < size - 1:
+            known = ways.beginning if begins else ways.steps
+            if len(known) >= _MOST_STEPS:
+                known.clear()
+            known[text[at - 1 : at + 1]] = step
+        return step
+
+    def _worked_out(self, ways: _Ways, text: str, at: int, *, begins: bool) -> _Step:
+        current: list[tuple[int, int]] = []
+        seen: set[int] = set()
+        ended = -1
+        beginnings = 1 + max((beginning for _state, beginning in ways.open), default=-1)
+        for state, beginning in ways.open:
+            if self._follow(state, beginning, text, at, current, seen):
+                ended = beginning
                 break
-            character = text[at : at + 1]
-            threads = []
-            for state, begun in current:
-                reads, _asks, targets = self._states[state]
-                if reads is not None and character and reads(character):
-                    threads.append((targets[0], begun))
-        return best
+        if begins:
+            if ended < 0:
+                self._follow(self._start, beginnings, text, at, current, seen)
+            beginnings += 1
+        readable = self._classes.read_by(text[at]) if at < len(text) else frozenset[int]()
+        following: dict[int, int] = {}
+        for state, beginning in current:
+            reads, _asks, targets = self._states[state]
+            if reads in readable:
+                # Of two ways in one state the first one counts.
+                following.setdefault(targets[0], beginning)
+        kept = tuple(sorted(set(following.values())))
+        numbers = {beginning: number for number, beginning in enumerate(kept)}
+        ways_after = tuple((state, numbers[beginning]) for state, beginning in following.items())
+        return _Step(self._ways(ways_after), ended, None if kept == tuple(range(beginnings)) else kept)
+
+    def _ways(self, ways: tuple[tuple[int, int], ...]) -> _Ways:
+        known = self._known.get(ways)
+        if known is None:
+            if len(self._known) >= _MOST_KEPT:
+                self._none = _Ways(())
+                self._known = {(): self._none}
+            known = self._known[ways] = _Ways(ways)
+        return known
 
     def _follow(  # noqa: PLR0917 - The inner loop: names cost.
         self, state: int, begun: int, text: str, at: int, current: list[tuple[int, int]], seen: set[int]
@@ -128,9 +219,9 @@ class Machine:
     def _build(self, part: PatternPart, then: int) -> int:
         """The state that begins `part`, after which `then` follows."""
         if part.kind == "one":
-            return self._add(_MachineState(_Reads(self._compiled(part.source)), None, (then,)))
+            return self._add(_MachineState(self._classes.reader(part.source, self._compiled), None, (then,)))
         if part.kind == "at":
-            return self._add(_MachineState(None, self._compiled(part.source), (then,)))
+            return self._add(_MachineState(None, self._classes.asked(part.source, self._compiled), (then,)))
         if part.kind == "all":
             for each in reversed(part.parts):
                 then = self._build(each, then)
@@ -150,15 +241,50 @@ class Machine:
         return then
 
 
-class _Reads:
-    """Whether a character is one of those, asked of `re` once per character."""
+class _Classes:
+    """Which characters a machine tells apart: those of one class are read by the same states, and bound words alike."""
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self._pattern = pattern
-        self._known: dict[str, bool] = {}
+    def __init__(self) -> None:
+        self._readers: dict[str, int] = {}
+        self._patterns: list[re.Pattern[str]] = []
+        self._asked: dict[str, re.Pattern[str]] = {}
+        self._numbers: dict[tuple[frozenset[int], tuple[bool, ...]], int] = {}
+        self._known: dict[str, tuple[int, frozenset[int]]] = {}
 
-    def __call__(self, character: str) -> bool:
-        known = self._known.get(character)
-        if known is None:
-            known = self._known[character] = self._pattern.fullmatch(character) is not None
+    def reader(self, source: str, compiled: Callable[[str], re.Pattern[str]]) -> int:
+        """The number of the characters that match `source`."""
+        number = self._readers.get(source)
+        if number is None:
+            number = self._readers[source] = len(self._patterns)
+            self._patterns.append(compiled(source))
+        return number
+
+    def asked(self, source: str, compiled: Callable[[str], re.Pattern[str]]) -> re.Pattern[str]:
+        """The place that `source` asks for; it sees one character on either side, and the ends of the text."""
+        if source not in self._asked:
+            self._asked[source] = compiled(source)
+        return self._asked[source]
+
+    def of(self, character: str) -> int:
+        """The class of a character."""
+        return (self._known.get(character) or self._looked_at(character))[0]
+
+    def read_by(self, character: str) -> frozenset[int]:
+        """The numbers of the readers that read a character."""
+        return (self._known.get(character) or self._looked_at(character))[1]
+
+    def _looked_at(self, character: str) -> tuple[int, frozenset[int]]:
+        readers = frozenset(
+            number for number, pattern in enumerate(self._patterns) if pattern.fullmatch(character) is not None
+        )
+        borders = tuple(
+            pattern.match(words, at) is not None
+            for pattern in self._asked.values()
+            for probe in _PROBES
+            for words, at in ((probe + character, len(probe)), (character + probe, 1))
+        )
+        number = self._numbers.setdefault((readers, borders), len(self._numbers))
+        if len(self._known) >= _MOST_CLASSES:
+            self._known.clear()
+        known = self._known[character] = number, readers
         return known

@@ -1,12 +1,16 @@
 """`PatternSet`: finds many phrases in one pass, with the same answer from either engine."""
 
-import re
 from collections.abc import Iterable
 from copy import copy
 from operator import itemgetter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from toolvet.matching.engine_re import ReEngine
+from toolvet.matching.index import PatternIndex, index_of
 from toolvet.matching.pattern import Hit, Pattern
+
+if TYPE_CHECKING:
+    from toolvet.matching.compiled import CompiledSet
 
 _BY_PLACE = itemgetter(1, 2, 0)
 
@@ -20,22 +24,29 @@ class Engine(Protocol):
         """Every match of every expression, or of those in `only`, in any order; `most`: so many of each, the first."""
         ...
 
+    def prepare(self) -> None:
+        """Make ready all that some text may need."""
+        ...
+
 
 class PatternSet:
     r"""Many patterns that are looked for together; immutable, and safe to use from several threads.
 
-    Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled once and kept
-    in the user's private cache for the next process; still, build a set when it is first used, not at import.
+    Raises `UnsafePattern` for a pattern that cannot be matched in linear time. A large set is compiled once, by a
+    process of its own where that can be started, and kept in the user's private cache; until then a slower engine finds
+    the same. `is_kept` says whether a small set is kept, too. Still, build a set when it is first used, not at import.
 
     Example:
         >>> PatternSet([Pattern("wish", r"\bneeds? a café\b")]).scan("She NEEDS a CAFÉ.")
         [Hit(id='wish', start=4, end=16)]
     """
 
-    def __init__(self, patterns: Iterable[Pattern]) -> None:
+    def __init__(self, patterns: Iterable[Pattern], *, is_kept: bool | None = None) -> None:
         self.patterns: tuple[Pattern, ...] = tuple(patterns)
         self._ids = tuple(pattern.id for pattern in self.patterns)
-        self._engine = _engine([(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns])
+        self._engine = _engine(
+            [(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns], is_kept=is_kept
+        )
         self._only: frozenset[int] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -51,6 +62,10 @@ class PatternSet:
         chosen = copy(self)
         chosen._only = frozenset(index[identifier] for identifier in ids)  # noqa: SLF001 - a copy of ourselves
         return chosen
+
+    def prepare(self) -> None:
+        """Compile what is missing in the cache, here and now: what scans otherwise do when a text needs it."""
+        self._engine.prepare()
 
     def scan(self, text: str, most: int | None = None) -> list[Hit]:
         """Return every hit in `text`, sorted by start, then end; hits of one pattern do not overlap.
@@ -76,16 +91,46 @@ class _NoEngine:
         del text, only, most
         return []
 
+    def prepare(self) -> None:
+        """Nothing."""
 
-def _engine(patterns: list[tuple[str, int, bool]]) -> Engine:
+
+class _WaitingEngine:
+    """The slow engine, until the databases of the fast one are there."""
+
+    def __init__(self, index: PatternIndex, compiled: "CompiledSet") -> None:
+        self._compiled = compiled
+        self._engine: Engine = ReEngine(index)
+        self._is_fast = False
+
+    def find(
+        self, text: str, only: frozenset[int] | None = None, most: int | None = None
+    ) -> list[tuple[int, int, int]]:
+        """As of `Engine`; both engines find the same."""
+        if not self._is_fast and self._compiled.is_ready():
+            from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine`
+
+            self._engine, self._is_fast = HyperscanEngine(self._compiled), True
+        return self._engine.find(text, only, most)
+
+    def prepare(self) -> None:
+        """Compile the databases."""
+        self._compiled.prepare()
+
+
+def _engine(patterns: list[tuple[str, int, bool]], *, is_kept: bool | None) -> Engine:
+    if not patterns:
+        return _NoEngine()
+    index = index_of(patterns, is_kept=is_kept)
     try:
         # Imported by the first scan only (13 ms); and some platforms have no wheel.
         from toolvet.matching.compiled import CompiledSet  # noqa: PLC0415
         from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415
     except ImportError:
-        # Without Hyperscan, every process translates; with it, the cache keeps the translations.
-        from toolvet.matching.dialect import translate  # noqa: PLC0415
-        from toolvet.matching.engine_re import ReEngine  # noqa: PLC0415
-
-        return ReEngine([translate(regex, re.RegexFlag(flags), spans=spans) for regex, flags, spans in patterns])
-    return HyperscanEngine(CompiledSet(patterns)) if patterns else _NoEngine()
+        engine = ReEngine(index)
+        if not index.key:
+            # A caller's own patterns: they are refused when the set is built, not when a text is scanned.
+            engine.prepare()
+        return engine
+    compiled = CompiledSet(index)
+    return HyperscanEngine(compiled) if compiled.is_kept() else _WaitingEngine(index, compiled)

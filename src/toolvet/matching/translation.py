@@ -23,7 +23,8 @@ class Translation(msgspec.Struct, frozen=True, array_like=True):
     `exact` says that Hyperscan finds just what `re` finds, if the text is ASCII. `family` names scripts of which every
     match has a letter, if there are such beside Latin. `tree` is there for a pattern that could take `re` too long on
     a hostile text: then a `Machine` decides. `opening` is what every match of such a pattern begins with, for `re`, as
-    far as that is quickly seen, and `reach` its greatest length in characters.
+    far as that is quickly seen, and `reach` its greatest length in characters. `words`: every match has one of them
+    (`needed`), in lower case.
     """
 
     regex: str
@@ -38,6 +39,7 @@ class Translation(msgspec.Struct, frozen=True, array_like=True):
     tree: PatternPart | None
     opening: str = ""
     reach: int = 0
+    words: tuple[str, ...] = ()
 
 
 class Finder(Protocol):

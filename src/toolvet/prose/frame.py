@@ -118,6 +118,10 @@ class FrameState:
         if self._open is not None and not self._lines:
             self._open = None
 
+    def open_since(self, end: int) -> int:
+        """The place where the first passage begins that is not over; `end` if all are."""
+        return min(each.start if each is not None else end for each in (self._open, self._dialogue))
+
     def continued(self) -> "FrameState":
         """A copy that may be read to an end; what is settled stays here."""
         rest = copy(self)
@@ -211,7 +215,8 @@ def _frames() -> Frames:
 
 
 @cache
-def _patterns() -> PatternSet:
+def frame_patterns() -> PatternSet:
+    """Every frame that toolvet ships; read for the first text that may have one."""
     return PatternSet(
         Pattern(f"{frame.kind}/{number}", frame.match, spans=False) for number, frame in enumerate(_frames().frame)
     )
@@ -219,4 +224,4 @@ def _patterns() -> PatternSet:
 
 def _kinds(line: str) -> set[str]:
     """What this line does for a frame."""
-    return {hit.id.partition("/")[0] for hit in _patterns().scan(line)}
+    return {hit.id.partition("/")[0] for hit in frame_patterns().scan(line)}

@@ -25,6 +25,8 @@ A text that is as a whole one quotation, one fence, one block quote or one log i
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from copy import copy
 from functools import cache
 
@@ -41,11 +43,34 @@ _WORD = re.compile(r"[^\W_]")
 _PACKAGING = frozenset({MaskKind.CODE, MaskKind.QUOTATION, MaskKind.BLOCK_QUOTE, MaskKind.LOG})
 
 
-def masks(text: str) -> Masks:
-    """Return the masked parts of `text`, in time that grows linearly with it."""
-    state = MaskState()
-    state.feed(text)
-    return state.masks()
+def masks(text: str, asked: Sequence[int] | None = None) -> Masks:
+    """Return the masked parts of `text`, in time that grows linearly with it.
+
+    Where only some places are `asked` for, in order, no more is read than they need: what is returned is true of them,
+    and says nothing of others.
+    """
+    if asked is None:
+        state = MaskState()
+        state.feed(text)
+        return state.masks()
+    reading = _MaskReader(asked)
+    last = asked[-1] if asked else -1
+    at = 0
+    while reading.settled_before() <= last:
+        end = _end_of_line(text, at)
+        if end < 0:
+            return reading.ended(text[at:])
+        reading.read(text[at:end])
+        at = end
+    return reading.settled()
+
+
+def _end_of_line(text: str, at: int) -> int:
+    """The end of the line, or of the piece of a long one, that begins at `at`; -1 where the text ends before."""
+    newline = text.find("\n", at, at + _LONGEST)
+    if newline >= 0:
+        return newline + 1
+    return -1 if len(text) - at < _LONGEST else at + _LONGEST
 
 
 class MaskState:
@@ -64,11 +89,7 @@ class MaskState:
         """Read the next chunk."""
         text = self._unread + chunk
         at = 0
-        while True:
-            newline = text.find("\n", at, at + _LONGEST)
-            if newline < 0 and len(text) - at < _LONGEST:
-                break
-            end = newline + 1 if newline >= 0 else at + _LONGEST
+        while (end := _end_of_line(text, at)) >= 0:
             self._reading.read(text[at:end])
             at = end
         self._unread = text[at:]
@@ -77,11 +98,23 @@ class MaskState:
         """Return the masks so far, as if the text ended here."""
         return self._reading.ended(self._unread)
 
+    def settled_before(self) -> int:
+        """Return the place before which the masks will stay as they are, whatever is fed; 0 if that is not known."""
+        return self._reading.settled_before()
+
+    def settled(self) -> Masks:
+        """Return the masks before `settled_before`, at no cost."""
+        return self._reading.settled()
+
 
 class _MaskReader:
-    """Reads line after line; a mask that is settled does not change any more."""
+    """Reads line after line; a mask that is settled does not change any more.
 
-    def __init__(self) -> None:
+    `asked` are the places, in order, that will be asked for; None for all.
+    """
+
+    def __init__(self, asked: Sequence[int] | None = None) -> None:
+        self._asked = asked
         self._at = 0
         self._mid_line = False
         self._blocks: list[Mask] = []
@@ -104,6 +137,27 @@ class _MaskReader:
         # The settled masks stay in this reader: a copy reads only what is open to its end.
         settled = [self._blocks, self._inline, self._frames.settled]
         return Masks(*rest.layers_at_end(unread, settled))
+
+    def settled_before(self) -> int:
+        """The place before which nothing changes any more; 0 while a mask may still turn out to be packaging."""
+        place = min(
+            self._paragraph_at if self._paragraph else self._at,
+            self._fence[1] if self._fence is not None else self._at,
+            self._run.start if self._run is not None else self._at,
+            self._frames.open_since(self._at),
+        )
+        # A mask that begins behind the first word is not packaging, and one that ends before the last neither.
+        if not 0 <= self._first_word < place:
+            return 0
+        firsts = (layer[0] for layer in (self._blocks, self._inline) if layer)
+        may_be_packaging = any(
+            mask.kind in _PACKAGING and mask.start <= self._first_word and self._last_word < mask.end for mask in firsts
+        )
+        return 0 if may_be_packaging else place
+
+    def settled(self) -> Masks:
+        """The masks that are over."""
+        return Masks(self._blocks, self._inline, self._frames.settled)
 
     def layers_at_end(self, unread: str, settled: list[list[Mask]]) -> list[list[Mask]]:
         """Read this copy to its end; return the layers, those that were settled before included."""
@@ -183,6 +237,11 @@ class _MaskReader:
         self._paragraph = ""
         if not self._first_paragraph:
             self._first_paragraph, self._first_paragraph_at = paragraph, at
+        if self._asked is not None and 0 <= self._first_word < at:
+            # Behind the first word nothing is packaging: only what is asked for matters.
+            place = bisect_left(self._asked, at)
+            if place == len(self._asked) or self._asked[place] >= at + len(paragraph):
+                return
         self._inline += [Mask(start + at, end + at, kind) for start, end, kind in inline_masks(paragraph)]
 
     def _note_words(self, piece: str, start: int) -> None:

@@ -42,12 +42,21 @@ def redact_text(text: str) -> str:
     >>> redact_text("Authorization: Bearer abc, then API_KEY=12345")
     'Authorization: Bearer abc, then API_KEY=[redacted]'
     """
-    for shape in _shapes():
-        if any(needle in text for needle in shape.needles):
-            text = shape.expression.sub(_hide_match, text)
+    for needle in _needles():
+        # Nearly no text has one, and a plain loop tells that in a third of the time of one for each shape.
+        if needle in text:
+            text = _without_shapes(text)
+            break
     if ("=" in text or ":" in text) and _names_a_secret(text):
         for expression in (_QUOTED, _ASSIGNED, _HEADER):
             text = expression.sub(_hide_assignment, text)
+    return text
+
+
+def _without_shapes(text: str) -> str:
+    for shape in _shapes():
+        if any(needle in text for needle in shape.needles):
+            text = shape.expression.sub(_hide_match, text)
     return text
 
 

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeGuard, cast
 
 EMPTY: Mapping[str, object] = {}
+_TEXT = frozenset((str,))
+# The types of plain JSON values; a float may be no number.
+_SIMPLE = frozenset((str, int, bool, type(None)))
 
 
 def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
@@ -96,6 +99,8 @@ def unique(values: Iterable[object]) -> list[object]:
 
 def is_json(value: object, most: int = 20_000) -> bool:
     """Whether JSON can hold `value`: text keys, finite numbers, and nothing else of Python. Reads `most` values."""
+    if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())) and len(value) < most - 1:
+        return _TEXT.issuperset(map(type, value))
     pending = [value]
     for _ in range(most):
         if not pending:
@@ -122,7 +127,9 @@ def pointer(path: Iterable[str | int]) -> str:
     """The JSON Pointer (RFC 6901) of a path: `("a/b", 0)` is `/a~1b/0`."""
     written = ""
     for part in path:
-        if isinstance(part, str) and ("~" in part or "/" in part):
+        if type(part) is str and "~" not in part and "/" not in part:
+            written += "/" + part
+        elif isinstance(part, str):
             written += "/" + part.replace("~", "~0").replace("/", "~1")
         else:
             written += f"/{part}"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import cast
 
 import jsonschema_rs
 import msgspec
 
-from toolvet.schema.json_value import elements, is_array, is_object, members, pointer
+from toolvet.schema.json_value import elements, is_object, members, pointer
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,16 +107,21 @@ _OWN_NAMES = frozenset(
 
 def _plain_params(params: Mapping[str, object]) -> dict[str, object]:
     """The parameters as JSON: without nested error objects, numbers as int or float."""
-    return {key: _plain_value(value) for key, value in params.items() if key not in ("context", "error")}
+    return {
+        key: value if type(value) is str else _plain_value(value)
+        for key, value in params.items()
+        if key not in ("context", "error")
+    }
 
 
 def _plain_value(value: object) -> object:
     if isinstance(value, int | str):
         return value
+    if type(value) is list:
+        # Mostly names or values as text: types, options, unexpected members.
+        return [item if type(item) is str else _plain_value(item) for item in cast("list[object]", value)]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    if is_array(value):
-        return [_plain_value(item) for item in elements(value)]
     if is_object(value):
         return {key: _plain_value(item) for key, item in members(value).items()}
     return value

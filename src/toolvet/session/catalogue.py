@@ -12,6 +12,7 @@ from toolvet.meta import SERVER_INFO_KEY
 from toolvet.schema import Schema, compiled
 from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
+from toolvet.tools import ToolHandle, handle_of, view_of
 
 _MOST_TOOLS: Final = 100_000
 _LOOKS: Final = 10
@@ -28,6 +29,7 @@ class KnownTool:
     """
 
     __slots__ = (
+        "_handle",
         "_promises",
         "_schema",
         "definition",
@@ -44,6 +46,7 @@ class KnownTool:
         self.definition = definition
         self.read_only = members(definition.get("annotations")).get("readOnlyHint") is True
         self.without_output_schema = {"name": name, "inputSchema": definition.get("inputSchema")}
+        self._handle: ToolHandle | None = None
         self._schema: Schema | None = None
         self._promises: bool | None = None
         self.is_reported = False
@@ -51,6 +54,13 @@ class KnownTool:
         self.envelopes: Literal["json", "prose"] | None = None
         # So many more results are looked at for that: a tool that began without envelopes mostly goes on without.
         self.unread_form = _LOOKS
+
+    @property
+    def handle(self) -> ToolHandle:
+        """The definition as checks read it, once for all calls."""
+        if self._handle is None:
+            self._handle = handle_of(view_of(self.definition))
+        return self._handle
 
     @property
     def schema(self) -> Schema:

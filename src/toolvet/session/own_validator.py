@@ -136,9 +136,7 @@ def _reply(request: ValidationRequest, call: ValidationCall, catalogue: Catalogu
     tool = catalogue.tools.get(call.tool) or catalogue.tools.get(bare_name(call.tool))
     if tool is None:
         return ValidationReply(valid=False, messages=(Message(_unknown(bare_name(call.tool), catalogue.tools)),))
-    reply = _validation_reply(
-        tool.name, check_arguments(tool.definition, call.arguments, unchecked="pass"), call.arguments
-    )
+    reply = _validation_reply(tool.name, check_arguments(tool.handle, call.arguments, unchecked="pass"), call.arguments)
     beyond = [level for level in request.levels or () if level != "syntax"]
     further = tuple(Message(f"Nothing is checked at the level '{level}'.", "warn") for level in beyond)
     return ValidationReply(valid=reply.valid, messages=(*reply.messages, *further), corrections=reply.corrections)

@@ -17,10 +17,14 @@ from toolvet.session.step import Note, PolicyFault
 from toolvet.wire import Id, MessageStart
 
 _CALL: Final = "tools/call"
+# With so many open requests no client waits for the next answer alone.
+_MOST_WATCHED: Final = 16
 
 
 class UnreadMessages:
-    """Decides on long messages by their beginning. It shares `pending`, the open requests, with its session.
+    """Decides on messages before they are read, on long ones by their beginning.
+
+    It shares `pending`, the open requests, with its session.
 
     `prefix` begins the ids of the session's own questions.
     """
@@ -50,6 +54,19 @@ class UnreadMessages:
             return False
         expected = self._pending.get(start.id)
         return expected is None or self._may_pass(expected)
+
+    def hands_on(self, data: bytes) -> bool:
+        """Whether a message of the server may be passed on before the session is fed it: nothing in it can change that.
+
+        False where it would take long to tell, and for what may answer a question of the session's own.
+        """
+        pending = self._pending
+        return (
+            len(pending) <= _MOST_WATCHED
+            and data[:1] == b"{"
+            and all(expected.passes for expected in pending.values())
+            and self._prefix.encode() not in data
+        )
 
     def passes_to_server(self, start: MessageStart) -> bool:
         """Whether a message of the client passes unread: anything but a call whose arguments are enforced."""

@@ -51,7 +51,7 @@ def vet_call(
 def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker, check: ArgumentCheck) -> CallRefusal | None:
     if tool.schema.is_valid(call.arguments):
         return None
-    report = check(tool.definition, call.arguments, unchecked="pass")
+    report = check(tool.handle, call.arguments, unchecked="pass")
     if report.valid:
         return None
     call.issues = report.issues

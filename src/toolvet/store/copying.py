@@ -4,7 +4,7 @@ Several times as fast as a statement for each row, which SQLAlchemy would send. 
 SQLAlchemy raises it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,23 +22,27 @@ def known_ids(connection: Connection, table: Table, ids: Sequence[str]) -> set[s
     return {str(id_) for id_ in connection.exec_driver_sql(query, {"ids": list(ids)}).scalars()}
 
 
-def copy_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
-    """Insert rows, which all have the members of the first."""
-    names = list(rows[0])
+def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """Insert rows whose values are in the order of `names`."""
     command = f"COPY {table.name} ({', '.join(map(_quoted, names))}) FROM STDIN"
     with _translated(connection, command) as cursor, cursor.copy(command) as copy:
         for row in rows:
-            copy.write_row([row[name] for name in names])
+            copy.write_row(row)
 
 
 def upsert_sums(
-    connection: Connection, table: Table, rows: Sequence[Mapping[str, object]], keys: Sequence[str], greatest: str
+    connection: Connection,
+    table: Table,
+    rows: Sequence[tuple[object, ...]],
+    *,
+    names: Sequence[str],
+    keys: Sequence[str],
+    greatest: str,
 ) -> None:
     """Add rows of sums to those with the same keys, in one statement; of the column `greatest` the greater one stays.
 
     The rows are locked in the order in which they are given.
     """
-    names = [column.name for column in table.columns]
     arrays = ", ".join(f"%s::{_type(table, name)}[]" for name in names)
     changes = ", ".join(
         f"{name} = greatest({table.name}.{name}, excluded.{name})"
@@ -51,8 +55,7 @@ def upsert_sums(
         f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"  # noqa: S608 - as above
         f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
     )
-    columns: Iterable[list[object]] = ([row[name] for row in rows] for name in names)
-    connection.exec_driver_sql(statement, tuple(columns))
+    connection.exec_driver_sql(statement, tuple(map(list, zip(*rows, strict=True))))
 
 
 _TYPES: Final[Mapping[type, str]] = {BigInteger: "bigint", Integer: "integer", Double: "double precision"}

@@ -17,8 +17,11 @@ from toolvet.store.spool import Segment, Spool
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-# How long records gather after the first of them: one transaction for all.
-_GATHER_SECONDS: Final = 0.1
+# How long records gather after the first of them: one transaction for all. They are safe in the spool meanwhile, and a
+# transaction costs as much as 60 rows.
+_GATHER_SECONDS: Final = 0.5
+# The tables are made as soon as the store is opened: a process that is killed early leaves them.
+_FIRST_SECONDS: Final = 0.1
 _PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_COMPLAINTS: Final = 20
 # Records in one transaction: readers and other writers wait for milliseconds at most.
@@ -49,6 +52,7 @@ class SpoolMover:
         self._complained: set[str] = set()
         self._wake = threading.Event()
         self._closing = threading.Event()
+        self._hurry = threading.Event()
         self._changed = threading.Condition()
         self._turn = threading.Lock()
         self._wanted = 0
@@ -78,6 +82,7 @@ class SpoolMover:
         with self._changed:
             self._wanted += 1
             wanted = self._wanted
+        self._hurry.set()
         self.wake()
         with self._changed:
             while self._moved < wanted:
@@ -90,6 +95,7 @@ class SpoolMover:
     def close(self, timeout: float) -> bool:
         """Move what is left, and end. Returns False where that takes longer: the rest waits in the spool."""
         self._closing.set()
+        self._hurry.set()
         self._wake.set()
         if self._thread is None:
             return True
@@ -142,11 +148,11 @@ class SpoolMover:
         failures = 0
         while True:
             self._wake.wait()
+            self._hurry.wait(_GATHER_SECONDS if self._adopted else _FIRST_SECONDS)
             self._wake.clear()
+            self._hurry.clear()
             with self._changed:
                 wanted = self._wanted
-            if wanted == self._moved:
-                self._closing.wait(_GATHER_SECONDS)
             self._wait_while_held()
             closing = self._closing.is_set()
             try:

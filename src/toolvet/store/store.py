@@ -158,13 +158,16 @@ class Store:
 
         Raises StoreError where the disk does not take them; then none of them is kept.
         """
-        if not records:
-            return
+        if records:
+            self.add_lines(encode_lines(records))
+
+    def add_lines(self, lines: bytes) -> None:
+        """Keep records that `encode_lines` wrote. Raises StoreError as `add_records` does."""
         try:
             if self.address.kind == "lines":
-                self._append_lines(encode_lines(records))
+                self._append_lines(lines)
             else:
-                self._spool.append(encode_lines(records))
+                self._spool.append(lines)
         except OSError as error:
             raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
         if self.address.kind != "lines":

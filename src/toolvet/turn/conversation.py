@@ -10,7 +10,7 @@ from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.result import ResultCheck, ResultVerdict
 from toolvet.messages import ToolCall, Turn, turns
 from toolvet.schema.json_value import elements, is_object, members
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 from toolvet.turn.check import AnswerCheck, AnswerOptions
 from toolvet.turn.grounding.outcome import as_response
 

@@ -4,14 +4,25 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from typing import Generic, TypeVar, Unpack
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
-from toolvet.checks.answer.read import Found, apart, counting, find, gravity
-from toolvet.prose import MaskState
+from toolvet.checks.answer.read import (
+    ConditionAnswers,
+    Found,
+    apart,
+    find,
+    fits,
+    gravity,
+    is_anything_in,
+    settled_length,
+)
+from toolvet.prose import Masks, MaskState
 from toolvet.turn.check import AnswerCheck, AnswerOptions, checked_text
 from toolvet.turn.verdict import CLEAN
 
 # A phrase is no longer than this, and neither is what its sentence says of it: what lies further back is settled.
 _SETTLED = 512
 _MOST = 100
+# What a phrase asks of the characters before it, such as a border of words.
+_BEFORE = 16
 
 Chunk = TypeVar("Chunk")
 
@@ -39,8 +50,12 @@ class AnswerStream:
         self._masks = MaskState()
         # What begins before this place is settled: nothing that comes can change what was found there.
         self._settled_before = 0
-        self._settled: list[_Item] = []
-        self._open: list[_Item] = []
+        self._settled: list[_Held] = []
+        self._open: list[_Held] = []
+        # The signals that the last verdict was made of: it holds as long as they do.
+        self._signals: list[FailureSignal] = []
+        self._verdict = CLEAN
+        self._answers: ConditionAnswers = {}
 
     @property
     def text(self) -> str:
@@ -64,12 +79,23 @@ class AnswerStream:
         """The verdict on what was read so far."""
         if not (self._settled or self._open):
             return CLEAN
-        items = self._settled + self._open
-        of_phrases, _ = counting((each for each in items if isinstance(each, Found)), self._length, self._masks.masks())
-        own = [each for each in items if isinstance(each, FailureSignal)]
-        signals = sorted(apart([*of_phrases, *own]), key=gravity)[:_MOST]
-        # Exceptions look at sentences, and an unchanged text need not be joined for them.
-        return self._check.verdict_on("" if self._check.rules.changes_nothing else self.text, signals)
+        of_phrases: list[FailureSignal] = []
+        own: list[FailureSignal] = []
+        masks = _MasksNow(self._masks)
+        for each in (*self._settled, *self._open):
+            item = each.item
+            if isinstance(item, FailureSignal):
+                own.append(item)
+            elif each.counts(item, self._length, masks):
+                of_phrases.append(item.signal)
+        of_phrases += own
+        # Exceptions look at sentences, which grow.
+        if of_phrases != self._signals or not self._check.rules.changes_nothing:
+            self._signals = of_phrases
+            signals = sorted(apart(of_phrases), key=gravity)[:_MOST]
+            # An unchanged text need not be joined for them.
+            self._verdict = self._check.verdict_on("" if self._check.rules.changes_nothing else self.text, signals)
+        return self._verdict
 
     def finish(
         self,
@@ -87,15 +113,24 @@ class AnswerStream:
         window = self._window + chunk
         begin = self._length - len(window)
         check = self._check
-        found: list[_Item] = [
-            *find(window, languages=check.languages, replaced=check.custom.replaced, offset=begin, packs=check.packs),
-            *check.custom.signals(window, begin),
-        ]
+        found: list[_Item] = []
+        # Where nothing is open, what is new lies in the part that is not settled: half as much to look through.
+        if self._open or is_anything_in(window[-(_SETTLED + len(chunk) + _BEFORE) :], check.languages, check.packs):
+            found += find(
+                window,
+                check.languages,
+                check.custom.replaced,
+                begin,
+                packs=check.packs,
+                since=self._settled_before,
+                answers=self._answers,
+            )
+        found += check.custom.signals(window, begin)
         settled_before = max(0, self._length - _SETTLED)
         if found or self._open:
             fresh = [each for each in found if _start(each) >= self._settled_before]
-            self._settled += [each for each in fresh if _start(each) < settled_before]
-            self._open = [each for each in fresh if _start(each) >= settled_before]
+            self._settled += [_Held(each) for each in fresh if _start(each) < settled_before]
+            self._open = [_Held(each) for each in fresh if _start(each) >= settled_before]
             # More would say nothing new, and cost every verdict.
             del self._settled[_MOST:]
         self._settled_before = settled_before
@@ -103,6 +138,43 @@ class AnswerStream:
 
 
 _Item = Found | FailureSignal
+
+
+class _MasksNow:
+    """The masks of a stream as it is: they are made only where a phrase asks that is not in what is settled."""
+
+    def __init__(self, state: MaskState) -> None:
+        self._state = state
+        self.settled_before = state.settled_before()
+        self._now: Masks | None = None
+
+    def is_masked(self, found: Found) -> bool:
+        """Whether the words of a phrase are not the author's own."""
+        if found.start < self.settled_before:
+            return self._state.settled().kind_at(found.start, found.end) is not None
+        if self._now is None:
+            self._now = self._state.masks()
+        return self._now.kind_at(found.start, found.end) is not None
+
+
+class _Held:
+    """What was found, and whether it counts, once nothing that comes can change that."""
+
+    __slots__ = ("_told", "item")
+
+    def __init__(self, item: _Item) -> None:
+        self.item = item
+        self._told: bool | None = None
+
+    def counts(self, found: Found, length: int, masks: _MasksNow) -> bool:
+        """Whether it says something of an answer that is so long, and masked so; a cue says nothing."""
+        if self._told is None:
+            phrase = found.known.phrase
+            told = not phrase.cue and fits(found, length) and (phrase.in_code or not masks.is_masked(found))
+            if found.start < masks.settled_before and length > settled_length(found):
+                self._told = told
+            return told
+        return self._told
 
 
 def _start(item: _Item) -> int:

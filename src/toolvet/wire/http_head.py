@@ -47,6 +47,8 @@ class RequestHead(msgspec.Struct):
     length: int | None = None
     # Built when first needed: a call looks up a dozen names.
     index: dict[bytes, bytes] | None = None
+    # The host and the bytes it was last written as, without its length: the next message has the same head mostly.
+    written: tuple[bytes, bytes] | None = None
 
     def get(self, name: bytes) -> bytes | None:
         """Return the value of the first field of this name (in lower case), None if there is none."""
@@ -116,8 +118,11 @@ def encode_request_head(head: RequestHead, host: bytes, length: Length) -> bytes
     >>> encode_request_head(RequestHead(b"GET", b"/mcp", []), b"host", None)
     b'GET /mcp HTTP/1.1\r\nHost: host\r\n\r\n'
     """
-    lines = [head.method + b" " + head.target + b" HTTP/1.1", b"Host: " + host]
-    return _encode_head(lines, head.fields, length)
+    written = head.written
+    if written is None or written[0] != host:
+        lines = [head.method + b" " + head.target + b" HTTP/1.1", b"Host: " + host]
+        written = head.written = (host, _encode_fields(lines, head.fields))
+    return written[1] + _encode_length(length)
 
 
 def encode_response_head(head: ResponseHead, length: Length, *, close: bool) -> bytes:
@@ -129,14 +134,17 @@ def encode_response_head(head: ResponseHead, length: Length, *, close: bool) -> 
     lines = [b"HTTP/1.1 %d %s" % (head.status, head.reason)]
     if close:
         lines.append(b"Connection: close")
-    return _encode_head(lines, head.fields, length)
+    return _encode_fields(lines, head.fields) + _encode_length(length)
 
 
-def _encode_head(lines: list[bytes], fields: Sequence[Field], length: Length) -> bytes:
+def _encode_fields(lines: list[bytes], fields: Sequence[Field]) -> bytes:
     lines += [name + b": " + value for name, value in fields]
-    if length == "chunked":
-        lines.append(b"Transfer-Encoding: chunked")
-    elif length is not None:
-        lines.append(b"Content-Length: %d" % length)
-    lines.append(b"\r\n")
+    lines.append(b"")
     return b"\r\n".join(lines)
+
+
+def _encode_length(length: Length) -> bytes:
+    """Return what a head says of its body, and its end."""
+    if length is None:
+        return b"\r\n"
+    return b"Transfer-Encoding: chunked\r\n\r\n" if length == "chunked" else b"Content-Length: %d\r\n\r\n" % length

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
 from toolvet.checks.answer.finish import finish_kind
-from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrases, phrases
+from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrase, SignalPhrases, phrases
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
@@ -27,6 +27,10 @@ _MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
 # Signals that leave nothing to ask the learned model.
 _DECIDING = 0.3
 _PARTIAL = "partial_refusal"
+
+
+ConditionAnswers = dict[tuple[int, str], int]
+"""Where a pattern, by its identity, is found in some words; -1 for nowhere."""
 
 
 class Found(NamedTuple):
@@ -57,10 +61,10 @@ class _Conditions:
     and words.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, known: ConditionAnswers | None = None) -> None:
         self._text = text
         # By the identity of a pattern: hashing one reads all of it.
-        self._known: dict[tuple[int, str], int] = {}
+        self._known: ConditionAnswers = {} if known is None else known
 
     def void(self, hit: Hit, about: KnownPhrase) -> bool:
         """Whether the sentence of a hit voids it."""
@@ -118,12 +122,13 @@ def read_answer(
     `model` is the learned model that is asked where the rules leave the text open; None is the shipped one.
     """
     shape = shape_signals(text, min_length, finish_reason)
-    found = find(text, languages=languages, replaced=custom.replaced, packs=packs)
+    found = find(text, languages, custom.replaced, packs=packs, length=len(text))
     own = custom.signals(text) if custom.patterns is not None else []
     if not (found or own or shape):
         return []
     fitting = [each for each in found if fits(each, len(text))]
-    regions = _masks(text) if any(not each.known.phrase.in_code for each in fitting) else None
+    asked = sorted(each.start for each in fitting if not each.known.phrase.in_code)
+    regions = _masks(text, asked) if asked else None
     of_phrases, undecided = counting(fitting, len(text), regions)
     if finish_kind(finish_reason) == "calling":
         # What failed is tried again: only the last message of a turn reports a failure.
@@ -136,36 +141,51 @@ def read_answer(
 
 def find(
     text: str,
-    *,
     languages: frozenset[str] | None = None,
     replaced: frozenset[SignalType] = frozenset(),
     offset: int = 0,
     known: SignalPhrases | None = None,
+    *,
     packs: SignalPhrases | None = None,
+    since: int = 0,
+    length: int | None = None,
+    answers: ConditionAnswers | None = None,
 ) -> list[Found]:
     """The phrases in `text` that their sentence does not void.
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
-    `packs` are looked for beside them.
+    `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
+    that does not fit in a whole text of `length`. `answers` are of conditions that were asked of the same text before,
+    and more are added.
     """
     if packs is not None:
-        own = find(text, languages=languages, replaced=replaced, offset=offset, known=known)
-        return own + find(text, languages=languages, replaced=replaced, offset=offset, known=packs)
+        own = find(text, languages, replaced, offset, known, since=since, length=length, answers=answers)
+        return own + find(text, languages, replaced, offset, packs, since=since, length=length, answers=answers)
     known = known or phrases()
-    hits = known.scan(text) if languages is None else known.only(languages).scan(text)
+    hits = known.scan(text, languages)
     if not hits:
         return []
     found: list[Found] = []
-    conditions = _Conditions(text)
+    conditions = _Conditions(text, answers)
     for hit in hits:
         about = known.by_id[hit.id]
-        if about.type in replaced or conditions.void(hit, about):
+        if about.type in replaced or hit.start + offset < since:
+            continue
+        # What needs no look at the sentence comes first: most hits of a long answer stand where they do not count.
+        if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
+            continue
+        if conditions.void(hit, about):
             continue
         aftermath = conditions.aftermath(hit, about)
         if aftermath is not None:
             signal = _signal(text, hit, about, aftermath, offset)
             found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
     return found
+
+
+def is_anything_in(text: str, languages: frozenset[str] | None = None, packs: SignalPhrases | None = None) -> bool:
+    """Return whether any phrase is found in `text`, whatever its sentence says of it."""
+    return bool(phrases().scan(text, languages)) or (packs is not None and bool(packs.scan(text, languages)))
 
 
 def counting(found: Iterable[Found], length: int, regions: Masks | None) -> tuple[list[FailureSignal], bool]:
@@ -191,20 +211,30 @@ def counts(found: Found, length: int, regions: Masks | None) -> bool:
 
 def fits(found: Found, length: int) -> bool:
     """Whether a phrase stands where its entry says, in an answer of such a length."""
-    phrase = found.known.phrase
+    if found.conceded and length - found.end > _EDGE:
+        return False
+    return _stands(found.known.phrase, found.start, found.end, length)
+
+
+def _stands(phrase: SignalPhrase, start: int, end: int, length: int) -> bool:
+    """The part of `fits` that needs no look at the text."""
     if phrase.at_most is not None and length > phrase.at_most:
         return False
-    excuses = found.conceded or (phrase.label == _PARTIAL and phrase.where is None)
-    if excuses and length - found.end > _EDGE:
-        return False
     where = phrase.where
-    if phrase.strength == "mild" and where is None and length > _SHORT:
+    if where is None:
+        if phrase.label == _PARTIAL and length - end > _EDGE:
+            return False
+        if phrase.strength != "mild" or length <= _SHORT:
+            return True
         where = "edges"
-    if where is not None:
-        opens = where != "closing" and found.start < _EDGE
-        closes = where != "opening" and found.end > length - _EDGE
-        return opens or closes
-    return True
+    opens = where != "closing" and start < _EDGE
+    closes = where != "opening" and end > length - _EDGE
+    return opens or closes
+
+
+def settled_length(found: Found) -> int:
+    """Return the length of an answer beyond which `fits` says the same of a phrase, however long it grows."""
+    return max(found.known.phrase.at_most or 0, found.end + _EDGE, _SHORT)
 
 
 def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
@@ -228,11 +258,11 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
     return kept
 
 
-def _masks(text: str) -> Masks:
+def _masks(text: str, asked: Sequence[int]) -> Masks:
     # Finding masks costs more than finding phrases, so an answer without phrases does without.
     from toolvet.prose import masks  # noqa: PLC0415
 
-    return masks(text)
+    return masks(text, asked)
 
 
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:

@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import orjson
+
 from toolvet.checks.arguments.received import holds_secret
-from toolvet.redact import REDACTED, redact
-from toolvet.schema import Repair, Schema, Violation, recover, repair
+from toolvet.redact import REDACTED, may_hold_secrets, redact
+from toolvet.schema import Repair, Schema, Violation, recover
 from toolvet.schema.json_value import is_array, is_object, number, pointer_steps
 from toolvet.schema.repairs.certainty import StepKind, certainty_of
 from toolvet.schema.repairs.confidence import least
+from toolvet.schema.repairs.repair import repair_by
 
 _LONGEST: Final = 200
 _DEEPEST: Final = 60
@@ -17,7 +20,7 @@ _BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusive
 
 def find_correction(ready: Schema, arguments: object) -> Repair | None:
     """The nearest valid call that invents nothing, or None."""
-    return repair(ready.document, arguments)
+    return repair_by(ready, arguments)
 
 
 def is_hopeless(violations: Iterable[Violation]) -> bool:
@@ -33,7 +36,7 @@ def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
     value, steps, confidence = found.value, found.steps, found.confidence
     certainty = certainty_of({StepKind.READ}, confidence)
     if not ready.is_valid(value):
-        further = repair(ready.document, value)
+        further = repair_by(ready, value)
         if further is None:
             return None
         value, steps = further.arguments, (*steps, *further.steps)
@@ -60,7 +63,12 @@ def render_repair(found: Repair) -> dict[str, object]:
 
 def mask_arguments(arguments: object) -> object:
     """Arguments without secrets and long texts; the very same object if nothing had to be masked."""
-    return _mask_long(redact(arguments), 0)
+    try:
+        # Nearly no call holds a secret, and its JSON tells that in a fifth of the time of a walk.
+        safe = not may_hold_secrets(orjson.dumps(arguments).decode())
+    except (TypeError, RecursionError):
+        safe = False
+    return _mask_long(arguments if safe else redact(arguments), 0)
 
 
 def _mask_operation(operation: Mapping[str, object]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from toolvet.checks.arguments.correction import mask_arguments
-from toolvet.checks.arguments.guide import Guide, SchemaHelp
+from toolvet.checks.arguments.guide import Guide
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.wording_table import as_json, cut, phrase, text as words
 from toolvet.schema import Repair
@@ -38,8 +38,8 @@ class ReportParts(Protocol):
         ...
 
     @property
-    def schema(self) -> SchemaHelp:
-        """What the tool takes."""
+    def description(self) -> str:
+        """What the tool says of itself."""
         ...
 
     @property
@@ -141,7 +141,7 @@ def _join_or(values: Iterable[object]) -> str:
 
 
 def _render_schema(guide: Guide, report: ReportParts) -> str:
-    description = report.schema.description
+    description = report.description
     known = guide.texts.get("schema")
     if known is None:
         known = guide.texts["schema"] = _render_properties(guide)

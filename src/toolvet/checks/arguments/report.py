@@ -14,7 +14,7 @@ from toolvet.checks.arguments.wording_table import Wording, text, worded, wordin
 from toolvet.meta import META_PREFIX
 from toolvet.schema import Repair, Schema
 from toolvet.schema.weight import MOST_STEPS
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 META_KEY: Final = f"{META_PREFIX}arguments"
 """The key of a report in the `_meta` of a tool result."""
@@ -84,11 +84,16 @@ class ArgumentReport(msgspec.Struct, eq=False):
         return self._ready is not None and self._ready.problem is None and not self._is_beyond(self._ready)
 
     @property
+    def description(self) -> str:
+        """What the tool says of itself; "" where it says nothing."""
+        return view_of(self._tool).description
+
+    @property
     def schema(self) -> SchemaHelp:
         """The arguments of the tool: description, all properties, required ones, a valid example."""
         with worded(self._wording):
             found = guide_of(self._ready).help if self._ready is not None else _NO_HELP
-        return msgspec.structs.replace(found, description=view_of(self._tool).description)
+        return msgspec.structs.replace(found, description=self.description)
 
     @property
     def suggestions(self) -> tuple[str, ...]:

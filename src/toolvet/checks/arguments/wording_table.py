@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Final
@@ -56,9 +56,16 @@ def wording() -> Wording:
     return _CURRENT.get() or builtin_wording()
 
 
+def worded(table: Wording | None) -> AbstractContextManager[None]:
+    """Make the texts in this block by `table`; None leaves them as they are, by that of toolvet."""
+    return _UNCHANGED if table is None else _by(table)
+
+
+_UNCHANGED: Final = nullcontext()
+
+
 @contextmanager
-def worded(table: Wording | None) -> Generator[None]:
-    """Make the texts in this block by `table`; None is the table of toolvet."""
+def _by(table: Wording) -> Generator[None]:
     token = _CURRENT.set(table)
     try:
         yield

@@ -37,6 +37,9 @@ class Ground(StrEnum):
     DOUBT = "doubt"
     """The name of an exception that everything is wrapped in."""
 
+    # As of `State`.
+    __hash__ = str.__hash__
+
 
 class PriorCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of `total` errors of one carrier whose words said nothing, `business` were the caller's."""

@@ -18,7 +18,7 @@ from toolvet.checks.result.own_words import OwnWords, own_words
 from toolvet.checks.result.phrases import phrases
 from toolvet.checks.result.plain import list_of, object_of, readable
 from toolvet.checks.result.refusal import framework_of
-from toolvet.checks.result.response import Content, ToolResponse, read_response
+from toolvet.checks.result.response import Content, ToolResponse, is_only_text, read_response
 from toolvet.checks.result.silent import strings_of, unflagged_error
 from toolvet.checks.result.tool import tool_traits
 from toolvet.checks.result.verdict import (
@@ -29,14 +29,17 @@ from toolvet.checks.result.verdict import (
     ResultMetadata,
     ResultVerdict,
 )
-from toolvet.tool import ToolView, view_of
+from toolvet.tools import ToolView, view_of
 
 _LONGEST_READ = 20_000
 _MOST_SENT = 100
 _LONG_NUMBER = 10**30
 _SHORTEST_ECHO = 2
+_LONGEST_QUOTED = 60
 _MOST_OF_A_FAILURE = 50.0
 _NO_ENVELOPE = SeenEnvelope(success=True)
+_ONE_TEXT = ResultMetadata(content_types=("text",), text_block_count=1)
+_ONE_TEXT_AND_META = ResultMetadata(content_types=("text",), text_block_count=1, has_meta=True)
 NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
@@ -215,12 +218,13 @@ def _error_verdict(
         confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
         classification, valid = Classification.ERROR, False
         evidence = (decision.reason,)
-        issues = (f"The tool failed ({decision.state.value})", *issues)
+        issues = (f"The tool failed ({decision.state})", *issues)
+    cause = cause_of(decision.state)
     return ResultVerdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
-        evidence=evidence, error_kind=decision.kind, state=decision.state, retry=decision.state.retry,
+        evidence=evidence, error_kind=decision.kind, state=decision.state, retry=cause.retry,
         factors=decision.factors, metadata=metadata, leaks=leaks, framework=decision.framework,
-        certainty=round(decision.certainty, 3), error_code=decision.code or cause_of(decision.state).error_code,
+        certainty=round(decision.certainty, 3), error_code=decision.code or cause.error_code,
     )  # fmt: skip
 
 
@@ -336,6 +340,8 @@ def _metadata(
     response: ToolResponse, envelope: SeenEnvelope | None = None, validation: OutputSchemaValidation | None = None
 ) -> ResultMetadata:
     if envelope is None:
+        if validation is None and is_only_text(response):
+            return _ONE_TEXT if response.meta is None else _ONE_TEXT_AND_META
         envelope = _NO_ENVELOPE
     return ResultMetadata(
         content_types=response.content_types,
@@ -360,16 +366,9 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     view, arguments, response, envelope = seen
     known = phrases()
     read = readable(text[:_LONGEST_READ])
-    hits = known.scan(read)
+    hits = known.evidence(read)
     sent = _sent(arguments)
-    call = CallFacts(
-        view,
-        arguments,
-        sent,
-        quoted=next((value for value in sent if len(value) > _SHORTEST_ECHO and value in read), "")[:60],
-        structured=_structure(read, response),
-        name_word=_name_word(view, own),
-    )
+    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, response), _name_word(view, own))
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
         own.look(read, evidence)
@@ -383,6 +382,14 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
         leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
         decision = decision._replace(framework=framework_of(hits, known))
     return decision, leaks
+
+
+def _quoted(text: str, sent: tuple[str, ...]) -> str:
+    """The first of the strings that were sent which the error quotes; "" without one."""
+    for value in sent:
+        if len(value) > _SHORTEST_ECHO and value in text:
+            return value[:_LONGEST_QUOTED]
+    return ""
 
 
 def _name_word(view: ToolView, own: OwnWords | None) -> str:

@@ -31,6 +31,8 @@ _SQLSTATE: Final = re.compile(
     r"\bSQLSTATE\W{0,3}([0-9A-Z]{5})\b|\bERROR:? ?\d{0,5} ?\(([0-9A-Z]{5})\)|^\d{4} \(([0-9A-Z]{5})\):"
     r"|[\"'](?:code|sqlstate|sqlState)[\"'] ?: ?[\"']([0-9XF][0-9A-Z]{4})[\"']"
 )
+# A text without any of these has nothing that the expressions below find, as most sentences: 4 µs for each of them.
+_MARKS: Final = ("E", '"', "'", "_", "(", "StatusCode.", "code = ")
 _SQLSTATE_WORDS: Final = ("SQLSTATE", "sqlstate", "sqlState", "ERROR", "code", "):")
 _ERRNO: Final = re.compile(r"\b(E[A-Z2]{3,14})\b")
 # An error that has its own words is not named by such a word.
@@ -56,6 +58,8 @@ def error_code(text: str) -> NamedError | None:
     True
     """
     read = text[:_LONGEST_READ].strip()
+    if not any(map(read.__contains__, _MARKS)):
+        return None
     for match in _SQLSTATE.finditer(read) if any(word in read for word in _SQLSTATE_WORDS) else ():
         code = next(group for group in match.groups() if group)
         state = state_of_sqlstate(code)

@@ -58,6 +58,7 @@ class _Told(NamedTuple):
     sentence: str
     tested: str
     named: str
+    decisive: Hit | None
 
     @property
     def is_coded_refusal(self) -> bool:
@@ -96,7 +97,7 @@ def shown(sentence: str) -> str:
 
 def _refusal(evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tuple[Factor, ...]) -> Decision | None:
     """What says by itself that the call was refused."""
-    decisive = _decisive(evidence)
+    decisive = told.decisive
     if decisive is not None or told.is_coded_refusal:
         # The caller's own patterns are no phrases of ours, and have no state.
         phrase = None if decisive is None else known.by_id.get(decisive.id)
@@ -172,7 +173,8 @@ def _told(evidence: FirstHits) -> _Told:
     http = state_of_http(status) if status else None
     # Some 4xx do not refuse the call: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
     refused = http is not None and status < _SERVER_FAULT and http.is_business
-    pattern = _decisive(evidence) or first.get(_VAGUE)
+    decisive = _decisive(evidence)
+    pattern = decisive or first.get(_VAGUE)
     words = "" if pattern is None else evidence.words(pattern)
     sentence = "" if pattern is not None or code or http is not None else evidence.sentence()
     words = words or sentence
@@ -181,7 +183,7 @@ def _told(evidence: FirstHits) -> _Told:
     named = call.name_word if words or code or refused else ""
     status_words = "" if http is None else evidence.words(first[_HTTP])
     code_state = state_of_json_rpc(int(code)) if code else None
-    return _Told(code, code_state, http, refused, words, status_words, sentence, tested, named)
+    return _Told(code, code_state, http, refused, words, status_words, sentence, tested, named, decisive)
 
 
 def _factors(evidence: FirstHits, told: _Told) -> tuple[Factor, ...]:

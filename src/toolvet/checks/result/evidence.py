@@ -11,7 +11,7 @@ from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.tool import caller_texts
 from toolvet.matching import Hit
-from toolvet.tool import ToolView
+from toolvet.tools import ToolView
 
 _MOST_QUOTED: Final = 80
 _MOST_SENT: Final = 10
@@ -86,7 +86,8 @@ class FirstHits:
         self._alone_state: State | None = None
         self._runs: frozenset[CallerText] | None = None
         self._sort(hits, known)
-        self.status = self._status(self.first.get(Strength.HTTP))
+        stated = self.first.get(Strength.HTTP)
+        self.status = 0 if stated is None else self._status(stated)
 
     def _sort(self, hits: Sequence[Hit], known: ResultPhrases) -> None:
         rank = len(_VAGUER)
@@ -136,9 +137,9 @@ class FirstHits:
         """Whether the words are in a line of code that would print them: nobody has said them yet."""
         return _PRINTS.match(self.text, self.text.rfind("\n", 0, hit.end - 1) + 1, hit.end) is not None
 
-    def _status(self, hit: Hit | None) -> int:
+    def _status(self, hit: Hit) -> int:
         """The HTTP status that ends a hit or opens it; 0 without one."""
-        found = () if hit is None else _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
+        found = _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
         return int(found[-1]) if found else 0
 
     @property
@@ -167,6 +168,9 @@ class FirstHits:
     def words(self, hit: Hit) -> str:
         """The words around a hit, from its line, cut to what is good to read."""
         text = self.text
+        if len(text) <= _MOST_QUOTED and "\n" not in text:
+            # Most errors are quoted whole.
+            return text.strip()
         start = max(text.rfind("\n", 0, hit.end - 1) + 1, hit.end - _MOST_QUOTED)
         if start and not text[start - 1].isspace():
             start = max(start, text.find(" ", start, hit.end - 1) + 1)

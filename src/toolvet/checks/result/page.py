@@ -3,13 +3,13 @@
 import sys
 
 from toolvet.checks.result.shapes import result_shapes
-from toolvet.tool.shape import readable_shapes
+from toolvet.tools.shape import readable_shapes
 
 _INTRO = """# The tools and results that toolvet reads
 
 `check_arguments`, `check_result` and everything else that takes a tool or a result reads the shapes below. Nothing is
 imported from a framework: objects are known by their attributes. This page is made from the tables in
-`src/toolvet/tool/shapes.toml` and `src/toolvet/checks/result/shapes.toml`, which also have an example of each shape
+`src/toolvet/tools/shapes.toml` and `src/toolvet/checks/result/shapes.toml`, which also have an example of each shape
 that comes as JSON.
 
 ## Tools

@@ -22,14 +22,14 @@ def is_framework_refusal(text: str) -> str | None:
     True
     """
     known = phrases()
-    return framework_of(known.scan(text[:_LONGEST_READ]), known)
+    return framework_of(known.evidence(text[:_LONGEST_READ]), known)
 
 
 def framework_of(hits: Sequence[Hit], known: ResultPhrases) -> str | None:
     """The framework that wrote the words with these `hits`, as `is_framework_refusal` says."""
     found = {hit.id for hit in hits}
     first: str | None = None
-    for identifier, phrase in known.by_id.items():
+    for identifier, phrase in known.refusing:
         if identifier not in found:
             continue
         if (

@@ -90,6 +90,9 @@ def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolR
     """Read a result of any shape (`shapes.toml`); one that is known to be MCP's (`shape`) is not taken for another."""
     given = result
     try:
+        plain = _plain_text(given)
+        if plain is not None:
+            return plain
         if is_endless(given):
             return ToolResponse(unreadable=_ENDLESS)
         if type(result) is dict:
@@ -106,6 +109,30 @@ def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolR
         return ToolResponse() if parts is None else _read(parts)
     except Exception as problem:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
         return ToolResponse(unreadable=f"Response could not be read ({type(problem).__name__})")
+
+
+def _plain_text(result: object) -> ToolResponse | None:
+    """The commonest result of all, one block of text, perhaps flagged: it cannot be endless, so nothing is walked."""
+    parts = object_of(result)
+    if parts is None or "content" not in parts or len(parts) != 1 + ("isError" in parts):
+        return None
+    blocks, flag = list_of(parts["content"]), parts.get("isError", False)
+    block = object_of(blocks[0]) if blocks is not None and len(blocks) == 1 else None
+    if block is None or len(block) != 2 or not (flag is True or flag is False):
+        return None
+    kind, text = block.get("type"), block.get("text")
+    return _text_response(text, flagged=flag) if type(kind) is str and kind == "text" and type(text) is str else None
+
+
+def is_only_text(response: ToolResponse) -> bool:
+    """Whether a result of MCP is one block of text, and nothing else but perhaps its `_meta`."""
+    return response.content_types is _ONLY_TEXT and not response.taken_for
+
+
+def _text_response(text: str, *, flagged: bool, meta: object = None) -> ToolResponse:
+    return ToolResponse(
+        flagged=flagged, content=Content.BLOCKS, meta=meta, texts=(text,), content_types=_ONLY_TEXT, text_block_count=1
+    )
 
 
 def _parts(result: object) -> Mapping[object, object] | None:
@@ -152,14 +179,7 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
         flagged = isinstance(flag, str) and flag.strip().lower() == "true"
     text = _only_text(content)
     if text is not None and structured is None and not malformed:
-        return ToolResponse(
-            flagged=flagged,
-            content=Content.BLOCKS,
-            meta=get("_meta"),
-            texts=(text,),
-            content_types=_ONLY_TEXT,
-            text_block_count=1,
-        )
+        return _text_response(text, flagged=flagged, meta=get("_meta"))
     reading = _Blocks(malformed)
     where = Content.ABSENT if content is None else Content.OTHER
     if isinstance(content, list | tuple):

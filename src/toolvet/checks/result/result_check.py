@@ -21,7 +21,7 @@ import msgspec
 from toolvet.checks.result.check import check_result
 from toolvet.checks.result.verdict import ResultVerdict
 from toolvet.matching import UnsafePattern
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 _MOST_KNOWN: Final = 4096  # Clients can invent names: what is kept for them must not grow without end.
 

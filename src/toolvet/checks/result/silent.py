@@ -38,6 +38,7 @@ _MOST_LINES = 40
 _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n){1,3}SyntaxError: ", re.MULTILINE)
 _EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
+_LONG_WORD_LENGTH = 80
 _LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -112,12 +113,23 @@ def _python_object_reports(text: str, known: ResultPhrases, *, runs_programs: bo
     return _value_reports(value, known, runs_programs=runs_programs)
 
 
+def _may_have_long_word(text: str) -> bool:
+    """Whether so many characters in a row have no space: the expression begins anew at each letter, and takes 30 us."""
+    at = 0
+    while at + _LONG_WORD_LENGTH <= len(text):
+        space = text.rfind(" ", at, at + _LONG_WORD_LENGTH)
+        if space < 0:
+            return True
+        at = space + 1
+    return False
+
+
 def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bool:
     if runs_programs and len(text) <= _LONGEST_PROGRAM_OUTPUT and _ended_badly(text):
         return True
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
-    if _SHORT < len(text) <= _LONGEST_REPORT:
+    if _SHORT < len(text) <= _LONGEST_REPORT and _may_have_long_word(text):
         # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])

@@ -9,7 +9,7 @@ import msgspec
 
 from toolvet.checks.result.phrases import CallerText, tool_names
 from toolvet.checks.result.plain import object_of
-from toolvet.tool import ToolView
+from toolvet.tools import ToolView
 
 _SQL: Final = re.compile(
     r"\s*(?:select\s[^\0]{1,2000}?\sfrom\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\S+\s+as\s*\("

@@ -17,7 +17,7 @@ from toolvet.redact import SecretMask, redact, redact_text
 from toolvet.schema.json_value import members
 from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 _MOST_SENT: Final = 64 * 1024
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -9,7 +9,6 @@ import secrets
 from time import monotonic
 from typing import Final
 
-from toolvet.redact import SecretMask, is_secret_key
 from toolvet.session import Catalogue, SchemaLearned, Session
 from toolvet.wire.http_head import RequestHead
 
@@ -23,7 +22,7 @@ _LEAST: Final = 10.0
 _MOST: Final = 3600.0
 
 # Headers that do not identify a caller. Every other header may be a credential, an unknown one as well.
-_NEUTRAL: Final = frozenset(
+NEUTRAL: Final = frozenset(
     {
         b"accept",
         b"accept-encoding",
@@ -51,16 +50,6 @@ _NEUTRAL: Final = frozenset(
         b"x-request-id",
     }
 )
-
-
-def credentials(head: RequestHead) -> SecretMask | None:
-    """Return a mask of the client's own secrets in the fields of a request; None where it has none."""
-    found = {
-        name: value.decode("latin-1")
-        for field, value in head.fields
-        if field.lower() not in _NEUTRAL and is_secret_key(name := field.decode("latin-1"))
-    }
-    return SecretMask.learned(found) if found else None
 
 
 class Caller:
@@ -105,24 +94,12 @@ class Callers:
         self._key = secrets.token_bytes(32)
         self._known: dict[bytes, Caller] = {}
 
-    def of(self, head: RequestHead) -> Caller:
-        """Return the caller that sent this request; a new one if its like was not seen lately."""
-        return self._caller(self._hash(head, head.get(SESSION_ID)))
+    def name_of(self, head: RequestHead) -> bytes:
+        """Return the name of the caller that sends requests with this head: a keyed hash of it."""
+        return self._hash(head, head.get(SESSION_ID))
 
-    def move_to_session(self, head: RequestHead, session_id: bytes) -> Caller:
-        """Move what was learned of the server to the session that this request opened, and return its caller."""
-        before = self._caller(self._hash(head, None))
-        caller = self._caller(self._hash(head, session_id))
-        caller.catalogue = before.catalogue
-        # The next client that opens a session begins with nothing.
-        self._known.pop(self._hash(head, None), None)
-        return caller
-
-    def forget(self, head: RequestHead) -> Caller | None:
-        """Forget the caller whose session this request ended; return it, None if it was not known."""
-        return self._known.pop(self._hash(head, head.get(SESSION_ID)), None)
-
-    def _caller(self, name: bytes) -> Caller:
+    def named(self, name: bytes) -> Caller:
+        """Return the caller of this name; a new one if it was not seen lately."""
         known = self._known
         caller = known.pop(name, None)
         if caller is None:
@@ -132,11 +109,24 @@ class Callers:
         known[name] = caller
         return caller
 
+    def move_to_session(self, head: RequestHead, session_id: bytes) -> Caller:
+        """Move what was learned of the server to the session that this request opened, and return its caller."""
+        before = self.named(self._hash(head, None))
+        caller = self.named(self._hash(head, session_id))
+        caller.catalogue = before.catalogue
+        # The next client that opens a session begins with nothing.
+        self._known.pop(self._hash(head, None), None)
+        return caller
+
+    def forget(self, head: RequestHead) -> Caller | None:
+        """Forget the caller whose session this request ended; return it, None if it was not known."""
+        return self._known.pop(self._hash(head, head.get(SESSION_ID)), None)
+
     def _hash(self, head: RequestHead, session_id: bytes | None) -> bytes:
         identity = [
             lower + b":" + value
             for name, value in head.fields
-            if (lower := name.lower()) not in _NEUTRAL and lower != SESSION_ID and not lower.startswith(b"mcp-param-")
+            if (lower := name.lower()) not in NEUTRAL and lower != SESSION_ID and not lower.startswith(b"mcp-param-")
         ]
         identity.sort()
         identity.append(b"session:" + session_id if session_id is not None else b"")

@@ -10,21 +10,20 @@ resumes it, the answer comes on another stream: until then the session is kept w
 import asyncio
 from codecs import BOM_UTF8
 from collections import deque
-from secrets import token_hex
 from typing import Final
 
 import msgspec
 
 from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
-from toolvet.proxy.http.callers import SESSION_ID, Caller, credentials
+from toolvet.proxy.http.callers import SESSION_ID, Caller
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
+from toolvet.proxy.http.sender import Sender
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.redact import SecretMask
 from toolvet.session import CallEnded, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.session.trace import TraceSource
 from toolvet.wire import Id, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
 from toolvet.wire.http_head import RequestHead, ResponseHead
@@ -41,18 +40,19 @@ _DIGESTS: Final = frozenset({b"etag", b"content-digest", b"repr-digest", b"diges
 class Exchange:
     """One request of a client: `run` it with its body, or `watch` the stream that answers it."""
 
-    def __init__(self, server: ProxiedServer, head: RequestHead, responder: Responder, origin: RecordSource) -> None:
+    def __init__(
+        self, server: ProxiedServer, head: RequestHead, sender: Sender, responder: Responder, origin: RecordSource
+    ) -> None:
         self._server = server
         self._head = head
         self._responder = responder
         self._origin = origin
-        self._caller: Caller = server.callers.of(head)
+        self._caller: Caller = server.callers.named(sender.caller)
         self._caller.refresh()
         self._session = Session(
-            server.policies, self._caller.catalogue, prefix=server.prefix, traces=_trace_source(head)
+            server.policies, self._caller.catalogue, prefix=server.prefix, traces=sender.trace_source()
         )
-        # The client's own for the server, which must not be in the record where the server repeats them.
-        self._credentials = credentials(head)
+        self._credentials = sender.credentials
         self._reply_to: Id | None = None
         self._is_request = False
         self._left = False
@@ -343,16 +343,6 @@ class Exchange:
         elif self._credentials is not None:
             note = _without(note, self._credentials)
         self._server.recorder.take(self._origin, note)
-
-
-def _trace_source(head: RequestHead) -> TraceSource:
-    """Return the source of the trace ids of a request: its `traceparent`, else its MCP session with the ids in that.
-
-    Without a session all clients count their requests from 1, so that each request is a connection of its own.
-    """
-    session_id, parent = head.get(SESSION_ID), head.get(b"traceparent")
-    seed = token_hex(16) if session_id is None else f"session {session_id.decode('latin-1')}"
-    return TraceSource(seed, None if parent is None else parent.decode("latin-1"))
 
 
 class _CallTooLargeError(Exception):

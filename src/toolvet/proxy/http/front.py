@@ -10,16 +10,18 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import httptools
+import msgspec
 
 from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
+from toolvet.proxy.http.sender import Sender, sender_of
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, passed_fields
+from toolvet.wire.http_head import DROPPED, Field, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
@@ -34,8 +36,49 @@ _REASONS: Final = {
     405: b"Method Not Allowed",
     421: b"Misdirected Request",
 }
+_NAME_OF_LENGTH: Final = len(b"content-length")
 # A NUL ends a path for programs in C.
 _WRONG_ESCAPE: Final = re.compile(rb"%(?:00|(?![0-9A-Fa-f]{2}))")
+
+
+class _SeenMessage(msgspec.Struct, frozen=True):
+    """The head of a message as it came, without its length, and what was made of it."""
+
+    request_line: tuple[bytes, bytes, bytes]
+    fields: list[Field]
+    onward: RequestHead
+    sender: Sender
+
+
+class Visitor:
+    """Handles the requests of one connection.
+
+    Clients send the same head with each message, but for its length. What the first one said is remembered until
+    another head comes: that is half of what an exchange costs. It may have credentials, so it is not kept any longer,
+    nor for other connections.
+    """
+
+    __slots__ = ("_front", "_seen")
+
+    def __init__(self, front: "Front") -> None:
+        self._front = front
+        self._seen: _SeenMessage | None = None
+
+    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
+        """Handle one request from its head to the end of its answer."""
+        front, seen = self._front, self._seen
+        request_line = (head.method, head.target, head.version)
+        # A second one would not have come by the parser.
+        fields, lengths = _without_length(head.fields)
+        if lengths and seen is not None and fields == seen.fields and request_line == seen.request_line:
+            onward = msgspec.structs.replace(seen.onward, length=int(lengths[0]))
+            if onward.length:
+                await front.exchange(onward, seen.sender, body, responder)
+                return
+        self._seen = None
+        message = await front.handle(head, body, responder)
+        if message is not None and lengths:
+            self._seen = _SeenMessage(request_line, fields, *message)
 
 
 class Front:
@@ -48,29 +91,32 @@ class Front:
         self._replaced = _REPLACED | {name.lower() for name, _ in server.address.headers}
         self._numbers = count(1)
 
-    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
-        """Handle one request from its head to the end of its answer."""
+    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> tuple[RequestHead, Sender] | None:
+        """Handle one request from its head to the end of its answer.
+
+        Returns the head for the server and the sender for a message that was read; None for any other request.
+        """
         # Health probes carry no token, and /healthz reveals nothing.
         if head.target == b"/healthz" and head.method in _READING:
             responder.send(_head(200, b"OK", _TEXT), b"ok\n")
-            return
+            return None
         if head.method in _NEVER:
             self._deny(Denied(405, "the proxy does not serve this method"), responder)
-            return
+            return None
         denied = self._guard.denies(head)
         if denied is not None:
             self._deny(denied, responder)
-            return
+            return None
         if not head.target.startswith(b"/") and not _reduce(head):
             self._deny(Denied(400, "the proxy serves paths only"), responder)
-            return
+            return None
         if not _is_sound(head.target):
             self._deny(Denied(400, "the path is malformed"), responder)
-            return
+            return None
         if head.target == b"/metrics" and head.method in _READING:
             metrics = self._render_metrics() + self.server.refusals.render()
             responder.send(_head(200, b"OK", _METRICS), metrics.encode())
-            return
+            return None
         onward = self._onward_head(head)
         try:
             unread = why_unread(head)
@@ -78,11 +124,24 @@ class Front:
             if unread is not None and head.get(b"transfer-encoding") is not None and await body.is_empty():
                 unread = None
             if unread is not None and self._refuses(unread, head, responder):
-                return
-            if head.method == b"POST" and unread is None:
-                await Exchange(self.server, onward, responder, self._origin()).run(body)
-            else:
+                return None
+            if head.method != b"POST" or unread is not None:
                 await self._pass(onward, body, responder)
+                return None
+        except UpstreamError as error:
+            responder.send(*unreachable(error, None))
+            return None
+        except BrokenBodyError:
+            responder.abort()
+            return None
+        sender = sender_of(onward, self.server.callers)
+        await self.exchange(onward, sender, body, responder)
+        return onward, sender
+
+    async def exchange(self, onward: RequestHead, sender: Sender, body: Body, responder: Responder) -> None:
+        """Pass a message on, through a session."""
+        try:
+            await Exchange(self.server, onward, sender, responder, self._origin()).run(body)
         except UpstreamError as error:
             responder.send(*unreachable(error, None))
         except BrokenBodyError:
@@ -107,7 +166,8 @@ class Front:
         response = await self.server.upstream.send(onward, body)
         try:
             if onward.method == b"GET" and is_event_stream(response.head):
-                await Exchange(self.server, onward, responder, self._origin()).watch(response)
+                sender = sender_of(onward, self.server.callers)
+                await Exchange(self.server, onward, sender, responder, self._origin()).watch(response)
                 return
             if onward.method == b"DELETE" and response.head.status < 300:
                 self.server.callers.forget(onward)
@@ -134,6 +194,19 @@ class Front:
         return RequestHead(
             head.method, target, fields, version=head.version, length=int(length) if length is not None else None
         )
+
+
+def _without_length(fields: list[Field]) -> tuple[list[Field], list[bytes]]:
+    """Return the fields without `Content-Length`, and its values."""
+    kept: list[Field] = []
+    lengths: list[bytes] = []
+    for field in fields:
+        # Most names have another length, which costs less to compare.
+        if len(field[0]) == _NAME_OF_LENGTH and field[0].lower() == b"content-length":
+            lengths.append(field[1])
+        else:
+            kept.append(field)
+    return kept, lengths
 
 
 def _reduce(head: RequestHead) -> bool:

@@ -17,7 +17,7 @@ from typing import Final, cast
 from toolvet.errors import UsageError
 from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, ListenerEnd
-from toolvet.proxy.http.front import Front
+from toolvet.proxy.http.front import Front, Visitor
 from toolvet.proxy.http.guard import Guard, Listen, read_listen
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
@@ -106,7 +106,9 @@ async def listening(
     connections = OpenConnections[ClientConnection](chosen, refusals.take)
     loop = asyncio.get_running_loop()
     try:
-        server = await loop.create_server(lambda: ClientConnection(front.handle, connections), where.host, where.port)
+        server = await loop.create_server(
+            lambda: ClientConnection(Visitor(front).handle, connections), where.host, where.port
+        )
     except OSError as error:
         raise UsageError(f"--listen {where.host}:{where.port}: {error.strerror or error}") from error
     for listener in server.sockets:

@@ -63,6 +63,8 @@ class BackgroundQueue(Generic[T]):
         self._put_bytes = 0
         self._taken_bytes = 0
         self._is_stuck = False
+        # How many items of the present work were taken while it went on.
+        self._more = 0
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._closing = threading.Event()
@@ -154,12 +156,22 @@ class BackgroundQueue(Generic[T]):
         except IndexError:
             return ()
 
+    def take_more(self) -> list[T]:
+        """Take a further batch off the queue, for the `work` that calls this. If that fails, it is lost as well."""
+        batch = self._take_batch()
+        self._more += len(batch)
+        self._taken_bytes += sum(size for _, size in batch)
+        return [item for item, _ in batch]
+
+    def _take_batch(self) -> list[tuple[T, int]]:
+        return [each for _ in range(min(len(self._queue), _BATCH)) for each in self._take()]
+
     def _run(self) -> None:
         while True:
             self._wake.wait()
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
-            while batch := [each for _ in range(min(len(self._queue), _BATCH)) for each in self._take()]:
+            while batch := self._take_batch():
                 self._work_on([item for item, _ in batch])
                 self._taken_bytes += sum(size for _, size in batch)
             self._idle.set()
@@ -172,10 +184,11 @@ class BackgroundQueue(Generic[T]):
                 return
 
     def _work_on(self, batch: Sequence[T]) -> None:
+        self._more = 0
         try:
             self._work(batch)
         except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
-            self.failed += len(batch)
+            self.failed += len(batch) + self._more
             self._report(error)
 
     def _finish(self) -> None:

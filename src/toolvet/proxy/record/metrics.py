@@ -21,6 +21,8 @@ _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 # Clients can invent names of tools: beyond so many they are counted together.
 _MOST_TOOLS: Final = 500
 _OTHER: Final = "(other)"
+# Of so many notes at once, a tenth of a millisecond: giving way for each call cost ten times what counting it does.
+_GIVE_WAY_EVERY: Final = 64
 _ESCAPES: Final[Mapping[int, str]] = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 _Labels = tuple[tuple[str, str], ...]
@@ -88,12 +90,13 @@ class Metrics:
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Count the calls that ended, and the faults."""
-        for item in self._calls.pair(notes):
+        for begin in range(0, len(notes), _GIVE_WAY_EVERY):
             with self._lock:
-                if isinstance(item, FinishedCall):
-                    self._count_call(item)
-                elif isinstance(item.note, PolicyFault) and item.note.kind != "request_refused":
-                    self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
+                for item in self._calls.pair(notes[begin : begin + _GIVE_WAY_EVERY]):
+                    if isinstance(item, FinishedCall):
+                        self._count_call(item)
+                    elif isinstance(item.note, PolicyFault) and item.note.kind != "request_refused":
+                        self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
             give_way()
 
     def close(self) -> None:

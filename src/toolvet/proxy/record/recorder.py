@@ -137,6 +137,10 @@ class Recorder:
         queue = self._queues[self._sinks.index(sink)]
         return queue.dropped + queue.failed
 
+    def take_more_for(self, sink: Sink) -> Sequence[StampedNote]:
+        """Take notes off the queue of this sink, which calls this while it works on others."""
+        return self._queues[self._sinks.index(sink)].take_more()
+
     def waiting_for(self, sink: Sink) -> int:
         """Return how many notes wait for this sink."""
         return self._queues[self._sinks.index(sink)].waiting

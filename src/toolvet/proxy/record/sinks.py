@@ -72,6 +72,8 @@ def recorder_of(recording: Recording) -> Recorder:
             complain(f"{error}; the calls pass, and what is recorded waits in memory")
         sink = StoreSink(store, name, known, complain=complain)
         recorder = Recorder([*sinks, sink], store=store, when_full=recording.when_full)
-        sink.watch(lambda: recorder.lost_by(sink), lambda: recorder.waiting_for(sink))
+        sink.watch(
+            lambda: recorder.lost_by(sink), lambda: recorder.waiting_for(sink), lambda: recorder.take_more_for(sink)
+        )
         return recorder
     return Recorder(sinks)

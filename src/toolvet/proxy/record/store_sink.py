@@ -2,40 +2,35 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from toolvet.errors import StoreError
 from toolvet.proxy.record.background import give_way
+from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
+from toolvet.proxy.record.shown import CallRenderer, has_failed
 from toolvet.redact import SecretMask
-from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import PolicyFault
-from toolvet.session.step import GOOD_OUTCOMES
-from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, encode_document, new_id
+from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, encode_lines, new_id
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
     from toolvet.checks.result import ResultVerdict
     from toolvet.store.store import Store
 
-# These have columns of their own in the record.
-_COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
-
-# What the server says of a result that is not all there is; the rest only counts its parts.
-_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
 _RETRY_SECONDS: Final = 0.25
 # With so many notes at once, more are waiting: what is on disk can wait for the database meanwhile.
 _MANY: Final = 250
 _HOLD_SECONDS: Final = 0.5
-# Giving way costs about as much as the record of a call.
-_GIVE_WAY_EVERY: Final = 4
+# So many records take about as long as a call waits for a thread at most.
+_GIVE_WAY_EVERY: Final = 16
 # With so many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
 # come faster than they are written for as long as they come, up to the limit of the queue.
 _FAR_BEHIND: Final = 16_384
+# Packed records of a million calls. Beyond that their notes wait in the queue, and are dropped where that is full.
+_MOST_PACKED: Final = 64 << 20
 
 
 class StoreSink:
@@ -51,27 +46,39 @@ class StoreSink:
         self._store = store
         self._name = name
         self._known = known or SecretMask()
+        self._renderer = CallRenderer(self._known)
         self._complain = complain
         self._complained: set[str] = set()
         self._calls = OpenCalls()
         self._ending = threading.Event()
         self._count_lost: Callable[[], int] = int
         self._count_waiting: Callable[[], int] = int
+        self._take_more: Callable[[], Sequence[StampedNote]] = tuple
         self._told_lost = 0
 
-    def watch(self, count_lost: Callable[[], int], count_waiting: Callable[[], int] = int) -> None:
+    def watch(
+        self,
+        count_lost: Callable[[], int],
+        count_waiting: Callable[[], int] = int,
+        take_more: Callable[[], Sequence[StampedNote]] = tuple,
+    ) -> None:
         """Look at the queue in front of this sink.
 
         How many notes were lost, which `count_lost` returns, is recorded as an event as soon as there is room again.
-        While many wait, which `count_waiting` returns, the sink does not give way to the calls.
+        While many wait, which `count_waiting` returns, the sink does not give way to the calls. While the disk takes
+        nothing, it takes further notes with `take_more`, and packs their records.
         """
         self._count_lost = count_lost
         self._count_waiting = count_waiting
+        self._take_more = take_more
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
         if len(notes) >= _MANY:
             self._store.hold(_HOLD_SECONDS)
+        self._add(self._records(notes))
+
+    def _records(self, notes: Sequence[StampedNote]) -> list[StoreRecord]:
         gives_way = self._count_waiting() < _FAR_BEHIND
         records: list[StoreRecord] = []
         for number, item in enumerate(self._calls.pair(notes)):
@@ -81,7 +88,7 @@ class StoreSink:
                 records.append(self._event_record(item, item.note))
             if gives_way and number % _GIVE_WAY_EVERY == 0:
                 give_way()
-        self._add(records)
+        return records
 
     def _add(self, records: list[StoreRecord]) -> None:
         lost = self._count_lost()
@@ -89,17 +96,36 @@ class StoreSink:
             words = f"{lost - self._told_lost} notes of calls were dropped, because there was no room for them"
             now = time.time()
             records.append(EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name))
-        while records:
+        if records:
             try:
                 self._store.add_records(records)
             except StoreError as error:
-                if self._ending.is_set():
-                    raise
-                self._report(str(error))
-                self._ending.wait(_RETRY_SECONDS)
-            else:
-                self._told_lost = lost
-                return
+                self._wait_for_disk(error, records)
+            self._told_lost = lost
+
+    def _wait_for_disk(self, error: StoreError, records: Sequence[StoreRecord]) -> None:
+        """Try again and again until everything is written that came so far, and pack what comes meanwhile."""
+        backlog = Backlog()
+        backlog.add(encode_lines(records))
+        failed: StoreError | None = error
+        while failed is not None:
+            if self._ending.is_set():
+                raise failed
+            self._report(str(failed))
+            self._ending.wait(_RETRY_SECONDS)
+            while backlog.size < _MOST_PACKED and not self._ending.is_set() and (notes := self._take_more()):
+                backlog.add(encode_lines(self._records(notes)))
+            failed = self._write_out(backlog)
+
+    def _write_out(self, backlog: Backlog) -> StoreError | None:
+        """Write what was packed. Returns why some of it could not be written."""
+        while lines := backlog.first():
+            try:
+                self._store.add_lines(lines)
+            except StoreError as error:
+                return error
+            backlog.drop_first()
+        return None
 
     def end(self) -> None:
         """Try only once more what the disk does not take."""
@@ -115,39 +141,33 @@ class StoreSink:
             self._complain(f"{words}; what is recorded waits in memory")
 
     def _call_record(self, call: FinishedCall) -> VerdictRecord:
-        ended = call.ended
-        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
-        detail = masked.to_dict()
+        ended, shown = call.ended, self._renderer.render(call.ended)
         verdict = ended.verdict
         at = call.began / 1e9
-        failed = ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
         return VerdictRecord(
             id=new_id(at),
             at=at,
             kind="call",
-            trace=(ended.mask | self._known).text(str(detail["trace_id"])),
+            trace=shown.trace,
             server=self._name or call.origin.server,
             connection=call.origin.connection,
-            request_id=self._without_known(str(detail["id"])),
-            tool=self._without_known(str(detail["tool"])),
+            request_id=shown.request_id,
+            tool=shown.tool,
             era=ended.era,
             outcome=ended.outcome,
-            failed=failed,
+            failed=has_failed(ended),
             classification=None if verdict is None else verdict.classification.value,
             state=None if verdict is None or verdict.state is None else verdict.state.value,
             blocked=ended.blocked,
             score=None if verdict is None else verdict.confidence / 100,
             confidence=None if verdict is None else verdict.certainty,
-            reason=_reason(detail, failed=failed),
+            reason=shown.reason,
             duration=call.duration,
             size=ended.size,
-            document=encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
+            document=shown.document,
             version=__version__,
             signals=_signals(call, verdict),
         )
-
-    def _without_known(self, redacted: str) -> str:
-        return self._known.text(redacted) if self._known else redacted
 
     def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
         at = stamped.at / 1e9
@@ -162,15 +182,6 @@ class StoreSink:
         )
 
 
-def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
-    """Return in words why the call went as it went, from what is free of secrets."""
-    why, verdict = detail.get("why"), members(detail.get("verdict"))
-    if isinstance(why, str):
-        return why
-    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
-    return "; ".join(each for each in said if isinstance(each, str)) or None
-
-
 def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:
     found = [SignalRecord(issue.keyword, "error") for issue in call.ended.issues]
     if verdict is not None and not (verdict.is_valid and not verdict.is_error and not verdict.error_without_flag):
@@ -178,17 +189,3 @@ def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[Signa
 
         found += result_signals(verdict)
     return tuple(found)
-
-
-def _shorten(value: object) -> object:
-    """Return a verdict without absent factors and without counts of the result; any other value as it is."""
-    if not is_object(value) or "factors" not in value:
-        return value
-    factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
-    about = members(value.get("responseMetadata"))
-    kept: dict[str, object] = {
-        **value,
-        "factors": factors,
-        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
-    }
-    return {key: item for key, item in kept.items() if item not in (None, [], {})}

@@ -16,6 +16,7 @@ import gc
 import os
 import select
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
@@ -50,6 +51,7 @@ _LEAST_RECORD_SECONDS: Final = 0.25
 _LAST_WORDS: Final = 0.5
 # A client that goes on writing to a dead server is read so many times more.
 _LAST_READS: Final = 64
+_SWITCH_SECONDS: Final = 0.0005
 _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
@@ -124,7 +126,10 @@ class StdioProxy:
     def run(self) -> int:
         """Relay until the connection is over. Returns the exit code."""
         wake = Signals()
+        switch = sys.getswitchinterval()
         try:
+            # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.
+            sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
             # Objects that exist now live to the end; collecting them again and again would cost a millisecond per call.
             gc.collect()
@@ -133,6 +138,7 @@ class StdioProxy:
                 self._turn(wake)
             self._relay.close()
         finally:
+            sys.setswitchinterval(switch)
             self._process.close()
             self._to_client.close()
             wake.close()

@@ -145,7 +145,14 @@ class Relay:
         self._do_client_steps(self._steps(lines, self._session.from_client, ToServer))
 
     def _take_server_lines(self, lines: list[bytes]) -> None:
-        self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
+        if len(lines) == 1 and self._session.unread.hands_on(lines[0]):
+            # The client, which waits for it, need not wait for its verdict as well.
+            self._break_dangling()
+            self.to_client.write(_join_lines(lines))
+            steps = self._steps(lines, self._session.from_server, ToClient)
+            self._do_server_steps([step for step in steps if type(step) is not ToClient])
+        else:
+            self._do_server_steps(self._steps(lines, self._session.from_server, ToClient))
 
     def _steps(
         self, lines: list[bytes], decide: Callable[[bytes], list[Step]], onward: type[ToServer] | type[ToClient]

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from toolvet.bounds import is_flat
 from toolvet.schema.compilation import Schema
 from toolvet.schema.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
 from toolvet.schema.judge import Judge
@@ -24,7 +25,7 @@ class RepairContext:
 
     def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
         self.ready = ready
-        self.judge, self.scope, self.branches = _tools_of(ready)
+        self.judge, self.scope, self.branches, self.settled = _tools_of(ready)
         self.validations = validations
         self.looks = looks
 
@@ -77,6 +78,8 @@ _DEAREST = 60
 
 def _entries(value: object, most: int) -> int:
     """How many values `value` contains, counted up to a little more than `most`."""
+    if is_flat(value):
+        return len(value)
     pending = [value]
     found = 0
     while pending and found < most:
@@ -90,13 +93,13 @@ def _entries(value: object, most: int) -> int:
     return found
 
 
-@lru_cache(maxsize=128)
-def _tools_of(ready: Schema) -> tuple[Judge, Scope, int]:
-    """The judge and the scope of a schema, and how many alternatives it contains."""
+@lru_cache(maxsize=512)
+def _tools_of(ready: Schema) -> tuple[Judge, Scope, int, dict[Path, Demands]]:
+    """The judge and the scope of a schema, how many alternatives it contains, and a place for `View.demands`."""
     branches = sum(
         len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
     )
-    return Judge(ready), Scope(ready.usable, ready.dialect), branches
+    return Judge(ready), Scope(ready.usable, ready.dialect), branches, {}
 
 
 class View:
@@ -116,7 +119,14 @@ class View:
         """The demands at `path`, with the branch that was meant taken at each choice."""
         found = self._demands.get(path)
         if found is None:
-            found = self._demands[path] = self._look_up(path)
+            # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.
+            settled = {} if self.base else self.context.settled
+            found = settled.get(path)
+            if found is None:
+                found, is_settled = self._look_up(path)
+                if is_settled and (not path or path[:-1] in settled) and len(settled) < _MOST_SETTLED:
+                    settled[path] = found
+            self._demands[path] = found
         return found
 
     def parts(self, path: Path) -> list[Subschema]:
@@ -131,12 +141,17 @@ class View:
 
     def of(self, parts: list[Subschema], value: object) -> Demands:
         """The demands of the parts together; at a choice, the branch that `value` takes."""
+        return self._together(parts, value)[0]
+
+    def _together(self, parts: list[Subschema], value: object) -> tuple[Demands, bool]:
+        """The same, and whether there was nothing to choose."""
         demands = Demands()
         for part in parts:
             try:
                 demands.add(part)
             except (Unmeetable, RecursionError):
                 continue
+        is_settled = not demands.choices
         for _ in range(_MOST_CHOICES):
             if not demands.choices:
                 break
@@ -145,17 +160,17 @@ class View:
                 demands.take(option)
             except (Unmeetable, RecursionError):
                 continue
-        return demands
+        return demands, is_settled
 
-    def _look_up(self, path: Path) -> Demands:
+    def _look_up(self, path: Path) -> tuple[Demands, bool]:
         if not path:
             start = (
                 self.context.part(self.base) if self.base else Subschema(self.context.ready.usable, self.context.scope)
             )
-            return self.of([] if start is None else [start], self.value)
+            return self._together([] if start is None else [start], self.value)
         above = self.demands(path[:-1])
         step = path[-1]
-        return self.of(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
+        return self._together(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
 
     def _choose(self, options: tuple[Option, ...], value: object) -> Option:
         """The option that the value satisfies, or else the one that it is most like."""
@@ -187,6 +202,8 @@ class View:
 
 
 _MOST_CHOICES = 24
+# Places of one schema whose demands are kept.
+_MOST_SETTLED = 1_000
 
 
 def as_parts(demands: Demands) -> list[Subschema]:

@@ -69,6 +69,8 @@ def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> P
 
 def _rename_alike(mismatch: MemberMismatch) -> PathPatch | None:
     """Rename members whose name is right but for its case and separators."""
+    if not mismatch.unknown:
+        return None
     pairs: dict[str, str] = {}
     by_form: dict[str, list[str]] = {}
     for name in mismatch.absent:
@@ -144,6 +146,8 @@ def _count_shared(inner: Mapping[str, object], declared_names: Sequence[str]) ->
 
 def _nest(mismatch: MemberMismatch) -> PathPatch | None:
     """Move members into the object among the declared ones that they belong to."""
+    if not mismatch.unknown:
+        return None
     moves: list[Operation] = []
     taken: set[str] = set()
     for name in mismatch.declared:
@@ -203,6 +207,8 @@ def _hoist(mismatch: MemberMismatch) -> PathPatch | None:
 
 def _move_outwards(mismatch: MemberMismatch) -> PathPatch | None:
     """Move members that nothing allows here to an object further out, which declares and lacks them."""
+    if not mismatch.forbidden:
+        return None
     for length in range(len(mismatch.path) - 1, -1, -1):
         outer = mismatch.path[:length]
         holder = mismatch.view.at(outer)
@@ -248,7 +254,7 @@ def _rename_misspelt(mismatch: MemberMismatch) -> PathPatch | None:
 def _rename_by_shared_words(mismatch: MemberMismatch) -> PathPatch | None:
     """Rename the one member whose name shares words with the one that is missing: `file` for `file_path`."""
     pairs: dict[str, str] = {}
-    for missing in mismatch.missing:
+    for missing in mismatch.missing if mismatch.unknown else ():
         words = _significant_words(missing)
         alike = [
             name

@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 
 from toolvet.bounds import is_endless
-from toolvet.schema.compilation import compiled
+from toolvet.schema.compilation import Schema, compiled
 from toolvet.schema.json_value import is_json, is_object
 from toolvet.schema.repairs.certainty import certainty_of, kinds_of
 from toolvet.schema.repairs.confidence import Confidence
@@ -46,7 +46,11 @@ def repair(schema: object, value: object) -> Repair | None:
         >>> found.steps[0]
         "Renamed '/Limit' to '/limit'."
     """
-    ready = compiled(schema)
+    return repair_by(compiled(schema), value)
+
+
+def repair_by(ready: Schema, value: object) -> Repair | None:
+    """The same for a schema that is compiled already."""
     if is_endless(value) or ready.problem is not None or ready.is_valid(value) or not is_json(value):
         return None
     try:
@@ -73,7 +77,10 @@ def _copy(value: object) -> object:
     A tuple is an array, as it is for the validator and in JSON.
     """
     if is_object(value):
-        return {name: _copy(item) for name, item in value.items()}
+        return {name: _copy(item) if isinstance(item, _CONTAINERS) else item for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_copy(item) for item in cast("Sequence[object]", value)]
     return value
+
+
+_CONTAINERS = (dict, list, tuple)

@@ -11,9 +11,9 @@ more. An answer that says in any words that there is more is never flagged. The 
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 import msgspec
 
@@ -21,9 +21,12 @@ from toolvet.checks.answer import FailureSignal, PartialCall, SignalType
 from toolvet.discover.toml import read_toml
 from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
-from toolvet.matching.phrasebook import PhraseSource, read_languages
+from toolvet.matching.phrase_cache import kept_files
 from toolvet.schema.json_value import count, elements, is_array, is_object, members, number
 from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, as_response, texts_of, written
+
+if TYPE_CHECKING:
+    from toolvet.matching.phrasebook import PhraseSource
 
 PART_AS_WHOLE: Final = "part_as_whole"
 PART: Final = "part"
@@ -96,13 +99,13 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
     """At most one signal: the answer calls a part the whole, or its count or sum the total."""
     read = text[:_LONGEST_ANSWER]
     # Most answers say nothing of how much there is: then no result is looked at.
-    said = _phrases().scan(read) if outcomes else []
+    said = extent_phrases().scan(read) if outcomes else []
     kinds = {hit.id.partition("/")[0] for hit in said}
     if not kinds or PART in kinds:
         return []
     parts = partial_results(outcomes)
     for hit in said if parts else ():
-        found = _phrases().patterns[hit.id].search(read, hit.start)
+        found = extent_phrases().search(hit.id, read, hit.start)
         if found is None:
             continue
         part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
@@ -329,25 +332,33 @@ def _texts() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(each.match, re.IGNORECASE) for each in part_table().text)
 
 
-def read_sources(language: str | None = None) -> list[PhraseSource[ExtentFile]]:
+def read_sources(language: str | None = None) -> list["PhraseSource[ExtentFile]"]:
     """The extent files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_languages  # noqa: PLC0415
+
     return read_languages(("extent.toml",), ExtentFile, language)
 
 
 class ExtentPhrases:
     """The phrases of all languages: looked for in one scan, and one by one for their groups."""
 
-    def __init__(self, sources: Sequence[PhraseSource[ExtentFile]]) -> None:
-        matches = {
-            f"{phrase.kind}/{source.folder}:{place}": phrase.match
-            for source in sources
-            for place, phrase in enumerate(source.file.phrase)
+    def __init__(self, files: Iterable[tuple[str, ExtentFile]]) -> None:
+        self._matches = {
+            f"{phrase.kind}/{language}:{place}": phrase.match
+            for language, file in files
+            for place, phrase in enumerate(file.phrase)
         }
-        self.patterns = {name: re.compile(match, re.IGNORECASE) for name, match in matches.items()}
-        self.scan = PatternSet(Pattern(name, match) for name, match in matches.items()).scan
+        self.pattern_set = PatternSet((Pattern(name, match) for name, match in self._matches.items()), is_kept=True)
+        self.scan = self.pattern_set.scan
+
+    def search(self, name: str, text: str, start: int) -> re.Match[str] | None:
+        """Look for one phrase again, for its groups."""
+        # `re` keeps what it compiled.
+        return re.compile(self._matches[name], re.IGNORECASE).search(text, start)
 
 
 @cache
-def _phrases() -> ExtentPhrases:
-    """Compiled for the first answer with calls."""
-    return ExtentPhrases(read_sources())
+def extent_phrases() -> ExtentPhrases:
+    """The phrases of every language; read for the first answer with calls."""
+    return ExtentPhrases(kept_files("extent.toml", ExtentFile, __name__))

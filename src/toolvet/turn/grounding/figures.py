@@ -34,7 +34,6 @@ class Figures:
     ) -> None:
         self._all = Sorted(map(abs, numbers))
         self._columns = {name: values for name, values in columns.items() if len(values) > 1}
-        self._steps = Steps()
         self.counts = counts
         self._lists = lists
         self.strings = strings
@@ -120,39 +119,39 @@ class Figures:
             return None
         return f"{_of(best)} is {round(best[0], 2):.15g}"
 
-    def derivation(self, value: float, place: float, shown: Shown) -> str | None:
+    def derivation(self, value: float, place: float, shown: Shown, steps: Steps) -> str | None:
         """How `value` follows from numbers that belong together, in words; None where it does not.
 
         A calculation usually shows what it starts from. The search is bounded: beyond that a number is given the
         benefit of the doubt.
         """
-        if self._steps.are_spent():
+        if steps.are_spent():
             return _SEARCHED_ENOUGH
         multiples = sorted({count for count in (*shown.times, *self._lists) if 1 < count <= _MOST_COUNTS})
         tolerance = max(place, abs(value) * 1e-9) * 0.9999
         found = self.aggregate(value, tolerance) or calculation(
-            value, tolerance, shown.numbers, known=self._all, multiples=multiples, steps=self._steps
+            value, tolerance, shown.numbers, known=self._all, multiples=multiples, steps=steps
         )
         if found is None:
-            found = self._of_columns(value, tolerance, set(shown.numbers))
-        return found or (_SEARCHED_ENOUGH if self._steps.are_spent() else None)
+            found = self._of_columns(value, tolerance, set(shown.numbers), steps)
+        return found or (_SEARCHED_ENOUGH if steps.are_spent() else None)
 
-    def _of_columns(self, value: float, tolerance: float, shown: set[float]) -> str | None:
+    def _of_columns(self, value: float, tolerance: float, shown: set[float], steps: Steps) -> str | None:
         for name, values in self._columns.items():
-            if self._steps.are_spent():
+            if steps.are_spent():
                 break
-            if len(values) <= _MANY and self._steps.take(len(values)):
+            if len(values) <= _MANY and steps.take(len(values)):
                 if pair := _pair(value, tolerance, values, shown):
                     return f"{pair} of {_plain(name)}"
-                if 2 < len(values) <= _FEW and self._steps.take(1 << len(values)) and _subset(value, tolerance, values):
+                if 2 < len(values) <= _FEW and steps.take(1 << len(values)) and _subset(value, tolerance, values):
                     return f"sum of some of {_plain(name)}"
         return None
 
-    def share(self, value: float, place: float, beside: Sequence[float]) -> str | None:
+    def share(self, value: float, place: float, beside: Sequence[float], steps: Steps) -> str | None:
         """How `value` is a percentage of numbers that belong together: a part, a ratio, a change; else None."""
         groups = [beside[:60], *(values for values in self._columns.values() if len(values) <= 60)]
         for values in groups:
-            if not self._steps.take(len(values) * len(values) // 4):
+            if not steps.take(len(values) * len(values) // 4):
                 return _SEARCHED_ENOUGH
             for one in values:
                 for other in values:

@@ -27,6 +27,9 @@ class Kind(Enum):
     NAME = "name"
     QUOTE = "quote"
 
+    # That of Enum is a function of Python, and every mention is looked up by its kind several times.
+    __hash__ = object.__hash__
+
 
 class Mention(msgspec.Struct, frozen=True):
     """Something an answer mentions, at the characters from `start` up to `end`.
@@ -72,7 +75,8 @@ _NUMBER = re.compile(r"[-+]?(\d[\d.,'\u2019\u00a0\u202f ]*)([A-Za-z]{0,4}|%)\Z",
 # The other numbers of a range or of measures, before the unit that they share: 61.2 by 47 cm, 3 to 5 million.
 _MORE = re.compile(r"(?: ?(?:[-\u2013\u2014x\u00d7]|by|to|and|or) ?[$€£]?[0-9][0-9.,]{0,12}){1,3}")
 _AFTER = re.compile(r"[ \u00a0\u202f*_~`-]{0,3}(km/h|m/s|°\s?[CF]|%|″|[^\W\d_]{1,12}|[€$£¥₹₩₽₺₴])")
-_BEFORE = re.compile(r"([^\W\d_]{1,14}|[€$£¥₹₩₽₺₴~≈#])[\s.:*_`(]{0,4}\Z")
+# Written from the right to the left, and matched with the reversed text: a search would try each character before.
+_BEFORE = re.compile(r"[\s.:*_`(]{0,4}([^\W\d_]{1,14}|[€$£¥₹₩₽₺₴~≈#])")
 _ORDINAL = re.compile(r"[0-9]+(?:st|nd|rd|th|er|e|ª|º|s)\Z", re.IGNORECASE)
 # The key of a JSON object that the answer writes itself.
 _KEY_BEFORE = re.compile(r'["\']([\w .#-]{0,60})\Z')
@@ -86,6 +90,8 @@ _WORDS_OF_QUOTE = 4
 # An answer with more numbers is read so far: that is a quarter of a megabyte of them.
 _MOST_TOKENS = 30_000
 _LONGEST_PARTED = 60
+_SHORTEST_DATE = 6
+_HAS_DIGIT = re.compile(r"[0-9]")
 _HABIT_BEFORE = re.compile(r"(?:[\w'\u2019]+[ -]){0,2}[\w'\u2019]+ ?\Z")
 
 
@@ -108,6 +114,8 @@ def mentions_in(text: str) -> Iterator[Mention]:
             yield Mention(Kind.DATE, start, end, rest[start:end], dates=(date,))
         rest = _blanked(rest, [(start, end) for _, start, end in found_dates])
     reached = 0
+    if _HAS_DIGIT.search(rest) is None:
+        return
     for match in itertools.islice(_TOKEN.finditer(rest), _MOST_TOKENS):
         if match.start() < reached:
             continue
@@ -149,7 +157,7 @@ def _token(text: str, token: str, start: int) -> Iterator[Mention]:
         if worded is not None:
             yield Mention(Kind.DATE, worded[1], worded[2], text[worded[1] : worded[2]], dates=(worded[0],))
         return
-    dates = numeric_date(token) if token[0].isdigit() else ()
+    dates = numeric_date(token) if len(token) >= _SHORTEST_DATE and token[0].isdigit() else ()
     if dates:
         yield Mention(Kind.DATE, start, end, token, dates=dates)
         return
@@ -172,12 +180,17 @@ def _token(text: str, token: str, start: int) -> Iterator[Mention]:
     yield from _pieces(text, token, start)
 
 
+def _word_before(text: str, start: int) -> str:
+    """The word or the sign before a number, in lower case; "" without one."""
+    found = _BEFORE.match(text[max(0, start - 18) : start][::-1])
+    return found[1][::-1].lower() if found else ""
+
+
 def _counts(text: str, start: int, end: int) -> bool:
     """Whether a sign or a word beside a number says that it is an amount or a measure."""
     tables = surroundings()
     after = _AFTER.match(text, end)
-    before = _BEFORE.search(text, max(0, start - 18), start)
-    word, lead = after[1].lower() if after else "", before[1].lower() if before else ""
+    word, lead = after[1].lower() if after else "", _word_before(text, start)
     return word in tables.unit or word in tables.scale or word in tables.currency.words or lead in tables.currency.words
 
 
@@ -215,13 +228,14 @@ def _looks_like_phone(digits: list[str], token: str) -> bool:
 def _clock(text: str, token: str, end: int) -> tuple[int, ...]:
     """The minutes since midnight that a time of day can mean; empty for what is none."""
     found = _CLOCK.match(token) if ":" in token else None
-    half = _HALF.match(text, end)
+    is_hour = len(token) <= 2 and token.isdigit()
+    half = _HALF.match(text, end) if is_hour or found is not None else None
     if found is not None:
         hour, minute = int(found[1]), int(found[2])
         letter = found[3] or (half[1] if half else "")
-    elif (hour_only := _HOUR.match(token)) is not None:
+    elif token[-1] in "Mm" and (hour_only := _HOUR.match(token)) is not None:
         hour, minute, letter = int(hour_only[1]), 0, hour_only[2]
-    elif half is not None and token.isdigit() and len(token) <= 2:
+    elif half is not None and is_hour:
         hour, minute, letter = int(token), 0, half[1]
     else:
         return ()
@@ -242,8 +256,7 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
             return  # A row of small numbers.
         return
     word = unit or _unit_after(text, end)
-    before = _BEFORE.search(text, max(0, start - 18), start)
-    lead = before[1].lower() if before else ""
+    lead = _word_before(text, start)
     scale = tables.scale.get(word, 0.0) if word else 0.0
     if scale and (unit or len(word) > 1 or not word.isascii()):
         scaled = tuple(NumeralReading(each.value * scale, each.place * scale, whole=False) for each in every)

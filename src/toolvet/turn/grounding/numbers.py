@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -26,8 +26,12 @@ def readings(numeral: str) -> tuple[NumeralReading, ...]:
 
     `1,234` is twelve hundred or one and a bit; `1.234,5` and `1,234.5` are the same; `1.2.3` is not a number.
     """
-    if len(numeral) > _LONGEST:
-        return ()
+    return () if len(numeral) > _LONGEST else _readings(numeral)
+
+
+# Answers and results repeat their years and amounts.
+@lru_cache(maxsize=4096)
+def _readings(numeral: str) -> tuple[NumeralReading, ...]:
     marks = set(_SEPARATORS.findall(numeral))
     if not marks:
         return (NumeralReading(float(numeral), 1.0, whole=True),) if numeral else ()

@@ -125,7 +125,11 @@ def _words(result: object) -> str:
 
 def texts_of(result: object) -> list[str]:
     """The text blocks of a result, else what it is as text."""
-    response = as_response(result)
+    return texts_in(as_response(result))
+
+
+def texts_in(response: object) -> list[str]:
+    """The same of a result that was read with `as_response`."""
     if is_object(response):
         content = response.get("content")
         if isinstance(content, str):

@@ -12,17 +12,20 @@ the claim back (`unless`), and which words report a failure to the reader (`admi
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, cached_property
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
 from toolvet.discover.toml import read_toml
 from toolvet.matching import Hit, Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
-from toolvet.matching.phrasebook import PhraseSource, read_languages
+from toolvet.matching.phrase_cache import kept_files
+
+if TYPE_CHECKING:
+    from toolvet.matching.phrasebook import PhraseSource
 
 ADMITS: Final = "admits"
 ASKS: Final = "asks"
@@ -116,34 +119,47 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     """Words that blame the tool."""
 
 
+class _FilePattern:
+    """A field of a claims file as a regular expression, compiled when it is first asked for: few of them are."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, grammar: "ClaimGrammar", owner: type) -> re.Pattern[str]:
+        found = grammar.__dict__[self._name] = _compiled(getattr(grammar.file, self._name))
+        return found
+
+
 class ClaimGrammar:
-    """The words around the frames of one language, compiled. Asked of one clause at a time, where there is a claim."""
+    """The words around the frames of one language. Asked of one clause at a time, where there is a claim."""
+
+    unless = _FilePattern()
+    verbs = _FilePattern()
+    text_verbs = _FilePattern()
+    states = _FilePattern()
+    nominals = _FilePattern()
+    things = _FilePattern()
+    files = _FilePattern()
+    texts = _FilePattern()
+    subjects = _FilePattern()
+    no_subjects = _FilePattern()
+    closings = _FilePattern()
+    objects = _FilePattern()
+    noun_rests = _FilePattern()
+    openers = _FilePattern()
+    definite = _FilePattern()
+    no_nouns = _FilePattern()
+    rest_unless = _FilePattern()
+    cuts = _FilePattern()
+    emphatic = _FilePattern()
+    relatives = _FilePattern()
+    faults = _FilePattern()
+    fault_unless = _FilePattern()
+    fault_openers = _FilePattern()
+    coordinates = _FilePattern()
 
     def __init__(self, file: ClaimFile) -> None:
-        self.unless = _compiled(file.unless)
-        self.verbs = _compiled(file.verbs)
-        self.text_verbs = _compiled(file.text_verbs)
-        self.states = _compiled(file.states)
-        self.nominals = _compiled(file.nominals)
-        self.things = _compiled(file.things)
-        self.files = _compiled(file.files)
-        self.texts = _compiled(file.texts)
-        self.subjects = _compiled(file.subjects)
-        self.no_subjects = _compiled(file.no_subjects)
-        self.closings = _compiled(file.closings)
-        self.objects = _compiled(file.objects)
-        self.noun_rests = _compiled(file.noun_rests)
-        self.openers = _compiled(file.openers)
-        self.definite = _compiled(file.definite)
-        self.no_nouns = _compiled(file.no_nouns)
-        self.rest_unless = _compiled(file.rest_unless)
-        self.cuts = _compiled(file.cuts)
-        self.emphatic = _compiled(file.emphatic)
-        self.relatives = _compiled(file.relatives)
-        self.faults = _compiled(file.faults)
-        self.fault_unless = _compiled(file.fault_unless)
-        self.fault_openers = _compiled(file.fault_openers)
-        self.coordinates = _compiled(file.coordinates)
+        self.file = file
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,13 +195,12 @@ class Families(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClaimPhrases:
     """All phrases of all languages; `claims` by the identifier of a hit, which begins with the language."""
 
-    def __init__(self, sources: Iterable[PhraseSource[ClaimFile]]) -> None:
+    def __init__(self, files: Iterable[tuple[str, ClaimFile]]) -> None:
         self.claims: dict[str, Claim] = {}
         self.grammar: dict[str, ClaimGrammar] = {}
         self._reports: list[Pattern] = []
         patterns: list[Pattern] = []
-        for source in sources:
-            language, file = source.folder, source.file
+        for language, file in files:
             patterns.append(Pattern(f"{ADMITS}/{language}", file.admits, spans=False))
             if file.asks:
                 patterns.append(Pattern(f"{ASKS}/{language}", file.asks, spans=False))
@@ -197,12 +212,17 @@ class ClaimPhrases:
                 identifier = f"{language}:{number}"
                 self.claims[identifier] = claim
                 patterns.append(Pattern(identifier, claim.match))
-        self.scan = PatternSet(patterns).scan
+        self.pattern_set = PatternSet(patterns)
+        self.scan = self.pattern_set.scan
 
     @cached_property
-    def report(self) -> Callable[[str], list[Hit]]:
-        """Finds the words that report the result of a call; built for the first answer to a call that failed."""
-        return PatternSet(self._reports).scan
+    def report_set(self) -> PatternSet:
+        """The words that report the result of a call; built for the first answer to a call that failed."""
+        return PatternSet(self._reports)
+
+    def report(self, text: str) -> list[Hit]:
+        """Find the words that report the result of a call."""
+        return self.report_set.scan(text)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -212,11 +232,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def phrases() -> ClaimPhrases:
     """Every claim that toolvet ships; read at the first call."""
-    return ClaimPhrases(read_sources())
+    return ClaimPhrases(kept_files("claims.toml", ClaimFile, __name__))
 
 
-def read_sources(language: str | None = None) -> list[PhraseSource[ClaimFile]]:
+def read_sources(language: str | None = None) -> list["PhraseSource[ClaimFile]"]:
     """The claims files of all languages, or of one; raises `PhraseError` for one that cannot be used."""
+    # A process that finds its phrases in the cache needs no reader of files.
+    from toolvet.matching.phrasebook import read_languages  # noqa: PLC0415
+
     return read_languages(("claims.toml",), ClaimFile, language)
 
 

@@ -24,7 +24,7 @@ _ZEROS = (
     0x1E950, 0x1FBF0,
 )  # fmt: skip
 _DIGITS = {code: ord("0") + digit for start in _ZEROS for digit, code in enumerate(range(start, start + 10))}
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
 # A line break that was escaped once too often: before a space, a sign, a digit or a capital, and not in C:\\dir\\new.
 _ESCAPED = re.compile(r"(?<![\\:])(?<!\\[nrt])(?:\\[nrt])+(?=[\s0-9A-Z\"'*#(\[{\u2022\u2013\u2014\u2705-]|\Z)")
 

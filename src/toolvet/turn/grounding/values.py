@@ -260,10 +260,10 @@ def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence
         if figures.has(celsius, 0.6) or figures.has(fahrenheit, 1.0):
             return True
     if mention.unit in ("%", "percent"):
-        return figures.share(value, reading.place, shown.numbers) is not None
+        return figures.share(value, reading.place, shown.numbers, evidence.steps) is not None
     if reading.whole and not mention.money and figures.counted(value):
         return True
-    return figures.derivation(value, reading.place if not reading.whole else 0.0, shown) is not None
+    return figures.derivation(value, reading.place if not reading.whole else 0.0, shown, evidence.steps) is not None
 
 
 def _scale_of(reading: NumeralReading, value: float) -> float:

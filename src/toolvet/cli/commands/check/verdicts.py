@@ -13,7 +13,6 @@ from rich.status import Status
 from rich.text import Text
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
-from toolvet.checks.answer.phrases import are_phrases_kept
 from toolvet.report.visible import visible
 
 _MOST_SIGNALS: Final = 5  # Printed for one answer; --json has them all.
@@ -64,13 +63,6 @@ def encode(document: Mapping[str, object]) -> bytes:
     except orjson.JSONEncodeError:
         # A lone surrogate is not a character; only the standard library writes it, as an escape.
         return json.dumps(document).encode("ascii")
-
-
-def announce_compilation() -> None:
-    """Announce at a terminal that the phrases must be compiled first, which takes seconds."""
-    if sys.stderr.isatty() and not are_phrases_kept():
-        sys.stderr.write("toolvet: preparing the phrases of all languages; this takes some seconds, and is kept\n")
-        sys.stderr.flush()
 
 
 @contextmanager

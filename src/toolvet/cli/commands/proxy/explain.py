@@ -18,7 +18,7 @@ from toolvet.errors import UnreachableError
 from toolvet.schema import compiled
 from toolvet.session import Policies
 from toolvet.session.policy import PolicyLine
-from toolvet.tool import ToolView, view_of
+from toolvet.tools import ToolView, view_of
 from toolvet.transport import HttpTarget, Listing, StdioTarget, Target, open_session
 
 # These get a column each; the other settings are the same for nearly all tools, and are listed where they differ.

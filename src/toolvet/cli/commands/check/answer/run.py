@@ -15,7 +15,6 @@ from toolvet.checks.answer import AnswerQuality
 from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
 from toolvet.cli.commands.check.verdicts import (
     PROGRESS_INTERVAL,
-    announce_compilation,
     encode,
     kinds,
     show_progress,
@@ -52,7 +51,6 @@ def check_files(
 
     `given` are the options of the flags, None for those that were not given: the file `settings` decides about these.
     """
-    announce_compilation()
     loaded = load_settings(settings)
     options = loaded.answer_options()
     options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]

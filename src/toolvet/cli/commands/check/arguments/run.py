@@ -13,7 +13,7 @@ from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
 from toolvet.errors import ToolShapeError, UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.settings import load_settings
-from toolvet.tool import read_tool
+from toolvet.tools import read_tool
 
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
 _UNCHECKED: Final = 2

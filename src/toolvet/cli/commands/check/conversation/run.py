@@ -11,7 +11,7 @@ from rich.text import Text
 
 from toolvet.cli.commands.check.conversation.records import ConversationRecord, read_conversations
 from toolvet.cli.commands.check.records import read_input
-from toolvet.cli.commands.check.verdicts import announce_compilation, encode, kinds, show_progress, signal_lines
+from toolvet.cli.commands.check.verdicts import encode, kinds, show_progress, signal_lines
 from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings
@@ -25,7 +25,6 @@ def check_conversations(
     file: str, fail_on: str, *, tools: Path | None, field: str | None, settings: Path | None, as_json: bool
 ) -> int:
     """Judge every conversation; return 1 when one is as bad as `fail_on`, else 0."""
-    announce_compilation()
     loaded = load_settings(settings)
     options = loaded.answer_options()
     options.setdefault("min_length", SHORTEST)

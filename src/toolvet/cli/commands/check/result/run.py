@@ -16,7 +16,7 @@ from toolvet.cli.table import new_table
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import is_object, members
 from toolvet.settings import load_settings
-from toolvet.tool import view_of
+from toolvet.tools import view_of
 
 # From good to bad, as `--fail-on` counts.
 _NO_RESULT: Final = frozenset({"id", "tool", "arguments"})

@@ -7,8 +7,8 @@ from typing import Final, cast
 import msgspec
 
 from toolvet.discover.toml import read_toml
-from toolvet.tool.annotations import is_python_tool, schema_of_type
-from toolvet.tool.openapi import as_json_schema, is_openapi
+from toolvet.tools.annotations import is_python_tool, schema_of_type
+from toolvet.tools.openapi import as_json_schema, is_openapi
 
 SCHEMA_SHAPE: Final = "JSON Schema"
 PYTHON_SHAPE: Final = "pydantic model, dataclass, TypedDict or annotated function"
@@ -64,7 +64,7 @@ class _ToolShapeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def tool_shapes() -> tuple[ToolShape, ...]:
     """All shapes of the table, in the order in which they are tried."""
-    return read_toml("toolvet.tool", "shapes.toml", _ToolShapeTable).shape
+    return read_toml("toolvet.tools", "shapes.toml", _ToolShapeTable).shape
 
 
 def readable_shapes() -> Iterator[tuple[str, str]]:

@@ -3,27 +3,13 @@
 from collections.abc import Mapping
 from typing import Final, cast
 
-import msgspec
-
 from toolvet.bounds import is_endless
 from toolvet.errors import ToolShapeError
-from toolvet.tool.annotations import is_python_tool, read_python_tool
-from toolvet.tool.shape import PYTHON_SHAPE, Definition, read_definition, readable_shapes
+from toolvet.tools.annotations import is_python_tool, read_python_tool
+from toolvet.tools.handle import ToolHandle, ToolView, handle_of
+from toolvet.tools.shape import PYTHON_SHAPE, Definition, read_definition, readable_shapes
 
 _SEVERAL: Final = ("tools", "functionDeclarations", "function_declarations", "functions")
-
-
-class ToolView(msgspec.Struct, frozen=True, gc=False):
-    """A tool definition: name and description ("" without one), `inputSchema` and `outputSchema` (None without one).
-
-    `shape` is the name of the shape that it was read as, "" where it was not read.
-    """
-
-    name: str
-    description: str
-    input_schema: object
-    output_schema: object
-    shape: str = ""
 
 
 def view_of(tool: object) -> ToolView:
@@ -53,6 +39,8 @@ def view_of(tool: object) -> ToolView:
             )
         if len(parts) == 1 and "name" in parts:
             return _named(parts["name"])
+    if isinstance(given, ToolHandle):
+        return given.view
     try:
         return _read(given) or _named(given)
     except Exception:  # noqa: BLE001 - reading an attribute of a foreign object runs foreign code.
@@ -71,6 +59,8 @@ def read_tool(tool: object) -> ToolView:
         >>> view.name, view.input_schema["required"]
         ('forecast', ['city'])
     """
+    if type(tool) is ToolHandle:
+        return tool.view
     try:
         view = _read(tool)
     except Exception as problem:
@@ -78,6 +68,27 @@ def read_tool(tool: object) -> ToolView:
     if view is None:
         raise ToolShapeError(_refusal(tool, ""))
     return view
+
+
+def tool(definition: object) -> ToolHandle:
+    """Read a tool definition once, for a program that checks many calls of the tool.
+
+    The handle goes wherever a definition goes: `check_arguments(handle, arguments)`, `check_result(handle, …)`, the
+    tools of `check_conversation`. A check then neither reads the definition again nor looks for its compiled schema.
+
+    Args:
+        definition: a tool in any of the usual shapes (docs/shapes.md). A handle is returned as it is.
+
+    Raises:
+        ToolShapeError: `definition` is in no shape that is read (a TypeError).
+
+    Example:
+        >>> import toolvet
+        >>> sail = toolvet.tool({"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}})
+        >>> [toolvet.check_arguments(sail, arguments).valid for arguments in ({"port": "Lisbon"}, {})]
+        [True, False]
+    """
+    return definition if isinstance(definition, ToolHandle) else handle_of(read_tool(definition))
 
 
 def input_schema_of(tool: object) -> object:

@@ -1,0 +1,65 @@
+"""Builds a wheel with the compiled phrases in it, so that the first check on a machine does not have to compile them.
+
+They are compiled by the hyperscan of the build environment, for this platform; `toolvet.discover.prepared` reads them,
+and what does not fit where the wheel is installed is not found there and compiled. An editable installation gets none:
+its phrases change. Where the engine is missing, the wheel is one for all platforms, with translations only.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PREPARE = """
+import sys
+from toolvet.discover.cache import entries_of
+from toolvet.discover.prepared import pack
+from toolvet.turn.prepare import prepare
+pack(entries_of(prepare), sys.argv[1])
+print(*[name for name in sys.modules if name == "hyperscan"])
+"""
+
+
+class PreparedPhrasesHook(BuildHookInterface[Any]):
+    """Adds the folder `toolvet/prepared` to a wheel, and says for which platform it is."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile the phrases; a failure makes a wheel without them."""
+        if version == "editable":
+            return
+        self._place = TemporaryDirectory()
+        folder = Path(self._place.name, "prepared")
+        environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src")), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", PREPARE, str(folder)], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            self.app.display_warning(f"The phrases were not compiled; the first check will do it:\n{done.stderr}")
+            return
+        build_data["force_include"][str(folder)] = "toolvet/prepared"
+        if "hyperscan" in done.stdout:
+            build_data["pure_python"] = False
+            build_data["tag"] = f"py3-none-{platform_tag()}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was compiled: it is in the wheel."""
+        del version, build_data, artifact_path
+        place = getattr(self, "_place", None)
+        if place is not None:
+            place.cleanup()
+
+
+def platform_tag() -> str:
+    """Return the platforms that the databases fit: they are data, so on Linux those of any C library."""
+    machine = platform.machine().lower()
+    if sys.platform == "linux":
+        return f"manylinux_2_17_{machine}.manylinux2014_{machine}.musllinux_1_1_{machine}"
+    if sys.platform == "darwin":
+        return f"macosx_11_0_{machine}"
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -1,0 +1,171 @@
+"""What the record shows of a call: its words, without secrets.
+
+In nearly all calls nothing stands out, and their records differ in a number, an id and a trace id only. Such a record
+is made once for each tool and verdict, and then filled in: making one takes 50 µs, filling one in takes 5.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from toolvet.checks.result import ResultVerdict
+from toolvet.redact import SecretMask
+from toolvet.schema.json_value import EMPTY, elements, is_object, members
+from toolvet.session import CallEnded
+from toolvet.session.step import GOOD_OUTCOMES
+from toolvet.session.trace import TraceSource
+from toolvet.store.records import encode_document
+
+_Key: TypeAlias = tuple[object, ...]
+
+# These have columns of their own in the record.
+_COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
+# What the server says of a result that is not all there is; the rest only counts its parts.
+_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
+# Servers with more tools and kinds of verdicts than that are rare; what is forgotten is only made again.
+_MOST: Final = 1024
+_NO_TRACES: Final = TraceSource()
+_NO_CALL: Final = b'{"call":0,'
+# A trace id of W3C Trace Context, or one of ours: nobody chose its letters, and they look like no secret.
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")
+
+
+class ShownCall(NamedTuple):
+    """The parts of a record that have words of the client or the server in them, redacted."""
+
+    trace: str
+    request_id: str
+    tool: str
+    reason: str | None
+    document: msgspec.Raw
+
+
+class _Outline(NamedTuple):
+    """What the records of plain calls of one kind have in common."""
+
+    tool: str
+    reason: str | None
+    before_trace: bytes
+    after_trace: bytes
+
+
+class CallRenderer:
+    """Renders calls for a record. `known` are secrets that the user gave."""
+
+    def __init__(self, known: SecretMask) -> None:
+        self._known = known
+        # None for a kind of calls that cannot be filled in.
+        self._outlines: dict[_Key, _Outline | None] = {}
+
+    def render(self, ended: CallEnded) -> ShownCall:
+        """Return what the record shows of this call."""
+        if type(ended.id) is not int or not _is_plain(ended):
+            return self._redacted(ended)
+        trace = ended.trace_id
+        outline = self._outline(ended) if _HEXADECIMAL.fullmatch(trace) else None
+        if outline is None:
+            return self._redacted(ended)
+        return ShownCall(
+            self._without_known(trace),
+            self._without_known(str(ended.id)),
+            outline.tool,
+            outline.reason,
+            msgspec.Raw(b'{"call":%d,%b%b%b' % (ended.call, outline.before_trace, trace.encode(), outline.after_trace)),
+        )
+
+    def _outline(self, ended: CallEnded) -> _Outline | None:
+        verdict = ended.verdict
+        if verdict is None or not _is_good(verdict):
+            return None
+        key = (ended.tool, ended.era, ended.outcome, verdict.classification, verdict.confidence, verdict.evidence)
+        if key not in self._outlines:
+            if len(self._outlines) >= _MOST:
+                self._outlines.clear()
+            nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
+            self._outlines[key] = _cut(self._redacted(nameless))
+        return self._outlines[key]
+
+    def _redacted(self, ended: CallEnded) -> ShownCall:
+        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
+        detail = masked.to_dict()
+        failed = has_failed(ended)
+        return ShownCall(
+            (ended.mask | self._known).text(str(detail["trace_id"])),
+            self._without_known(str(detail["id"])),
+            self._without_known(str(detail["tool"])),
+            _reason(detail, failed=failed),
+            encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
+        )
+
+    def _without_known(self, redacted: str) -> str:
+        return self._known.text(redacted) if self._known else redacted
+
+
+def has_failed(ended: CallEnded) -> bool:
+    """Whether a call failed, as the protocol or its verdict says."""
+    verdict = ended.verdict
+    return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
+
+
+def _cut(shown: ShownCall) -> _Outline | None:
+    """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
+    document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
+    if not document.startswith(_NO_CALL) or document.count(trace) != 1:
+        return None
+    before, after = document[len(_NO_CALL) :].split(trace)
+    return _Outline(shown.tool, shown.reason, before, after)
+
+
+def _is_plain(ended: CallEnded) -> bool:
+    """Whether nothing was changed, blocked, quoted or kept of a call."""
+    return not (
+        ended.mask
+        or ended.unjudged
+        or ended.issues
+        or ended.repaired is not None
+        or ended.blocked
+        or ended.would_block
+        or ended.why
+        or ended.changed
+        or ended.code is not None
+        or ended.arguments is not None
+        or ended.result is not None
+        or ended.hidden
+    )
+
+
+def _is_good(verdict: ResultVerdict) -> bool:
+    """Whether a verdict holds nothing but its class, its confidence and its evidence."""
+    about = verdict.metadata
+    return (
+        verdict.is_valid
+        and not (verdict.is_error or verdict.error_without_flag or verdict.error_kind or verdict.error_code)
+        and not (verdict.issues or verdict.state or verdict.retry or verdict.factors or verdict.leaks)
+        and not (verdict.framework or verdict.trace_id or verdict.certainty is not None)
+        and not (about.warnings or about.pagination is not None or about.content_fidelity)
+    )
+
+
+def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
+    """Return in words why the call went as it went, from what is free of secrets."""
+    why, verdict = detail.get("why"), members(detail.get("verdict"))
+    if isinstance(why, str):
+        return why
+    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
+    return "; ".join(each for each in said if isinstance(each, str)) or None
+
+
+def _shorten(value: object) -> object:
+    """Return a verdict without absent factors and without counts of the result; any other value as it is."""
+    if not is_object(value) or "factors" not in value:
+        return value
+    factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
+    about = members(value.get("responseMetadata"))
+    kept: dict[str, object] = {
+        **value,
+        "factors": factors,
+        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
+    }
+    return {key: item for key, item in kept.items() if item not in (None, [], {})}

@@ -1,0 +1,189 @@
+"""What the disk does not take waits packed in memory, and records of plain calls are made once: counted, not timed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.proxy.notes import ORIGIN, TOOL, Conversation, text
+
+from toolvet.errors import StoreError
+from toolvet.proxy.record import store_sink
+from toolvet.proxy.record.backlog import Backlog
+from toolvet.proxy.record.recorder import Recorder, StampedNote
+from toolvet.proxy.record.shown import CallRenderer, ShownCall
+from toolvet.proxy.record.store_sink import StoreSink
+from toolvet.redact import SecretMask
+from toolvet.session import CallEnded, ProxySettings
+from toolvet.store import Store
+
+CALLS = 2_000
+
+
+def line(number: int) -> bytes:
+    return b'{"type":"verdict","id":"%032x","kind":"call","server":"books","tool":"find_book"}\n' % number
+
+
+def drained(backlog: Backlog) -> bytes:
+    found = b""
+    while lines := backlog.first():
+        found += lines
+        backlog.drop_first()
+    return found
+
+
+def test_a_backlog_keeps_lines_in_order_in_a_fraction_of_their_bytes() -> None:
+    backlog = Backlog()
+    lines = [line(number) for number in range(20_000)]
+    for each in lines:
+        backlog.add(each)
+    assert backlog.size < sum(map(len, lines)) / 4
+    backlog.add(b"")
+    assert drained(backlog) == b"".join(lines)
+    assert (backlog.size, backlog.first()) == (0, b"")
+    backlog.add(b"one\n")
+    assert (backlog.size, drained(backlog)) == (4, b"one\n")
+
+
+class FullDisk:
+    """A store that takes nothing until so many tries were made."""
+
+    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
+        self.left = refusals
+        self._keep = store.add_lines
+        monkeypatch.setattr(store, "add_lines", self.add_lines)
+        monkeypatch.setattr(store_sink, "_RETRY_SECONDS", 0.001)
+
+    def add_lines(self, lines: bytes) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            raise StoreError("No space left on device")
+        self._keep(lines)
+
+
+def notes(calls: int) -> list[StampedNote]:
+    talk = Conversation()
+    for number in range(calls):
+        talk.call({"title": "Emma"}, id=number)
+    return [StampedNote(ORIGIN, note, number, number) for number, note in enumerate(talk.notes)]
+
+
+def test_notes_leave_the_queue_while_the_disk_is_full_and_come_into_the_store_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    add = Backlog.add
+    monkeypatch.setattr(Backlog, "add", lambda backlog, lines: (add(backlog, lines), sizes.append(backlog.size))[0])
+    with Store(tmp_path / "calls.db") as store:
+        sink = StoreSink(store, complain=lambda _: None)
+        taken = notes(CALLS)
+        first, *rest = [taken[start : start + 200] for start in range(0, 2 * CALLS, 200)]
+        sink.watch(int, int, lambda: rest.pop(0) if rest else [])
+        disk = FullDisk(store, monkeypatch, 3)
+        sink.write(first)
+        # All of them were taken while the second try was waited for.
+        assert disk.left < 0
+        assert rest == []
+        assert max(sizes) < CALLS * 300
+        assert store.flush(60)
+        found = store.verdicts(limit=CALLS + 1, order="oldest")
+        assert [verdict.request_id for verdict in found] == [str(number) for number in range(CALLS)]
+
+
+def test_no_more_is_packed_than_a_limit_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_sink, "_MOST_PACKED", 1)
+    with Store(tmp_path / "calls.db") as store:
+        sink = StoreSink(store, complain=lambda _: None)
+        taken: list[int] = []
+        sink.watch(int, int, lambda: taken.append(1) or [])
+        FullDisk(store, monkeypatch, 2)
+        sink.write(notes(2))
+        assert not taken
+
+
+def test_what_was_packed_when_the_disk_stays_full_is_lost_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    store = Store(tmp_path / "calls.db")
+    sink = StoreSink(store, complain=told.append)
+    recorder = Recorder([sink], store=store, complain=told.append)
+    sink.watch(lambda: recorder.lost_by(sink), int, lambda: recorder.take_more_for(sink))
+    FullDisk(store, monkeypatch, 1 << 40)
+    for number in range(700):
+        recorder.take(ORIGIN, CallEnded(call=number, id=number, tool="find", era="legacy", outcome="success"))
+    recorder.close(timeout=0.5)
+    assert recorder.lost == 700
+    assert "the record lost 700 notes" in told
+
+
+# ── plain calls ──
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[CallEnded]:
+    """The calls that were redacted one by one."""
+    found: list[CallEnded] = []
+    to_dict = CallEnded.to_dict
+    monkeypatch.setattr(CallEnded, "to_dict", lambda note: (found.append(note), to_dict(note))[1])
+    return found
+
+
+def slowly(note: CallEnded, known: SecretMask) -> ShownCall:
+    return CallRenderer(known)._redacted(note)
+
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("known", [SecretMask(), SecretMask(["secretname", "17"])])
+@pytest.mark.parametrize("meta", [{}, {"traceparent": TRACE}, {"progressToken": 5}])
+def test_plain_calls_are_redacted_once_and_filled_in(
+    made: list[CallEnded], known: SecretMask, meta: dict[str, Any]
+) -> None:
+    talk = Conversation()
+    for number in range(15, 30):
+        talk.call({"title": "Emma"}, id=number, meta=meta)
+    ends = [note for note in talk.notes if isinstance(note, CallEnded)]
+    renderer = CallRenderer(known)
+    shown = [renderer.render(note) for note in ends]
+    assert len(made) == 1
+    assert shown == [slowly(note, known) for note in ends]
+    assert {each.request_id for each in shown} >= {"16", "18"}
+
+
+def odd_calls() -> Sequence[Conversation]:
+    return (
+        Conversation().call({"title": "Emma"}, id="token=abcdefghijkl"),
+        Conversation().call({"title": "Emma"}, meta={"dev.toolvet/trace": "password=abcdefgh"}),
+        Conversation().call({"title": "Emma"}, meta={"dev.toolvet/trace": "turn-1"}),
+        Conversation().call({"title": "Emma"}, text("No such book", isError=True)),
+        Conversation().call({"title": 5}),
+        Conversation().call({"title": "Emma"}, error={"code": -32603, "message": "token=abcdefghijkl"}),
+        Conversation(ProxySettings(record="calls")).call({"title": "Emma", "password": "hunter2hunter"}),
+        Conversation(ProxySettings(redact=("verdict",))).call({"title": "Emma"}),
+        Conversation(ProxySettings(results="off", output_schema="off")).call({"title": "Emma"}),
+    )
+
+
+def test_a_call_in_which_something_stands_out_is_redacted_each_time(made: list[CallEnded]) -> None:
+    for talk in odd_calls():
+        (note,) = (note for note in talk.notes if isinstance(note, CallEnded))
+        renderer = CallRenderer(SecretMask())
+        made.clear()
+        first, second = renderer.render(note), renderer.render(note)
+        assert len(made) == 2
+        assert first == second == slowly(note, SecretMask())
+
+
+def test_kinds_of_plain_calls_are_kept_in_bounds(made: list[CallEnded]) -> None:
+    renderer = CallRenderer(SecretMask())
+    talk = Conversation().call({"title": "Emma"})
+    (note,) = (note for note in talk.notes if isinstance(note, CallEnded))
+    for number in range(3_000):
+        named = CallEnded(
+            call=1, id=1, tool=f"{TOOL['name']}_{number}", era="legacy", outcome="success", verdict=note.verdict
+        )
+        assert renderer.render(named).tool == f"find_book_{number}"
+    assert len(made) == 3_000
+    assert len(renderer._outlines) <= 1024
