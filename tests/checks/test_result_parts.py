@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
 from toolvet import ResultCheck, check_result
+from toolvet.checks.result import response
 from toolvet.checks.result.check import NO_MIRROR, _sent, _structure
 from toolvet.checks.result.envelopes import envelope_in
 from toolvet.checks.result.evidence import CallFacts, FirstHits
@@ -409,3 +410,39 @@ def test_the_words_around_a_hit_are_cut_to_its_line_and_to_whole_words(before: s
     call = CallFacts(view_of({"name": "weather"}), {}, ())
     end = len(before) + len("not found")
     assert FirstHits(text, (), phrases(), call).words(Hit("x", end - 9, end)) == words
+
+
+@pytest.mark.parametrize("shape", ["any", "mcp"])
+@pytest.mark.parametrize("flag", [{}, {"isError": True}, {"isError": False}])
+def test_a_result_that_is_one_text_is_read_without_a_walk(
+    shape: Literal["any", "mcp"], flag: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = {"type": "text", "text": "No such room."}
+    plain: dict[str, object] = {"content": [block], **flag}
+    slowly = read_response({**plain, "_meta": None}, shape)
+    # Whatever else there is may have no end.
+    others: list[dict[str, object]] = [
+        {"content": [{**block, "annotations": {}}], **flag},
+        {"content": [block, block], **flag},
+        {"content": [block], "isError": "true"},
+        {**plain, "structuredContent": {}},
+    ]
+    walked: list[object] = []
+    monkeypatch.setattr(response, "is_endless", walked.append)
+    assert read_response(plain, shape) == slowly
+    assert walked == []
+    for other in others:
+        read_response(other, shape)
+    assert walked == others
+
+
+def test_what_one_text_consists_of() -> None:
+    for result in ({"content": [{"type": "text", "text": "Ada"}]}, {"isError": True, "content": "Ada"}, "Ada", ["Ada"]):
+        for meta in ({}, {"_meta": {"a": 1}}):
+            given = {**result, **meta} if isinstance(result, dict) else result
+            seen = read_response(given)
+            about = check_result("get_user", {}, given).metadata
+            assert about.content_types == seen.content_types
+            assert about.text_block_count == seen.text_block_count
+            assert about.has_meta is (seen.meta is not None)
+            assert about.taken_for == (seen.taken_for or None)

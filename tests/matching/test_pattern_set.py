@@ -173,6 +173,19 @@ def test_a_machine_knows_what_its_matches_begin_with(regex: str, *, opening: boo
         assert finder(translated).search(text, 0, len(text)) == plain.search(text, 0, len(text))
 
 
+def test_a_phrase_that_need_not_be_placed_is_looked_for_whole() -> None:
+    regex = r"\b(?:status|code)[ :=(]{1,3}[45][0-9]{2}\b"
+    placed, whole = (translate(regex, re.IGNORECASE, spans=spans) for spans in (True, False))
+    assert r"\x34" not in placed.hyperscan
+    assert r"\x34" in whole.hyperscan
+    # Where it ends, `re` says: a match of Hyperscan may be a shorter one.
+    assert not whole.exact
+    engine = PatternSet([Pattern("x", regex, spans=False)])._engine
+    assert isinstance(engine, HyperscanEngine)
+    assert engine._ends(b"the code of the status: none") == {}
+    assert engine.find("the code of the status: 404.") == [(0, 27, 27)]
+
+
 def test_a_literal_is_taken_by_its_letters_and_at_word_boundaries() -> None:
     phrases = PatternSet([literal("x", "C++ (new)"), literal("y", "art")])
     assert [hit.id for hit in phrases.scan("learn c++ (NEW) art")] == ["x", "y"]

@@ -7,7 +7,7 @@ last turns are kept, by the very texts that they were made from: a result that c
 
 import math
 import re
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, cast
 
 import msgspec
 
-from toolvet.schema.json_value import is_array, is_object, number
+from toolvet.schema.json_value import is_array, is_object
 from toolvet.turn.grounding.dates import Date, dates_in, times_in, zoned_neighbours
 from toolvet.turn.grounding.figures import Figures
 from toolvet.turn.grounding.numbers import numerals_in
@@ -194,6 +194,22 @@ class _KeptIndexes:
 _KEPT: Final = _KeptIndexes(_MOST_KEPT)
 
 
+class _MemberName(NamedTuple):
+    """The key of a member as it is kept, that of its column, and the number that it is, if it is one."""
+
+    written: str
+    path: str
+    number: float | None
+
+
+def _member_name(key: str, name: object) -> _MemberName:
+    # The key of an object may be an identifier: then its members belong together over all of its siblings.
+    above = "" if _DIGITS.search(key) else key.rpartition(".")[2]
+    written = str(name)[:_LONGEST_KEY]
+    is_number = written.isdecimal() and written.isascii() and len(written) <= _LONGEST_NUMBER
+    return _MemberName(written, f"{above}.{written}" if above else written, float(written) if is_number else None)
+
+
 class _EvidenceWalk:
     """Goes through JSON values and texts, and keeps what is found.
 
@@ -203,14 +219,16 @@ class _EvidenceWalk:
 
     def __init__(self) -> None:
         self.numbers: list[float] = []
-        self.columns: dict[str, list[float]] = {}
-        self._rows: dict[tuple[str, str], list[float]] = {}
+        self.columns: defaultdict[str, list[float]] = defaultdict(list)
+        self._rows: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
         self.counts: set[int] = set()
         self.lists: set[int] = set()
         self.strings: list[str] = []
         self._left = _MOST_LEAVES
         self._serial = 0
         self._known: dict[str, tuple[float, ...]] = {}
+        # Rows repeat their keys: of each object's key those of its members, as they are kept.
+        self._names: dict[str, dict[object, _MemberName]] = {}
 
     def text(self, text: str) -> None:
         """A text, which may be JSON."""
@@ -232,6 +250,10 @@ class _EvidenceWalk:
             current, key, within, depth = pending.pop()
             if isinstance(current, str):
                 self.string(current, key, within)
+            elif isinstance(current, float | int):
+                # Neither an infinite one nor one that is none, and `True` is no number.
+                if current is not True and current is not False and abs(current) < _LARGEST:
+                    self._add(float(current), key, within)
             elif is_array(current):
                 self.counts.add(len(current))
                 self.lists.add(len(current))
@@ -243,20 +265,26 @@ class _EvidenceWalk:
                 self.counts.add(len(current))
                 if depth < _DEEPEST:
                     self._members(current, key, within, depth, pending)
-            elif (found := number(current)) is not None and abs(found) < _LARGEST:
-                self._add(float(found), key, within)
 
     def _members(
         self, of: Mapping[str, object], key: str, within: str, depth: int, pending: list[tuple[object, str, str, int]]
     ) -> None:
-        # The key of an object may be an identifier: then its members belong together over all of its siblings.
-        above = "" if _DIGITS.search(key) else key.rpartition(".")[2]
+        known = self._names.get(key)
+        if known is None:
+            known = {}
+            if len(self._names) < _MOST_REPEATED:
+                self._names[key] = known
         for name, item in of.items():
-            written = str(name)[:_LONGEST_KEY]
+            named = known.get(name)
+            if named is None or type(name) is not str:
+                named = _member_name(key, name)
+                if len(known) < _MOST_REPEATED:
+                    known[name] = named
+            written, path, number = named
             self.strings.append(written)
-            if written.isdecimal() and written.isascii() and len(written) <= _LONGEST_NUMBER:
-                self._add(float(written), "", "")
-            pending.append((item, f"{above}.{written}" if above else written, within, depth + 1))
+            if number is not None:
+                self._add(number, "", "")
+            pending.append((item, path, within, depth + 1))
 
     def string(self, text: str, key: str, within: str) -> None:
         self.strings.append(text)
@@ -269,13 +297,11 @@ class _EvidenceWalk:
 
     def _numerals(self, text: str) -> Iterable[float]:
         """Every reading of every numeral of a text. Records repeat their words and days, so short texts are kept."""
-        if text.isascii() and not _DIGITS.search(text):
-            return ()
         if len(text) > _LONGEST_REPEATED:
-            return numerals_in(ascii_digits(text))
+            return () if text.isascii() and not _DIGITS.search(text) else numerals_in(ascii_digits(text))
         known = self._known.get(text)
         if known is None:
-            known = tuple(numerals_in(ascii_digits(text)))
+            known = () if text.isascii() and not _DIGITS.search(text) else tuple(numerals_in(ascii_digits(text)))
             if len(self._known) < _MOST_REPEATED:
                 self._known[text] = known
         return known
@@ -283,9 +309,9 @@ class _EvidenceWalk:
     def _add(self, value: float, key: str, within: str) -> None:
         if len(self.numbers) < _MOST_NUMBERS and math.isfinite(value):
             self.numbers.append(value)
-            self.columns.setdefault(key, []).append(value)
+            self.columns[key].append(value)
             if within:
-                self._rows.setdefault((within, key), []).append(value)
+                self._rows[within, key].append(value)
 
     def all_columns(self) -> dict[str, list[float]]:
         """The columns, and those of each list under its number."""

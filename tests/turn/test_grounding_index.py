@@ -1,0 +1,107 @@
+"""The texts of a turn are read once, however many answers are compared with them, and never twice for another turn."""
+
+import json
+
+import pytest
+
+from toolvet import check_answer
+from toolvet.turn.grounding import ToolCall, ground, index
+from toolvet.turn.grounding.evidence import Evidence
+from toolvet.turn.grounding.index import SentAndBrought, _KeptIndexes, index_of
+from toolvet.turn.grounding.outcome import outcome_of
+
+ROWS = [{"id": f"INV-{2000 + row}", "total": round(19.9 + row * 7.35, 2)} for row in range(28)]
+RESULT = json.dumps({"invoices": ROWS})
+WRONG = "Invoice INV-2007 comes to $4,711.23."
+
+
+@pytest.fixture(autouse=True)
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that were gone through, with nothing kept from other tests."""
+    found: list[str] = []
+
+    class Walk(index._EvidenceWalk):
+        def text(self, text: str) -> None:
+            found.append(text)
+            super().text(text)
+
+    monkeypatch.setattr(index, "_EvidenceWalk", Walk)
+    monkeypatch.setattr(index, "_KEPT", _KeptIndexes(100_000))
+    return found
+
+
+def unsupported(result: object, arguments: object = None, answer: str = WRONG) -> list[str]:
+    return [signal.evidence for signal in ground(answer, [ToolCall("list_invoices", arguments, result)])]
+
+
+def test_a_result_is_gone_through_once_for_ten_answers(walks: list[str]) -> None:
+    for number in range(10):
+        quality = check_answer(
+            f"Invoice INV-2007 comes to ${4_711 + number}.23.",
+            calls=[{"name": "list_invoices", "arguments": {"page": 1}, "result": {"content": [text_block()]}}],
+        )
+        assert [signal.label for signal in quality.signals] == ["unsupported_number"]
+    assert walks.count(RESULT) == 1
+
+
+def text_block() -> dict[str, str]:
+    return {"type": "text", "text": RESULT}
+
+
+def test_what_changed_is_read_anew(walks: list[str]) -> None:
+    rows = {"invoices": [{"total": 71.35}]}
+    arguments: dict[str, object] = {"most": 5_000}
+    first = unsupported(rows, arguments)
+    assert "4,711.23" in " ".join(first)
+    rows["invoices"].append({"total": 4711.23})
+    assert "4,711.23" not in " ".join(unsupported(rows, arguments))
+    rows["invoices"].pop()
+    assert unsupported(rows, arguments) == first
+    arguments["most"] = 4711.23
+    assert "4,711.23" not in " ".join(unsupported(rows, arguments))
+    arguments["most"] = 5_000
+    assert unsupported(rows, arguments) == first
+    assert len(walks) == 6  # Three turns, of each the result and the question.
+
+
+def test_the_search_for_calculations_begins_anew_with_each_answer() -> None:
+    calls = [outcome_of(ToolCall("list_invoices", {}, RESULT))]
+    spent, fresh = Evidence(calls, None), Evidence(calls, None)
+    assert not spent.steps.take(10**9)
+    assert spent.steps.are_spent()
+    assert not fresh.steps.are_spent()
+    assert spent.figures is fresh.figures
+
+
+@pytest.mark.parametrize(
+    "arguments", [(1, 2), {"a": (1,)}, {1: "a"}, {"a": 2**60}, {"a": float("nan")}, {"a": "\ud800"}, {"a": object()}]
+)
+def test_arguments_that_json_does_not_say_are_not_kept(arguments: object) -> None:
+    def found() -> index.EvidenceIndex:
+        evidence = Evidence([outcome_of(ToolCall("list_invoices", arguments, RESULT))], None)
+        assert evidence.raw
+        return evidence._index
+
+    assert found() is not found()
+
+
+def test_a_text_and_a_value_that_is_written_as_it_are_two_things() -> None:
+    given: list[tuple[object, str]] = [(None, ""), ("", ""), ("null", "null"), ('{"a":1}', '{"a":1}')]
+    given += [({"a": 1}, '{"a":1}'), ({"a": 1.0}, '{"a":1.0}'), ({"a": True}, '{"a":true}')]
+    indexes = [index_of([SentAndBrought(("7",), arguments, written)], "") for arguments, written in given]
+    assert len(set(map(id, indexes))) == len(given)
+
+
+def test_so_much_is_kept_and_no_more() -> None:
+    kept = _KeptIndexes(10)
+    made = [index.EvidenceIndex([], "") for _ in range(4)]
+    assert kept.get("a", 4, lambda: made[0]) is made[0]
+    assert kept.get("b", 4, lambda: made[1]) is made[1]
+    assert kept.get("a", 4, lambda: made[2]) is made[0]
+    assert kept.get("c", 4, lambda: made[2]) is made[2]
+    # "b" was asked for longest ago; what is larger than all of it drives nothing out.
+    assert kept.get("d", 11, lambda: made[3]) is made[3]
+    assert kept.get("d", 11, lambda: made[1]) is made[1]
+    assert kept.get("a", 4, lambda: made[3]) is made[0]
+    assert kept.get("c", 4, lambda: made[3]) is made[2]
+    assert kept.get("b", 4, lambda: made[3]) is made[3]
