@@ -27,6 +27,7 @@ PROGRAMS: Final = {
     "startup": 300,
     "answer": 600,
     "scan": 600,
+    "real_answers": 600,
     "grounding": 120,
     "arguments": 600,
     "schema": 300,
