@@ -19,6 +19,8 @@ import json
 import math
 import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -136,6 +138,11 @@ def figures_of(rounds: Mapping[str, Sequence[Taken]], lost: Mapping[str, str]) -
 
 
 # ── measuring ──
+
+
+def warm() -> None:
+    """Have compiled what is compiled once on a machine: a slower engine serves until then, and would be measured."""
+    subprocess.run([sys.executable, "-m", "toolvet", "warm"], check=True, stdout=subprocess.DEVNULL)
 
 
 def repeats_of(clock: Clock, slice_s: float) -> tuple[int, float]:
