@@ -1,6 +1,6 @@
 """Measure what a proxy adds to a tools/call over HTTP, and how many calls a second it carries: a result of a kibibyte.
 
-    python benchmarks/proxy_http.py [--rounds 7] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
+    python -m benchmarks.proxy_http [--rounds 7] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
 
 All paths take turns within each round, so that other load on the machine affects them alike; the figures are medians
 over the rounds, with the lowest and the highest behind. On one connection the client waits for each answer ("added" is
