@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
+from benchmarks.harness import Report
+
 from toolvet.assess import assess
 from toolvet.transport import StdioTarget
 
@@ -13,14 +15,18 @@ SERVER = StdioTarget(command=sys.executable, args=(str(Path(__file__).parent / "
 
 def main() -> None:
     shares = []
+    rows = []
     for _ in range(5):
         report = asyncio.run(assess(SERVER))
         share = report.summary.overhead_share or 0.0
         shares.append(share)
         ours = share * report.duration_ms / report.summary.calls
-        calls = f"{report.summary.calls} calls in {report.duration_ms:.0f} ms"
-        print(f"{calls}, outside waiting {share:.1%} ({ours:.2f} ms a call)")
-    print(f"median share outside waiting for the server: {median(shares):.1%} (target: under 10 %)")
+        rows.append([report.summary.calls, f"{report.duration_ms:.0f} ms", f"{share:.1%}", f"{ours:.2f} ms"])
+    with Report("assess") as told:
+        about = (
+            f"of a server that takes 5 ms for each answer, by the clock; median share {median(shares):.1%}, goal 10 %"
+        )
+        told.table("An assessment", ["calls", "in all", "our share", "for a call"], rows, about=about)
 
 
 if __name__ == "__main__":

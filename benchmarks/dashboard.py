@@ -21,6 +21,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote
 
+from benchmarks.harness import Report
 from benchmarks.store import measure_rate
 
 from toolvet.store import Store, VerdictFilter
@@ -175,20 +176,20 @@ def pages(url: str) -> None:
 # ── memory ──
 
 
-def memory_of(pid: int) -> str:
+def memory_of(pid: int) -> list[str]:
+    """Resident and private memory, and threads."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
     kib = {
         name: int(value)
         for name, value in re.findall(r"^(Rss|Pss|Private_Dirty|Anonymous): +(\d+)", text, re.MULTILINE)
     }
     threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
-    shown = ", ".join(f"{name} {value / 1024:.1f} MiB" for name, value in kib.items())
-    return f"{shown}; {threads} threads"
+    return [f"{kib['Rss'] / 1024:.1f} MiB", f"{kib['Private_Dirty'] / 1024:.1f} MiB", str(threads)]
 
 
 def memory(python: str = sys.executable) -> None:
     with tempfile.TemporaryDirectory() as folder, served(f"{folder}/verdicts.db", python) as (process, port, took):
-        print(f"start: {took:.2f} s\nat the start:          {memory_of(process.pid)}")
+        rows = [[f"at the start, {took:.2f} s after it", *memory_of(process.pid), ""]]
         steps = {
             "1,000 answers checked": lambda n: ask(
                 port, "/v1/check/answer", {"text": ANSWERS[n % len(ANSWERS)] + f" {n}"}
@@ -211,7 +212,10 @@ def memory(python: str = sys.executable) -> None:
                 statuses = {work(number)[0] for number in range(1000)}
             else:
                 statuses = at_once(list(filter(None, steps.values())))
-            print(f"{name + ':':22} {memory_of(process.pid)}  {sorted(statuses)}", flush=True)
+            rows.append([name, *memory_of(process.pid), ", ".join(map(str, sorted(statuses)))])
+            print(*rows[-1], flush=True)
+    with Report("dashboard", peers=["starlette", "uvicorn"]) as report:
+        report.table("Memory of `toolvet serve`", ["", "resident", "private", "threads", "answered with"], rows)
 
 
 def at_once(works: list) -> set[int]:  # type: ignore[type-arg]
@@ -229,7 +233,7 @@ def at_once(works: list) -> set[int]:  # type: ignore[type-arg]
     return statuses
 
 
-def main(what: str, *words: str) -> None:
+def main(what: str = "memory", *words: str) -> None:
     if what == "rate":
         rate(words[0], int(words[1] if len(words) > 1 else 2000), float(words[2] if len(words) > 2 else 30))
     elif what == "pages":

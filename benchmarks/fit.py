@@ -1,14 +1,13 @@
 """Measure `fit_response` beside the loop that most people write first, which drops one item and dumps again.
 
-python benchmarks/fit.py
+python -m benchmarks.fit
 """
 
 import json
-import statistics
-import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+from benchmarks.harness import Report, Way
 
 from toolvet import ContentArchive, fit_response
 
@@ -44,42 +43,37 @@ def tokens(text: str) -> int:
     return len(text) // 4 + 1
 
 
-def took(run: Callable[[], object], rounds: int) -> float:
-    """Milliseconds of processor time, the median of several runs."""
-    times: list[float] = []
-    for _ in range(rounds):
-        start = time.process_time()
-        run()
-        times.append(time.process_time() - start)
-    return statistics.median(times) * 1000
+OPTIONS: dict[str, dict[str, Any]] = {
+    "from the end": {},
+    "by a member": {"importance": "score"},
+    "by a function": {"importance": lambda item: item["score"]},
+    "into an archive": {"archive": ContentArchive()},
+    "by a counter": {"counter": tokens},
+    "with summaries": {"summarise": lambda item: {"id": item["id"]}},
+}
+LOOP = "drop one and dump again"
+LOST = "no order of importance, no hint at what is missing but a count"
 
 
 def main() -> None:
-    print(f"fit_response, {COUNT:,} items, {len(json.dumps(DATA)):,} characters of JSON")
-    cases: dict[str, dict[str, Any]] = {
-        "from the end": {},
-        "by a member": {"importance": "score"},
-        "by a function": {"importance": lambda item: item["score"]},
-        "into an archive": {"archive": ContentArchive()},
-        "by a counter": {"counter": tokens},
-        "with summaries": {"summarise": lambda item: {"id": item["id"]}},
-    }
-    for budget in (2_000, 20_000, 200_000):
-        for name, options in cases.items():
-            fitted = fit_response(DATA, budget, **options)
-            assert (tokens if "counter" in options else len)(fitted.to_json().decode()) <= budget
-            kept = len(fitted.data["items"])
-            ours = took(partial(fit_response, DATA, budget, **options), 7)
-            print(f"  budget {budget:>9,}  {name:16}{ours:9.1f} ms   {kept:>6,} items kept")
-    whole = took(partial(fit_response, DATA, 10_000_000), 7)
-    print(f"  nothing to do             {whole:9.1f} ms")
-    # The loop needs minutes for all items: its time grows with the square of what it drops.
-    few = {"items": ITEMS[:500], "total": 500}
-    theirs, ours = took(partial(naive, few, 20_000), 3), took(partial(fit_response, few, 20_000), 7)
-    print(f"500 items to 20,000 characters: toolvet {ours:.1f} ms, drop one and dump again {theirs:.1f} ms")
-    theirs = took(partial(naive, DATA, 1_600_000), 1)
-    ours = took(partial(fit_response, DATA, 1_600_000), 3)
-    print(f"{COUNT:,} items to 1,600,000 characters: toolvet {ours:.1f} ms, drop one and dump again {theirs:.0f} ms")
+    with Report("fit") as report:
+        about = f"{COUNT:,} items, {len(json.dumps(DATA)):,} characters of JSON"
+        for budget in (2_000, 20_000, 200_000, 10_000_000):
+            ways = []
+            for name, options in OPTIONS.items():
+                fitted = fit_response(DATA, budget, **options)
+                assert (tokens if "counter" in options else len)(fitted.to_json().decode()) <= budget
+                ways.append(Way(f"toolvet, {name}", partial(fit_response, DATA, budget, **options)))
+            ways.append(Way("`json.dumps` of all", partial(json.dumps, DATA), lost="fits nothing"))
+            report.compare("`fit_response`", f"to {budget:,} characters", ways, about=about)
+        # The loop needs minutes for all items: its time grows with the square of what it drops.
+        few = {"items": ITEMS[:500], "total": 500}
+        for name, data, budget in (("500 items", few, 20_000), (f"{COUNT:,} items", DATA, 1_600_000)):
+            ways = [
+                Way("toolvet", partial(fit_response, data, budget)),
+                Way(LOOP, partial(naive, data, budget), lost=LOST),
+            ]
+            report.compare("Beside a loop", f"{name} to {budget:,} characters", ways, case_s=10)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measure the check of an answer against the calls of its turn: `python benchmarks/grounding.py [RUNS]`.
+"""Measure the check of an answer against the calls of its turn: `python -m benchmarks.grounding [RUNS]`.
 
 Processor time, the median of RUNS runs (default 31) and the quarters around it. "first" is the first check of a turn,
 for which nothing is kept of an earlier one; "again" is a further check of the same turn, as of another answer to it.
@@ -10,6 +10,8 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
+
+from benchmarks.harness import Report
 
 from toolvet.turn.grounding import ToolCall, ground
 
@@ -35,6 +37,8 @@ DERIVED = (
 PLAIN = "I looked through the list and found that nothing there is overdue, so there is nothing to do for now. "
 LARGE_TOTAL = sum(row["total"] for row in LARGE_ROWS[:40] if isinstance(row["total"], float))
 
+ROWS_TOLD: list[list[object]] = []
+
 
 def fresh(calls: Sequence[ToolCall], serial: int) -> list[ToolCall]:
     """The same calls with another argument: a turn of which nothing can be kept."""
@@ -49,7 +53,7 @@ def timed(text: str, calls: Sequence[object]) -> float:
 
 
 def case(name: str, text: str, calls: Sequence[ToolCall], runs: int) -> None:
-    """Print one line."""
+    """Print one line, and keep it for the report."""
     found = len(ground(text, calls))
     first: list[float] = []
     again: list[float] = []
@@ -58,6 +62,7 @@ def case(name: str, text: str, calls: Sequence[ToolCall], runs: int) -> None:
         first.append(timed(text, turn))
         again.append(timed(text, turn))
     print(f"{name:50}{len(text):>10,}{len(calls):>6}{_shown(first)}{_shown(again)}{found:>10}")
+    ROWS_TOLD.append([name, f"{len(text):,}", len(calls), _shown(first).strip(), _shown(again).strip(), found])
 
 
 def _shown(found: list[float]) -> str:
@@ -78,8 +83,8 @@ def turn_of_ten(name: str, calls: Sequence[ToolCall], runs: int) -> None:
     for serial in range(runs):
         turn = fresh(calls, serial)
         every.append(sum(timed(text, turn) for text in ten_answers()))
-    low, middle, high = statistics.quantiles(every, n=4)
-    print(f"{name:50}{'':>10}{len(calls):>6}{middle:>12,.0f} ({low:,.0f} to {high:,.0f})")
+    print(f"{name:50}{'':>10}{len(calls):>6}{_shown(every)}")
+    ROWS_TOLD.append([name, "", len(calls), _shown(every).strip(), "", ""])
 
 
 def main() -> None:
@@ -105,6 +110,10 @@ def main() -> None:
     case("1 MB of one letter", "a" * 1_000_000, CALLS, few)
     case("1 MB of hyphens and letters", "a-" * 500_000, CALLS, few)
     case("1 MB of quotation marks", '"' * 1_000_000, CALLS, few)
+    with Report("grounding") as report:
+        columns = ["", "characters", "calls", "first, µs", "again, µs", "findings"]
+        about = "CPU time, median (quartiles); first: nothing is kept of an earlier check of the turn"
+        report.table("Answers held against their calls", columns, ROWS_TOLD, about=about)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ import json
 import math
 import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,6 +140,11 @@ def figures_of(rounds: Mapping[str, Sequence[Taken]], lost: Mapping[str, str]) -
 # ── measuring ──
 
 
+def warm() -> None:
+    """Have compiled what is compiled once on a machine: a slower engine serves until then, and would be measured."""
+    subprocess.run([sys.executable, "-m", "toolvet", "warm"], check=True, stdout=subprocess.DEVNULL)
+
+
 def repeats_of(clock: Clock, slice_s: float) -> tuple[int, float]:
     """How often it runs in a slice, and what it takes once."""
     clock(1)
@@ -196,6 +203,8 @@ def digits(number: float) -> str:
     """Three digits that count, and as many more as there are before the point."""
     if number == 0:
         return "0"
+    if abs(number) < 0.001:
+        return "< 0.001"
     places = max(0, 2 - math.floor(math.log10(abs(number))))
     return f"{number:,.{places}f}"
 

@@ -1,17 +1,15 @@
 """Count the broken calls that a program can fix with only the text of the argument report, without the schema.
 
-Run: python benchmarks/healer.py [--show KIND]
+Run: python -m benchmarks.healer [--show KIND]
 """
 
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from benchmarks.harness import Report
 from tests.schema.repair.blind_healer import heal, without_correction, without_examples
 from tests.schema.repair.breaking import broken_calls, real_schemas
 from tests.schema.repair.own_schemas import OWN_SCHEMAS
@@ -52,13 +50,23 @@ def main() -> None:
                 totals[mode] += 1
                 totals[f"{mode}, in round {found[1]}"] += 1
                 totals[f"{mode}, as meant"] += same(found[0], broken.call)
-    calls = totals["calls"]
-    for mode in MODES:
-        rounds = ", ".join(f"{totals[f'{mode}, in round {turn}']} in round {turn}" for turn in (1, 2, 3))
-        healed, meant = totals[mode], totals[f"{mode}, as meant"]
-        print(f"{mode:28} {healed} of {calls} healed ({healed / calls:.1%}; {rounds}), {meant} as meant")
+    shares(totals)
     for kind, counts in sorted(failed.items()):
         print(f"{kind:24} not healed: {dict(counts)}")
+
+
+def shares(totals: Counter[str]) -> None:
+    calls = totals["calls"]
+    rows = [
+        [mode, f"{totals[mode] / calls:.1%}"]
+        + [totals[f"{mode}, in round {turn}"] for turn in (1, 2, 3)]
+        + [f"{totals[f'{mode}, as meant'] / calls:.1%}"]
+        for mode in MODES
+    ]
+    about = f"{calls:,} broken calls, read and corrected by a program that sees the text of the report and no schema"
+    with Report("healer") as report:
+        columns = ["what it reads", "healed", "in round 1", "2", "3", "as meant"]
+        report.table("Calls healed by the text of the report", columns, rows, about=about)
 
 
 def report_of(tool: Any, read: Callable[[str], str], arguments: Any) -> str | None:

@@ -1,6 +1,6 @@
 """What the HTTP API costs beside the check itself, how soon `toolvet serve` answers, and its memory.
 
-    python benchmarks/http_api.py [CHECKS]
+    python -m benchmarks.http_api [CHECKS]
 
 A client on the same machine sends one check after another over one connection, then the same over eight connections at
 200 checks a second. What the check itself costs is measured in this process, for the same bodies, and taken off. The
@@ -17,6 +17,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from benchmarks.harness import Report
 
 from toolvet import check_answer, check_arguments, check_result
 
@@ -133,8 +135,11 @@ def memory(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def measure(kind: str, work: Callable[[], object], message: bytes, ports: tuple[int, int], count: int) -> None:
-    """Print what one check costs beside its own work, and how often that is what the bare endpoint costs."""
+Rows = list[list[str]]
+
+
+def measure(kind: str, work: Callable[[], object], message: bytes, ports: tuple[int, int], count: int) -> Rows:
+    """What one check costs beside its own work, and how often that is what the bare endpoint costs."""
     port, bare_port = ports
     own, alone, bare = list[float](), list[float](), list[float]()
     for _ in range(min(count, 2000)):
@@ -151,19 +156,21 @@ def measure(kind: str, work: Callable[[], object], message: bytes, ports: tuple[
     bare_busy = asyncio.run(at_a_rate(bare_port, message, min(count, 2000), 200))
     cost = share(own, 0.5)
 
-    def line(ours: list[float], theirs: list[float]) -> str:
-        middle, late = (share(ours, part) - cost for part in (0.5, 0.99))
-        times = [each / share(theirs, part) for each, part in ((middle, 0.5), (late, 0.99))]
-        return f"p50 {middle:.2f} ms ({times[0]:.1f} x bare), p99 {late:.2f} ms ({times[1]:.1f} x bare)"
+    def row(how: str, ours: list[float], theirs: list[float]) -> list[str]:
+        cells = [kind, f"{cost:.2f} ms", how]
+        for part in (0.5, 0.99):
+            beside, bare_one = share(ours, part) - cost, share(theirs, part)
+            cells += [f"{beside:.2f} ms", f"{bare_one:.2f} ms", f"{beside / bare_one:.1f}"]
+        return cells
 
-    rate = len(alone) / sum(alone)
-    print(f"{kind}: own work {cost:.2f} ms; beside it, one connection: {line(alone, bare)}; {rate:.0f} a second")
-    print(f"    200 a second over eight connections: {line(busy, bare_busy)}")
+    rate = f"one after another, {len(alone) / sum(alone):.0f} a second"
+    return [row(rate, alone, bare), row("200 a second over 8 connections", busy, bare_busy)]
 
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    with tempfile.TemporaryDirectory() as folder:
+    rows: Rows = []
+    with tempfile.TemporaryDirectory() as folder, Report("http_api", peers=["starlette", "uvicorn"]) as report:
         began = time.perf_counter()
         command = [sys.executable, "-m", "toolvet", "serve", "--port", "0", "--store", f"{folder}/a.db"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -171,24 +178,28 @@ def main() -> None:
             first = time.perf_counter()
             asyncio.run(one_after_another(port, request("envelope", {"response": {}}), 1))
             answered = time.perf_counter()
-            listening, reply = first - began, answered - began
-            print(f"listening after {listening:.2f} s, first check answered after {reply:.2f} s")
-            print(f"memory at the start {memory(process.pid):.0f} MB")
+            told = [
+                ["listening after", f"{first - began:.2f} s"],
+                ["first check answered after", f"{answered - began:.2f} s"],
+                ["memory at the start", f"{memory(process.pid):.0f} MB"],
+            ]
             bare = subprocess.Popen([sys.executable, "-c", BARE], stderr=subprocess.PIPE, text=True)
             bare_port = listening_on(bare)
             for kind, (body, work) in CASES.items():
-                measure(kind, work, request(kind, body), (port, bare_port), count)
+                rows += measure(kind, work, request(kind, body), (port, bare_port), count)
             bare.terminate()
             bare.wait()
             took, done = asyncio.run(beside_long_ones(port, request("arguments", CASES["arguments"][0]), count // 4))
-            print(
-                f"arguments beside {done} answers of 1 MB: p50 {share(took, 0.5):.2f}, p99 {share(took, 0.99):.2f} ms"
-            )
-            print(f"memory after all {memory(process.pid):.0f} MB")
+            late = f"{share(took, 0.5):.2f} ms, 99 of 100 below {share(took, 0.99):.2f} ms"
+            told.append([f"arguments beside {done} answers of 1 MB", late])
+            told.append(["memory after all", f"{memory(process.pid):.0f} MB"])
             process.terminate()
             ended = time.perf_counter()
             process.wait()
-            print(f"ended {time.perf_counter() - ended:.2f} s after SIGTERM")
+            told.append(["ended after SIGTERM", f"{time.perf_counter() - ended:.2f} s"])
+        columns = ["check", "its own work", "asked", "p50 beside it", "bare Starlette", "times", "p99", "bare", "times"]
+        report.table("A check over HTTP", columns, rows, about="by the clock; the bare endpoint sends the JSON back")
+        report.table("`toolvet serve`", ["", ""], told)
 
 
 if __name__ == "__main__":

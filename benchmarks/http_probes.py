@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from statistics import median
 
+from benchmarks.harness import Report
+
 from toolvet.assess.http_probes import HttpProbing
 from toolvet.transport import HttpTarget
 
@@ -23,6 +25,7 @@ async def probed(url: str) -> HttpProbing:
 
 
 def main() -> None:
+    rows = []
     for style in STYLES:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -40,7 +43,10 @@ def main() -> None:
             finally:
                 server.kill()
         taken = median(1000 * run.seconds for run in runs)
-        print(f"{style:10} {runs[0].requests} requests  {taken:5.0f} ms  ({taken / runs[0].requests:.1f} ms each)")
+        rows.append([style, runs[0].requests, f"{taken:.0f} ms", f"{taken / runs[0].requests:.1f} ms"])
+    with Report("http_probes", peers=["mcp", "fastmcp"]) as report:
+        columns = ["server", "requests", "in all", "each"]
+        report.table("The probes of the HTTP transport", columns, rows, about="by the clock, the median of 7")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
         Way.timed("ajv", [clock_of("valid", number) for number in range(10)])
 
 The script gets the input as `given` and returns an object of functions, `{name: (number) => …}`; `clock_of` is a clock
-for one of them with one number. What it takes is CPU time of the whole process, so that threads which compile or collect
-count, as they do for who pays for them.
+for one of them with one number. What it takes is CPU time of the whole process: threads that compile or collect count,
+as they do for who pays for them.
 """
 
 import contextlib
@@ -87,11 +87,9 @@ class NodeProcess:
 def node_version() -> str:
     """The version, as it says it itself; empty where there is none."""
     program = shutil.which("node")
-    return (
-        subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout[1:].strip()
-        if program
-        else ""
-    )
+    if program is None:
+        return ""
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout[1:].strip()
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """How soon the pages of the dashboard are painted in Chromium, and how much they load.
 
-    python benchmarks/pages.py [VERDICTS]
+    python -m benchmarks.pages [VERDICTS]
 
 Each page is opened five times by a browser that has nothing in its cache, on a store of 20,000 verdicts in two days; a
 figure is the median. Needs Chromium and Playwright (`make test` installs both).
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from benchmarks.harness import Report
 
 from toolvet import check_answer
 from toolvet.store import SignalRecord, Store, VerdictRecord
@@ -99,7 +100,7 @@ def visit(browser: Any, url: str) -> tuple[float, float, int]:
 
 
 def main(count: int = 20_000) -> None:
-    """Print a line for each page."""
+    """Open each page."""
     chromium = shutil.which("chromium")
     if chromium is None or find_spec("playwright") is None:
         print("needs Chromium (apt-get install chromium) and Playwright (pip install playwright)")
@@ -112,12 +113,16 @@ def main(count: int = 20_000) -> None:
         with served(path) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
             visit(browser, f"{url}/events")
-            print(f"{'page':42} {'answered':>10} {'painted':>10} {'loads':>9}")
+            rows = []
             for each in PAGES:
                 seen = [visit(browser, url + each) for _ in range(VISITS)]
                 answered, painted = (statistics.median(one[place] for one in seen) for place in (0, 1))
-                print(f"{each:42} {answered:7.0f} ms {painted:7.0f} ms {seen[0][2] / 1024:6.0f} KB")
+                rows.append([f"`{each}`", f"{answered:.0f} ms", f"{painted:.0f} ms", f"{seen[0][2] / 1024:.0f} KB"])
             browser.close()
+    with Report("pages", peers=["playwright"]) as report:
+        columns = ["page", "answered", "painted", "loads"]
+        about = f"by the clock, the median of {VISITS} visits, on a store of {count:,} verdicts"
+        report.table("Pages of the dashboard in Chromium", columns, rows, about=about)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Measure what a proxy adds to a tools/call over stdio: toolvet's with everything on, beside others, in one run.
 
-    python benchmarks/proxy.py [--calls 2000] [--rounds 7] [--soak 1000000] [--only NAME …]
-    python benchmarks/proxy.py --cases [--calls 500] [--rounds 5]
+    python -m benchmarks.proxy [--calls 2000] [--rounds 7] [--soak 1000000] [--only NAME …]
+    python -m benchmarks.proxy --cases [--calls 500] [--rounds 5]
 
 The client is this script, with blocking writes and reads; the server is written in C and does no work, so only the
 transport is measured. "C forwarder" is the floor: any process between two pipes costs two more context switches in each
@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import cast
+
+from benchmarks.harness import Report
 
 HERE = Path(__file__).parent / "proxy"
 ARGUMENTS = {"text": "A kibibyte of words that a tool is to work on. " * 20, "times": 3, "mode": "plain"}
@@ -236,22 +238,25 @@ def measure(connections: dict[str, Connection], calls: int, rounds: int) -> dict
     return times
 
 
-def show(connections: dict[str, Connection], rounds: dict[str, list[list[float]]]) -> None:
+NOTHING_READ = "reads nothing, checks nothing"
+LOST = {FLOOR: NOTHING_READ, "SDK streams": NOTHING_READ, "FastMCP proxy": "checks nothing"}
+
+
+def show(report: Report, connections: dict[str, Connection], rounds: dict[str, list[list[float]]]) -> None:
     best = {name: min(statistics.median(found) for found in each) * 1e6 for name, each in rounds.items()}
     added = {name: found - best["direct"] for name, found in best.items()}
     times = {name: [time for found in each for time in found] for name, each in rounds.items()}
     tail = percentile(times["direct"], 0.99)
-    print(
-        f"{'':18} {'median µs':>10} {'added µs':>9} {'p99 µs':>8} {'start ms':>9} {'RSS MiB':>8}"
-        f" {'calls/s, 1000 in flight':>24}"
-    )
+    rows = []
     for name, found in times.items():
         connection = connections[name]
-        rate = "" if name in (*PEERS, FLOOR) else f"{connection.flight(20_000):24,.0f}"
-        print(
-            f"{name:18} {best[name]:10.1f} {added[name]:9.1f} {percentile(found, 0.99) * 1e6:8.0f}"
-            f" {connection.start_ms:9.0f} {connection.rss_mib:8.1f} {rate}"
-        )
+        rate = "" if name in (*PEERS, FLOOR) else f"{connection.flight(20_000):,.0f}"
+        figures = (f"{best[name]:.1f} µs", f"{added[name]:.1f} µs", f"{percentile(found, 0.99) * 1e6:.0f} µs")
+        memory = (f"{connection.start_ms:.0f} ms", f"{connection.rss_mib:.1f} MiB")
+        rows.append([name, *figures, *memory, rate, LOST.get(name, "")])
+    columns = ["", "median", "added", "p99", "start", "memory", "calls/s, 1,000 in flight", "lost"]
+    about = "by the clock, the median of the best round; the record is written"
+    report.table("A `tools/call` of 1 KB over stdio", columns, rows, about=about)
     if "toolvet" not in added:
         return
     ours, connection = added["toolvet"], connections["toolvet"]
@@ -303,7 +308,8 @@ def main() -> None:
         for name, (command, env) in chosen.items():
             connections[name] = Connection(name, command, env)
             stack.callback(connections[name].close)
-        show(connections, measure(connections, options.calls, options.rounds))
+        with Report("proxy", peers=["mcp", "fastmcp"]) as report:
+            show(report, connections, measure(connections, options.calls, options.rounds))
         if options.soak:
             soak(connections["toolvet"], options.soak)
 

@@ -1,6 +1,6 @@
 """Measure what a proxy adds to a tools/call over HTTP, and how many calls a second it carries: a result of a kibibyte.
 
-    python benchmarks/proxy_http.py [--rounds 7] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
+    python -m benchmarks.proxy_http [--rounds 7] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
 
 All paths take turns within each round, so that other load on the machine affects them alike; the figures are medians
 over the rounds, with the lowest and the highest behind. On one connection the client waits for each answer ("added" is
@@ -27,6 +27,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from benchmarks.harness import Report
 
 HERE = Path(__file__).parent / "proxy_http"
 WARM_UP = 300
@@ -212,14 +214,19 @@ def spread(values: list[float], digits: int = 0) -> str:
     return f"{statistics.median(values):8.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
-def show(paths: list[Way], connections: int) -> None:
-    print(f"\n{connections} connection{'s' if connections > 1 else ''}")
-    print(f"{'path':36}{'added µs':>24}{'calls/s':>26}{'CPU µs a call':>24}")
+def show(report: Report, paths: list[Way], connections: int) -> None:
     direct = statistics.median(paths[0].figures[connections].added)
+    rows = []
     for path in paths:
         figures = path.figures[connections]
         added = spread([value - direct for value in figures.added])
-        print(f"{path.name:36}{added:>24}{spread(figures.rates):>26}{spread(figures.cpu, 1):>24}")
+        cells = (added, spread(figures.rates), spread(figures.cpu, 1))
+        unrecorded = "" if path.store is None else f"; {path.asked - recorded(path.store):,} not in the record"
+        lost = f"{path.lost:,} of {path.asked:,} calls{unrecorded}" if path.lost or unrecorded else ""
+        rows.append([path.name, *(cell.strip() for cell in cells), lost])
+    title = f"A `tools/call` over HTTP, {connections} connection{'s' if connections > 1 else ''}"
+    columns = ["", "added, µs", "calls/s", "CPU of the proxy, µs a call", "lost, of all connections"]
+    report.table(title, columns, rows, about="by the clock, the median of the rounds (least-most)")
 
 
 def main() -> None:
@@ -245,12 +252,9 @@ def main() -> None:
                 for connections in chosen.connections:
                     for path in paths:
                         path.measure(connections, chosen.seconds)
-        for connections in chosen.connections:
-            show(paths, connections)
-        print(f"\nload {os.getloadavg()[0]:.1f}; lost of so many calls:")
-        for path in paths:
-            unrecorded = "" if path.store is None else f", {path.asked - recorded(path.store)} not in the record"
-            print(f"{path.name:36}{path.lost} of {path.asked}{unrecorded}")
+        with Report("proxy_http", peers=["uvloop", "httptools", "starlette", "fastmcp"]) as report:
+            for connections in chosen.connections:
+                show(report, paths, connections)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,7 @@ landed anew.
 
 import json
 import re
-import resource
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -21,7 +18,8 @@ import jsonschema  # type: ignore[import-untyped]
 import jsonschema_rs
 import orjson
 from benchmarks import envelope, session
-from benchmarks.harness import Clock, Taken, Way
+from benchmarks.harness import Way
+from benchmarks.startup import started
 from tests.schema.repair.own_schemas import OWN_SCHEMAS
 
 from toolvet import AnswerStream, check_answer, check_arguments, check_envelope, check_result, fit_response
@@ -127,25 +125,12 @@ def through_session() -> Callable[[], object]:
     return passed
 
 
-def started(line: str) -> Clock:
-    """A process that runs a line."""
-
-    def clock(repeats: int) -> Taken:
-        wall, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        for _ in range(repeats):
-            subprocess.run([sys.executable, "-c", line], check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return Taken(cpu, time.perf_counter() - wall)
-
-    return clock
-
-
 def first_verdict() -> Pair:
     ours = "import toolvet; toolvet.check_answer('The sea was quiet in the morning.')"
     # As much of the standard library as a small program imports.
     floor = "import argparse, asyncio, dataclasses, json, logging, tempfile, urllib.request"
-    return Way.timed("ours", [started(ours)]), Way.timed("standard library", [started(floor)])
+    python = [sys.executable, "-c"]
+    return Way.timed("ours", [started([*python, ours])]), Way.timed("standard library", [started([*python, floor])])
 
 
 def pair(ours: Callable[[], object], name: str, floor: Callable[[], object]) -> Pair:

@@ -1,6 +1,6 @@
 """Measure `check_answer` and `AnswerStream` on real answers, by kind: clean, typical, hit-rich, code, Chinese.
 
-python benchmarks/real_answers.py [--rounds N] [--json]
+python -m benchmarks.real_answers [--rounds N] [--json]
 
 The answers are the labelled rows beside the project (`shared/data`) where they stand, a sample with a fixed seed:
 
@@ -29,6 +29,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+
+from benchmarks.harness import Report, shown
 
 from toolvet import AnswerStream, check_answer
 from toolvet.checks.answer.phrases import phrases, read_phrases
@@ -154,15 +156,25 @@ def main() -> None:
     if "--json" in sys.argv:
         print(json.dumps({kind: {what: median[kind, what] for what in WHAT} for kind in texts}))
         return
-    print(f"{source}; µs of CPU, median of {rounds} rounds\n")
-    heads = ("answers", "letters", "one pass", "English", "check", "ratio", "MB/s", "a token")
-    print(f"{'kind':18}" + "".join(f"{head:>10}" for head in heads))
+    rows = []
     for kind, every in texts.items():
         letters = statistics.mean(map(len, every))
-        size = statistics.mean(len(text.encode("utf-8", "replace")) for text in every)
         one, english_alone, whole, token = (median[kind, what] for what in WHAT)
-        figures = (one, english_alone, whole, whole / one, size / one, token)
-        print(f"{kind:18}{len(every):10}{letters:10.0f}" + "".join(f"{figure:10.1f}" for figure in figures))
+        figures = (*map(shown, (one, english_alone, whole)), f"{whole / one:.1f}", shown(token))
+        rows.append([kind, len(every), f"{letters:,.0f}", *figures])
+    with Report("real_answers") as report:
+        columns = [
+            "kind",
+            "answers",
+            "letters",
+            "one pass",
+            "English alone",
+            "check",
+            "times one pass",
+            "a token, streamed",
+        ]
+        about = f"{source}, CPU time, median of {rounds} rounds"
+        report.table("Answers as they come", columns, rows, about=about)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 """Count the broken calls that `repair` restores: 5,000 calls of real tools, broken in some forty ways.
 
-Run: python benchmarks/repair.py [FILE of JSON lines with a `schema` each | FOLDER of *.json] [--show KIND]
+Run: python -m benchmarks.repair [FILE of JSON lines with a `schema` each | FOLDER of *.json] [--show KIND]
 """
 
 import json
-import statistics
 import sys
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from benchmarks.harness import Report, quartiles
 from tests.schema.repair.breaking import Broken, broken_calls, real_schemas
 from tests.schema.repair.own_schemas import OWN_SCHEMAS
 from tests.schema.repair.ways import Text
@@ -25,21 +23,21 @@ SEED = 20_260_101
 
 
 def outcome(broken: Broken) -> tuple[str, str, Any, float]:
-    """Return the outcome, the confidence, the repaired value, and the time in microseconds."""
+    """Return the outcome, the confidence, the repaired value, and the CPU time in microseconds."""
     value = broken.sent
     confidence = "high"
-    start = time.perf_counter()
+    start = time.thread_time()
     if isinstance(value, Text):
         recovered = recover(value)
         if recovered is None:
-            return "none", "", None, (time.perf_counter() - start) * 1e6
+            return "none", "", None, (time.thread_time() - start) * 1e6
         value, confidence = recovered.value, recovered.confidence
     if not compiled(broken.schema).is_valid(value):
         found = repair(broken.schema, value)
         if found is None:
-            return "none", "", None, (time.perf_counter() - start) * 1e6
+            return "none", "", None, (time.thread_time() - start) * 1e6
         value, confidence = found.arguments, max(confidence, found.confidence, key=["high", "medium", "low"].index)
-    taken = (time.perf_counter() - start) * 1e6
+    taken = (time.thread_time() - start) * 1e6
     return ("original" if same(value, broken.call) else "other"), confidence, value, taken
 
 
@@ -80,14 +78,22 @@ def main() -> None:
     print(f"{'':24}" + "".join(f"{column:>16}" for column in columns))
     for kind, found in counts.items():
         print(f"{kind:24}" + "".join(f"{found[column] or '':>16}" for column in columns))
-    came, total = totals["original"], totals["repairable"]
-    print(f"\n{total} repairable: {came} came back as the original call ({came / total:.1%})")
-    wrong = totals["wrong and sure"]
-    print(f"different valid call with confidence high: {wrong} ({wrong / CALLS:.2%} of all)")
-    print(f"{totals['hopeless']} hopeless: {totals['hopeless none']} were left alone")
-    taken.sort()
-    high = taken[int(len(taken) * 0.95)]
-    print(f"time: median {statistics.median(taken):.0f} µs, 95 of 100 below {high:.0f} µs, longest {taken[-1]:.0f} µs")
+    summary(totals, sorted(taken))
+
+
+def summary(totals: Counter[str], taken: list[float]) -> None:
+    came, total, wrong = totals["original"], totals["repairable"], totals["wrong and sure"]
+    low, middle, high = quartiles(taken)
+    rows = [
+        ["repairable calls that came back as the original", f"{came:,} of {total:,} ({came / total:.1%})"],
+        ["a different valid call with confidence high", f"{wrong} ({wrong / CALLS:.2%} of all)"],
+        ["hopeless calls that were left alone", f"{totals['hopeless none']:,} of {totals['hopeless']:,}"],
+        ["CPU time, median (quartiles)", f"{middle:.0f} µs ({low:.0f} to {high:.0f})"],
+        ["95 of 100 below, the longest", f"{taken[int(len(taken) * 0.95)]:,.0f} µs, {taken[-1]:,.0f} µs"],
+    ]
+    with Report("repair") as report:
+        about = f"{CALLS:,} calls, broken in some forty ways; no peer repairs them"
+        report.table("Broken calls repaired", ["", ""], rows, about=about)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """Measure `check_result` beside a loop of the same phrases in `re`, and check that hostile texts take linear time.
 
-In processor time, the median of many rounds.
-
-python benchmarks/result.py
+python -m benchmarks.result
 """
 
 import json
 import re
-import statistics
-import time
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+
+import orjson
+from benchmarks.harness import Report, Way, here, shown
 
 from toolvet.checks.result import check_result
 from toolvet.checks.result.phrases import phrases
@@ -75,37 +73,27 @@ HOSTILE = {
 }
 
 
-def median_us(run: Callable[[], object], budget: float = 0.25) -> float:
-    run()
-    start = time.process_time()
-    run()
-    repeats = max(3, min(2_000, int(0.02 / max(time.process_time() - start, 1e-7))))
-    rounds: list[float] = []
-    end = time.process_time() + budget
-    while time.process_time() < end or len(rounds) < 5:
-        start = time.process_time()
-        for _ in range(repeats):
-            run()
-        rounds.append((time.process_time() - start) / repeats)
-    return statistics.median(rounds) * 1e6
-
-
 def main() -> None:
     known = phrases().by_id.values()
     loop = ReEngine([translate(phrase.match, re.IGNORECASE, spans=False) for phrase in known])
-    print(f"{len(known)} phrases\n{'':28}{'check_result':>14}{'re loop':>12}{'ratio':>9}")
-    for name, result in CASES.items():
-        text = result["content"][0]["text"]  # type: ignore[index]
-        ours = median_us(partial(check_result, TOOL, {"query": "x"}, result))
-        theirs = median_us(partial(loop.find, text), budget=0.1)
-        print(f"{name:28}{ours:11.1f} µs{theirs:9.0f} µs{theirs / ours:8.0f}x")
-    print(f"\nall phrases over hostile texts{'':10}25 KB      50 KB     100 KB     growth per doubling")
-    for name, unit in HOSTILE.items():
-        times = [
-            median_us(partial(phrases().scan, unit * (size // len(unit))), 0.05) for size in (25_000, 50_000, 100_000)
-        ]
-        growth = " ".join(f"{after / before:.1f}" for before, after in pairwise(times))
-        print(f"{name:36}" + "".join(f"{each:8.0f} µs" for each in times) + f"     {growth}")
+    with Report("result", peers=["orjson"]) as report:
+        for name, result in CASES.items():
+            text = result["content"][0]["text"]  # type: ignore[index]
+            message = orjson.dumps(result)
+            ways = [
+                Way("toolvet", partial(check_result, TOOL, {"query": "x"}, result)),
+                Way("the same phrases, `re`", partial(loop.find, text), lost="no verdict"),
+                Way("orjson, the result read", partial(orjson.loads, message), lost="checks nothing"),
+            ]
+            report.compare("One result", name, ways, about=f"{len(known)} phrases", case_s=5)
+        rows = []
+        for name, unit in HOSTILE.items():
+            texts = [unit * (size // len(unit)) for size in (25_000, 50_000, 100_000)]
+            times = [min(here(partial(phrases().scan, text))(1).cpu for _ in range(5)) * 1e6 for text in texts]
+            growth = ", ".join(f"{after / before:.1f}" for before, after in pairwise(times))
+            rows.append([name, *map(shown, times), growth])
+        columns = ["of", "25 KB", "50 KB", "100 KB", "growth"]
+        report.table("All phrases over hostile texts", columns, rows, about="CPU time, the least of five")
 
 
 if __name__ == "__main__":

@@ -1,115 +1,146 @@
-"""Measure a schema: cache hit, valid check, all violations, example; beside `jsonschema` where it is installed.
+"""Measure a schema beside its peers: valid and wrong values, compiling, and examples made of it.
 
-Run: python benchmarks/schema.py [FOLDER of *.json schemas]
+The schemas are those of 268 real tools beside the project (`shared/data`) where they stand, and the project's own; a
+figure is the geometric mean. `jsonschema-rs` is the engine below ours: what it takes is the floor.
+
+python -m benchmarks.schema [FOLDER of *.json schemas]
 """
 
 import json
-import statistics
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fastjsonschema
+import jsonschema  # type: ignore[import-untyped]
+import jsonschema_rs
+from benchmarks.harness import Report, Way, here, quartiles
+from tests.schema.repair.breaking import real_schemas
+from tests.schema.repair.own_schemas import OWN_SCHEMAS
+
 from toolvet.errors import Unsatisfiable
-from toolvet.schema import compiled, invalid_examples, valid_example
+from toolvet.schema import Schema, compiled, invalid_examples, valid_example
+from toolvet.schema.compilation import _CACHE
 
-try:
-    import jsonschema  # type: ignore[import-untyped]
-except ImportError:
-    jsonschema = None
-
-BUILT_IN: dict[str, Any] = {
-    "search": {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "description": "What to search for"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
-            "sort": {"type": "string", "enum": ["relevance", "date"]},
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    },
-    "booking": {
-        "type": "object",
-        "properties": {
-            "guest": {"$ref": "#/$defs/person"},
-            "nights": {"type": "integer", "minimum": 1},
-            "rooms": {"type": "array", "items": {"type": "string", "pattern": "^[A-Z]-[0-9]{3}$"}, "minItems": 1},
-            "note": {"anyOf": [{"type": "string", "maxLength": 200}, {"type": "null"}]},
-        },
-        "required": ["guest", "nights", "rooms"],
-        "$defs": {
-            "person": {
-                "type": "object",
-                "properties": {"name": {"type": "string"}, "email": {"type": "string", "format": "email"}},
-                "required": ["name", "email"],
-            }
-        },
-    },
-    "tree": {
-        "type": "object",
-        "properties": {"id": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#"}}},
-        "required": ["id"],
-    },
-}
+DRAFT = jsonschema.Draft202012Validator
+JSON_SCHEMA_7 = "http://json-schema.org/draft-07/schema#"
 
 
-def microseconds(job: Callable[[], object], rounds: int = 7, calls: int = 500) -> float:
-    """The median over the rounds of the mean time of a call."""
-    job()
-    taken = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            job()
-        taken.append((time.perf_counter() - start) / calls * 1e6)
-    return statistics.median(taken)
+class Sample:
+    """A schema with a value that it takes and one that it does not, ready for all who judge them."""
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self.value = valid_example(schema)
+        self.wrong = invalid_examples(schema)[0].instance
+        self.ours = compiled(schema)
+        self.engine = jsonschema_rs.validator_for(schema)
+        self.slow = DRAFT(schema)
+        # It knows draft 7 at most, and writes defaults into the value where it is not told not to.
+        self.generated = fastjsonschema.compile({**schema, "$schema": JSON_SCHEMA_7}, use_default=False)
+
+    def first_error(self) -> object:
+        try:
+            return self.generated(self.wrong)
+        except fastjsonschema.JsonSchemaValueException as error:
+            return error
+
+    def errors(self, judge: Any) -> list[object]:
+        return list(judge.iter_errors(self.wrong))
 
 
-def compare(name: str, schema: Any) -> None:
-    ready = compiled(schema)
-    value = valid_example(schema)
-    wrong = [example.instance for example in invalid_examples(schema)]
-    print(f"{name:10} cache hit {microseconds(lambda: compiled(schema)):6.2f} µs", end="")
-    valid = microseconds(lambda: ready.is_valid(value))
-    told = microseconds(lambda: [ready.violations(one) for one in wrong], calls=50) / len(wrong)
-    print(f"   valid {valid:6.2f} µs   violations of a wrong value {told:6.2f} µs", end="")
-    if jsonschema is not None:
-        peer = jsonschema.Draft202012Validator(schema)
-        slow = microseconds(lambda: peer.is_valid(value), calls=50)
-        errors = microseconds(lambda: [list(peer.iter_errors(one)) for one in wrong], calls=5) / len(wrong)
-        print(f"   jsonschema: {slow / valid:.1f} times and {errors / told:.1f} times as long", end="")
-    print()
+def samples(schemas: list[Any]) -> list[Sample]:
+    """Those that every peer takes and agrees on."""
+    found = []
+    for schema in schemas:
+        try:
+            sample = Sample(schema)
+            sample.generated(sample.value)
+        except Exception:  # noqa: BLE001, S112 - Whatever a peer raises, a schema that one cannot take compares nothing.
+            continue
+        if sample.slow.is_valid(sample.value) and not sample.slow.is_valid(sample.wrong):
+            found.append(sample)
+    return found
 
 
-def examples(schemas: list[Any]) -> None:
+def compare(report: Report, found: list[Sample]) -> None:
+    about = f"geometric mean over {len(found)} schemas of tools; all are compiled beforehand"
+    title = "Judging values by a schema"
+
+    def many(job: Callable[[Sample], Callable[[], object]]) -> list[Callable[[], object]]:
+        return [job(sample) for sample in found]
+
+    def beside(case: str, *ways: Way) -> None:
+        report.compare(title, case, ways, about=about, slice_s=0.1, case_s=10)
+
+    beside(
+        "a valid value",
+        Way("toolvet", many=many(lambda each: partial(each.ours.is_valid, each.value))),
+        Way("jsonschema-rs", many=many(lambda each: partial(each.engine.is_valid, each.value)), lost="the floor"),
+        Way("jsonschema", many=many(lambda each: partial(each.slow.is_valid, each.value))),
+        Way("fastjsonschema", many=many(lambda each: partial(each.generated, each.value)), lost="newer drafts"),
+    )
+    beside(
+        "all errors of a wrong value",
+        Way("toolvet", many=many(lambda each: partial(each.ours.violations, each.wrong))),
+        Way("jsonschema-rs", many=many(lambda each: partial(each.errors, each.engine)), lost="advice"),
+        Way("jsonschema", many=many(lambda each: partial(each.errors, each.slow)), lost="advice"),
+        Way("fastjsonschema", many=many(lambda each: each.first_error), lost="all errors but the first; newer drafts"),
+    )
+    beside(
+        "compiling",
+        Way("toolvet", many=many(lambda each: partial(fresh, each.schema))),
+        Way("jsonschema-rs", many=many(lambda each: partial(jsonschema_rs.validator_for, each.schema))),
+        Way(
+            "jsonschema", many=many(lambda each: partial(jsonschema.Draft202012Validator, each.schema)), lost="is lazy"
+        ),
+    )
+    beside(
+        "compiled before, found by its content", Way("toolvet", many=many(lambda each: partial(compiled, each.schema)))
+    )
+
+
+def fresh(schema: Any) -> Schema:
+    """Compile as if it were new."""
+    _CACHE.clear()
+    return compiled(schema)
+
+
+def examples(report: Report, schemas: list[Any]) -> None:
     """`valid_example` over many schemas: how many get one, and how long one takes (compiling apart)."""
     usable = [schema for schema in schemas if compiled(schema).problem is None]
+    rows = []
     for required_only in (True, False):
         taken, found = [], 0
         for schema in usable:
-            compiled(schema)
-            start = time.perf_counter()
             try:
                 valid_example(schema, required_only=required_only)
                 found += 1
             except Unsatisfiable:
-                pass
-            taken.append((time.perf_counter() - start) * 1e3)
-        taken.sort()
-        middle, high = taken[len(taken) // 2], taken[int(len(taken) * 0.95)]
-        what = "required only" if required_only else "all properties"
-        print(f"valid_example, {what}: {found} of {len(usable)}, median {middle:.2f} ms, p95 {high:.2f} ms")
+                continue
+            taken.append(here(partial(valid_example, schema, required_only=required_only))(3).cpu / 3 * 1e3)
+        low, middle, high = quartiles(taken)
+        late = sorted(taken)[int(len(taken) * 0.95)]
+        rows.append(
+            [
+                "what is required" if required_only else "all properties",
+                f"{found} of {len(usable)}",
+                f"{middle:.2f} ms ({low:.2f} to {high:.2f})",
+                f"{late:.2f} ms",
+            ]
+        )
+    columns = ["`valid_example`", "made", "CPU time, median (quartiles)", "95 of 100 below"]
+    report.table("Examples made of a schema", columns, rows)
 
 
 def main() -> None:
-    for name, schema in BUILT_IN.items():
-        compare(name, schema)
-    if len(sys.argv) > 1:
-        examples([json.loads(path.read_bytes()) for path in sorted(Path(sys.argv[1]).rglob("*.json"))])
-    else:
-        examples(list(BUILT_IN.values()))
+    given = [json.loads(path.read_bytes()) for folder in sys.argv[1:] for path in sorted(Path(folder).rglob("*.json"))]
+    schemas = given or real_schemas() or OWN_SCHEMAS
+    with Report("schema", peers=["jsonschema", "jsonschema-rs", "fastjsonschema"]) as report:
+        compare(report, samples(schemas))
+        examples(report, schemas)
 
 
 if __name__ == "__main__":

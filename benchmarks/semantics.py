@@ -1,4 +1,4 @@
-"""Measure `off_topic` and `contradictions`: `python benchmarks/semantics.py DATA`, labelled JSONL with `meta.prompt`.
+"""Measure `off_topic` and `contradictions`: `python -m benchmarks.semantics DATA`, labelled JSONL with `meta.prompt`.
 
 Good answers are compared with their own question (calling one off topic is a false alarm) and with another question of
 the same source (calling one off topic is a hit); two good answers to one question are compared with each other, and

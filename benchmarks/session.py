@@ -1,10 +1,13 @@
-"""Measure the session: one tools/call of 1 KB there and back with everything on, and messages that pass unchecked."""
+"""Measure the session: one tools/call of 1 KB there and back with everything on, and messages that pass unchecked.
 
-import time
+python -m benchmarks.session
+"""
+
+import json
 from collections.abc import Callable
-from statistics import median
 
 import orjson
+from benchmarks.harness import Report, Way
 
 from toolvet.session import Policies, ProxySettings, Session
 
@@ -27,7 +30,7 @@ META = {
 }
 ARGUMENTS = {"query": "x " * 330, "limit": 10, "tags": ["a", "b", "c"], "options": {"deep": True}}
 TEXT = "Berlin has 3 700 000 inhabitants, and its oldest bridge was rebuilt after the war. " * 11
-RUNS, CALLS = 1000, 20
+CALLS = 20
 
 
 def call(id_: int) -> bytes:
@@ -49,17 +52,6 @@ def session(settings: ProxySettings | None = None, *, output: bool = False) -> S
     return found
 
 
-def microseconds(work: Callable[[int], object]) -> float:
-    """The median of many runs, each shorter than a time slice: what else the machine does makes some of them slow."""
-    taken = []
-    for _ in range(RUNS):
-        begun = time.perf_counter()
-        for id_ in range(CALLS):
-            work(id_)
-        taken.append(1e6 * (time.perf_counter() - begun) / CALLS)
-    return median(taken)
-
-
 def round_trip(of: Session, **more: object) -> Callable[[int], object]:
     outgoing = [call(id_) for id_ in range(CALLS)]
     incoming = [result(id_, **more) for id_ in range(CALLS)]
@@ -71,26 +63,56 @@ def round_trip(of: Session, **more: object) -> Callable[[int], object]:
     return work
 
 
+def each_in_turn(work: Callable[[int], object]) -> Callable[[], object]:
+    """One of the messages after the other."""
+    turn = 0
+
+    def next_one() -> None:
+        nonlocal turn
+        turn = (turn + 1) % CALLS
+        work(turn)
+
+    return next_one
+
+
+def read_only() -> Callable[[int], object]:
+    """What any program does that reads both messages as JSON."""
+    outgoing, incoming = ([make(id_) for id_ in range(CALLS)] for make in (call, result))
+
+    def work(id_: int) -> None:
+        json.loads(outgoing[id_])
+        json.loads(incoming[id_])
+
+    return work
+
+
 def main() -> None:
-    print(f"a call of {len(call(1))} bytes, a result of {len(result(1))}; microseconds, median")
     off = ProxySettings(arguments="off", results="off", output_schema="off", break_after=0)
-    lines: dict[str, Callable[[int], object]] = {
-        "tools/call there and back, defaults": round_trip(session()),
-        "tools/call with an outputSchema kept": round_trip(session(output=True), structuredContent={"total": 3}),
-        "tools/call, verdict in _meta": round_trip(session(ProxySettings(verdict="always"))),
-        "tools/call, everything off": round_trip(session(off)),
-    }
     passing = session()
     notification = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}'
     request = b'{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"file:///a"}}'
     sampling = b'{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{"messages":[]}}'
     answer = result(10**9)
-    lines["a notification of the server"] = lambda _: passing.from_server(notification)
-    lines["another request of the client"] = lambda _: passing.from_client(request)
-    lines["a request of the server"] = lambda _: passing.from_server(sampling)
-    lines["another result of 1 KB"] = lambda _: passing.from_server(answer)
-    for name, work in lines.items():
-        print(f"{microseconds(work):8.2f}  {name}")
+    lines: dict[str, dict[str, Callable[[int], object]]] = {
+        "a call of 1 KB there and back": {
+            "toolvet, defaults": round_trip(session()),
+            "toolvet, an output schema kept": round_trip(session(output=True), structuredContent={"total": 3}),
+            "toolvet, the verdict in `_meta`": round_trip(session(ProxySettings(verdict="always"))),
+            "toolvet, everything off": round_trip(session(off)),
+            "`json.loads` of both": read_only(),
+        },
+        "what is passed on": {
+            "a notification of the server": lambda _: passing.from_server(notification),
+            "another request of the client": lambda _: passing.from_client(request),
+            "a request of the server": lambda _: passing.from_server(sampling),
+            "another result of 1 KB": lambda _: passing.from_server(answer),
+        },
+    }
+    lost = {"toolvet, everything off": "checks nothing", "`json.loads` of both": "checks and sends nothing"}
+    with Report("session") as report:
+        for case, ways in lines.items():
+            found = [Way(name, each_in_turn(work), lost=lost.get(name, "")) for name, work in ways.items()]
+            report.compare("What the session does, without any input or output", case, found)
 
 
 if __name__ == "__main__":

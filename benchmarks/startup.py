@@ -1,12 +1,19 @@
-"""Measure the start: imports, the command line, the first verdict, each beside what users would start instead."""
+"""Measure the start: imports, the command line, the first verdict, each beside what users would start instead.
+
+CPU time of whole processes, with their children, that start in turns.
+
+python -m benchmarks.startup
+"""
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from statistics import median
+
+from benchmarks.harness import Clock, Report, Taken, Way
 
 LINES = {
     "bare Python": "pass",
@@ -22,17 +29,6 @@ LINES = {
 BYTECODE = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir(), "toolvet-startup"))}
 
 
-def milliseconds(command: list[str]) -> float:
-    taken = []
-    for _ in range(9):
-        start = time.perf_counter()
-        subprocess.run(
-            command, check=True, capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, **BYTECODE}
-        )
-        taken.append(1000 * (time.perf_counter() - start))
-    return median(taken)
-
-
 def mebibytes(line: str) -> float:
     """The most memory that a process which runs `line` had resident."""
     process = subprocess.Popen([sys.executable, "-c", line], stdout=subprocess.DEVNULL)
@@ -41,30 +37,53 @@ def mebibytes(line: str) -> float:
     return used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def first_of_all(line: str) -> float:
-    """Seconds for `line` where nothing was compiled before."""
-    with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", line], check=True, env={**os.environ, "XDG_CACHE_HOME": folder})
-        return time.perf_counter() - start
+def started(command: list[str]) -> Clock:
+    """Starts a program, and waits for its end."""
+
+    def clock(repeats: int) -> Taken:
+        wall, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        for _ in range(repeats):
+            subprocess.run(
+                command, check=True, capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, **BYTECODE}
+            )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return Taken(cpu, time.perf_counter() - wall)
+
+    return clock
+
+
+def first_of_all(line: str) -> Clock:
+    """The same for a line where nothing was compiled before."""
+
+    def clock(repeats: int) -> Taken:
+        taken = []
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as folder:
+                home = {"XDG_CACHE_HOME": folder}
+                command = ["env", *(f"{name}={value}" for name, value in home.items()), sys.executable, "-c", line]
+                taken.append(started(command)(1))
+        return Taken(sum(each.cpu for each in taken), sum(each.wall for each in taken))
+
+    return clock
 
 
 def main() -> None:
-    bare = 0.0
-    for name, line in LINES.items():
-        taken = milliseconds([sys.executable, "-c", line])
-        bare = bare or taken
-        print(f"{name:38} {taken:6.0f} ms   (+{taken - bare:.0f})")
-    taken = milliseconds([sys.executable, "-m", "toolvet", "--help"])
-    print(f"{'toolvet --help':38} {taken:6.0f} ms   (target: under 200)")
-    # The server is `cat`, which says nothing and ends with its input: all of the time is the proxy's own.
-    taken = milliseconds([sys.executable, "-m", "toolvet", "proxy", "--", "cat"])
-    print(f"{'toolvet proxy, started and ended':38} {taken:6.0f} ms   (target: 250)")
+    python = [sys.executable, "-c"]
+    ways = [Way.timed(name, [started([*python, line])]) for name, line in LINES.items()]
+    ways += [
+        Way.timed("toolvet --help", [started([sys.executable, "-m", "toolvet", "--help"])]),
+        # The server is `cat`, which says nothing and ends with its input: all of the time is the proxy's own.
+        Way.timed("toolvet proxy", [started([sys.executable, "-m", "toolvet", "proxy", "--", "cat"])]),
+    ]
     answer = LINES["toolvet.check_answer, first verdict"]
-    print(
-        f"memory of check_answer, all phrases loaded: {mebibytes(answer) - mebibytes('pass'):.0f} MiB above bare Python"
-    )
-    print(f"check_answer, once per installation, when it compiles: {first_of_all(answer):.1f} s")
+    with Report("startup", peers=["mcp"]) as report:
+        about = "CPU time of the process from its start to its end; times bare Python"
+        report.compare("The start", "a process", ways, about=about, rounds=9, case_s=60)
+        first = [Way.timed("bare Python", [started([*python, "pass"])]), Way.timed("toolvet", [first_of_all(answer)])]
+        report.compare("The first verdict of an installation", "an empty cache", first, rounds=5, case_s=60)
+        above = mebibytes(answer) - mebibytes("pass")
+        report.table("Memory of the first verdict", ["above bare Python"], [[f"{above:.0f} MiB"]])
 
 
 if __name__ == "__main__":

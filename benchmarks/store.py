@@ -1,7 +1,8 @@
-"""The store under load: `python benchmarks/store.py rate URL [PER_SECOND] [SECONDS]` or `… overview URL [MILLIONS]`.
+"""The store under load: `python -m benchmarks.store rate URL [PER_SECOND] [SECONDS]` or `… overview URL [MILLIONS]`.
 
 `rate` starts a writer that adds so many verdicts a second, each in a call of its own, and prints what it acknowledged;
 then kills it, and counts what the next process finds. `overview` fills a store and times what a dashboard asks it.
+Without words, both are done on a small store in SQLite, and reported.
 """
 
 import os
@@ -9,8 +10,11 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from typing import TYPE_CHECKING
+
+from benchmarks.harness import Report
 
 from toolvet.store import FigureFilter, Store, VerdictFilter, VerdictRecord
 from toolvet.store.database import open_engine, writing
@@ -79,10 +83,13 @@ def write(url: str, rate: int) -> None:
         time.sleep(0.005)
 
 
-def measure_rate(url: str, rate: int, seconds: float) -> None:
+def measure_rate(url: str, rate: int, seconds: float) -> list[object]:
+    """A row: what was to be added, was acknowledged, was found, and is lost."""
     with Store(url) as store:
         before = store.count()
-    writer = subprocess.Popen([sys.executable, __file__, "write", url, str(rate)], stdout=subprocess.PIPE)
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.store", "write", url, str(rate)], stdout=subprocess.PIPE
+    )
     assert writer.stdout is not None
     began, acknowledged = time.perf_counter(), 0
     for line in writer.stdout:
@@ -103,11 +110,13 @@ def measure_rate(url: str, rate: int, seconds: float) -> None:
             if time.perf_counter() - taken > 30:
                 break
         after = store.count()
+        lost = max(0, acknowledged - (after - before))
         print(
             f"{acknowledged:,} acknowledged in {took:.1f} s ({acknowledged / took:,.0f}/s), killed;"
             f" {after - before:,} found ({in_spool:,} bytes were in the spool, taken in within"
-            f" {time.perf_counter() - taken:.1f} s); lost {max(0, acknowledged - (after - before))}"
+            f" {time.perf_counter() - taken:.1f} s); lost {lost}"
         )
+    return [f"{rate:,}", f"{acknowledged / took:,.0f}", f"{acknowledged:,}", f"{after - before:,}", lost]
 
 
 def fill(url: str, count: int) -> None:
@@ -122,7 +131,8 @@ def fill(url: str, count: int) -> None:
     engine.dispose()
 
 
-def measure_overview(url: str, count: int) -> None:
+def measure_overview(url: str, count: int) -> list[list[str]]:
+    """A row for each question: its median, and the first time."""
     with Store(url) as store:
         missing = count - store.count()
     if missing > 0:
@@ -143,22 +153,55 @@ def measure_overview(url: str, count: int) -> None:
             "20 latest turns": store.latest_turns,
             "search of a common word": lambda: store.search("catalogue", limit=50),
         }
+        rows = []
         for name, ask in questions.items():
             times = []
             for _ in range(5):
                 began = time.perf_counter()
                 ask()
                 times.append(time.perf_counter() - began)
-            print(f"{name:28} {sorted(times)[2] * 1000:8.1f} ms (first {times[0] * 1000:.1f})")
+            rows.append([name, f"{sorted(times)[2] * 1000:.1f} ms", f"{times[0] * 1000:.1f} ms"])
+            print(f"{name:28} {rows[-1][1]:>10} (first {rows[-1][2]})")
+    return rows
 
 
-def main(what: str, url: str, *numbers: str) -> None:
+def measure_adding(url: str, size: int) -> float:
+    """The CPU time of a verdict in batches of this size, in microseconds, all threads counted; the least of five."""
+    least = float("inf")
+    with Store(url) as store:
+        for _ in range(5):
+            records = [verdict(time.time(), number) for number in range(size)]
+            began = time.process_time()
+            store.add_records(records)
+            store.flush()
+            least = min(least, (time.process_time() - began) / size * 1e6)
+    return least
+
+
+def report_all(count: int = 100_000) -> None:
+    with tempfile.TemporaryDirectory() as folder, Report("store", peers=["sqlalchemy"]) as report:
+        rows = [[f"{size:,}", f"{measure_adding(f'{folder}/a.db', size):.0f} µs"] for size in (100, 1_000, 5_000)]
+        report.table(
+            "Adding to SQLite", ["verdicts in a batch", "a verdict"], rows, about="CPU time, the least of five"
+        )
+        columns = ["to add a second", "added", "acknowledged", "found after a kill", "lost"]
+        report.table(
+            "A writer that is killed", columns, [measure_rate(f"{folder}/b.db", 2_000, 10)], about="by the clock"
+        )
+        rows = measure_overview(f"{folder}/c.db", count)
+        columns = ["question", "median of 5", "the first time"]
+        report.table(f"A store of {count:,} verdicts in SQLite", columns, rows, about="by the clock")
+
+
+def main(what: str = "", url: str = "", *numbers: str) -> None:
     if what == "write":
         write(url, int(numbers[0]))
     elif what == "rate":
         measure_rate(url, int((numbers or ("2000",))[0]), float(numbers[1] if len(numbers) > 1 else 30))
-    else:
+    elif what == "overview":
         measure_overview(url, int(float((numbers or ("5",))[0]) * 1_000_000))
+    else:
+        report_all()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure a call in our transport beside a bare client and the official SDK's, on the same server in one run.
 
-    python benchmarks/transport.py [--calls 400] [--rounds 5]
+    python -m benchmarks.transport [--calls 400] [--rounds 5]
 
 The server is trivial and its own process. "added" is what a client adds to the bare client's round trip (blocking
 reads and writes, no JSON decoding): medians of rounds that take turns, so that other load affects all alike.
@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchmarks.harness import Report
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -88,7 +89,7 @@ def serve_http() -> None:
 @asynccontextmanager
 async def bare_stdio() -> AsyncIterator[Call]:
     """A pipe, and two blocking calls."""
-    command = [sys.executable, __file__, "--serve-stdio"]
+    command = [sys.executable, "-m", "benchmarks.transport", "--serve-stdio"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: ASYNC220 - bare.
         assert process.stdin is not None
         assert process.stdout is not None
@@ -165,25 +166,28 @@ async def compare(clients: dict[str, Any], calls: int, rounds: int) -> dict[str,
     return best
 
 
-def show(title: str, best: dict[str, float]) -> float:
-    print(f"\n{title}: median round trip of one tools/call, ms")
+def show(report: Report, title: str, best: dict[str, float]) -> None:
     added = {name: value - best["bare"] for name, value in best.items()}
-    for name, value in best.items():
-        print(f"  {name:8} {value:7.3f}   added {added[name]:7.3f}")
-    print(f"  the official SDK adds {added['sdk'] / added['toolvet']:.1f} times what toolvet adds")
-    return added["toolvet"]
+    lost = {"bare": "reads no JSON"}
+    rows = [
+        [name, f"{value:.3f} ms", f"{added[name]:.3f} ms", f"{added[name] / added['toolvet']:.1f}", lost.get(name, "")]
+        for name, value in best.items()
+    ]
+    about = f"by the clock; the goal over stdio is {TARGET_MS} ms added"
+    report.table(
+        f"A client's `tools/call`, {title}", ["", "round trip", "added", "times ours", "lost"], rows, about=about
+    )
 
 
-async def run(calls: int, rounds: int) -> None:
-    stdio = [sys.executable, __file__, "--serve-stdio"]
+async def run(report: Report, calls: int, rounds: int) -> None:
+    stdio = [sys.executable, "-m", "benchmarks.transport", "--serve-stdio"]
     clients = {
         "bare": bare_stdio(),
         "toolvet": ours(StdioTarget(stdio[0], tuple(stdio[1:]))),
         "sdk": sdk(stdio_client(StdioServerParameters(command=stdio[0], args=stdio[1:]))),
     }
-    added = show("stdio", await compare(clients, calls, rounds))
-    print(f"  target: under {TARGET_MS} ms added: {'met' if added < TARGET_MS else 'MISSED'}")
-    command = [sys.executable, __file__, "--serve-http"]
+    show(report, "stdio", await compare(clients, calls, rounds))
+    command = [sys.executable, "-m", "benchmarks.transport", "--serve-http"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:  # noqa: ASYNC220
         assert server.stdin is not None
         assert server.stdout is not None
@@ -193,7 +197,7 @@ async def run(calls: int, rounds: int) -> None:
             "toolvet": ours(HttpTarget(url)),
             "sdk": sdk(streamable_http_client(url)),
         }
-        show("HTTP", await compare(clients, calls, rounds))
+        show(report, "HTTP", await compare(clients, calls, rounds))
         server.stdin.close()
 
 
@@ -209,7 +213,8 @@ def main() -> None:
     elif options.serve_http:
         serve_http()
     else:
-        asyncio.run(run(options.calls, options.rounds))
+        with Report("transport", peers=["mcp"]) as report:
+            asyncio.run(run(report, options.calls, options.rounds))
 
 
 if __name__ == "__main__":

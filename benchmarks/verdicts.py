@@ -1,7 +1,7 @@
 """Hold the verdicts of two versions side by side: a change that is only about speed must not move a byte of any.
 
-python benchmarks/verdicts.py dump FOLDER       # writes what this version says of every text
-python benchmarks/verdicts.py compare FOLDER [STEP [FIRST]]
+python -m benchmarks.verdicts dump FOLDER       # writes what this version says of every text
+python -m benchmarks.verdicts compare FOLDER [STEP [FIRST]]
                                                 # reads it again: each difference is printed, and exit status 1; with
                                                 # a step only every so manieth text, from the first one that is named
 

@@ -71,7 +71,14 @@ def test_a_time_is_shown_with_three_digits_in_a_unit_that_suits_it(us: float, wo
 
 
 def test_digits_that_count() -> None:
-    assert [digits(each) for each in (0, 0.198, 2, 350.4, 17_521)] == ["0", "0.198", "2.00", "350", "17,521"]
+    assert [digits(each) for each in (0, 0.000_05, 0.198, 2, 350.4, 17_521)] == [
+        "0",
+        "< 0.001",
+        "0.198",
+        "2.00",
+        "350",
+        "17,521",
+    ]
 
 
 # ── measuring ──
@@ -250,9 +257,9 @@ def test_what_is_30_percent_worse_twice_fails_and_is_named() -> None:
     ]
 
 
-def test_on_a_busy_machine_only_what_has_doubled_fails() -> None:
-    assert [bound_at(load, 2) for load in (0.5, 4.0, 4.1, 12.0)] == [1.3, 1.3, 2.0, 2.0]
-    measure, asked = taken_in_turn({"a": 1.9, "b": 2.1}, {"b": 2.1})
+def test_on_a_busy_machine_a_ratio_may_rise_by_60_percent() -> None:
+    assert [bound_at(load, 2) for load in (0.5, 4.0, 4.1, 12.0)] == [1.3, 1.3, 1.6, 1.6]
+    measure, asked = taken_in_turn({"a": 1.59, "b": 1.61}, {"b": 1.61})
     assert [each.name for each in judged({"a": 1.0, "b": 1.0}, measure, bound_at(12.0, 2))[1]] == ["b"]
     assert asked == [["a", "b"], ["b"]]
 
