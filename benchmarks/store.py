@@ -98,7 +98,10 @@ def measure_rate(url: str, rate: int, seconds: float) -> None:
         in_spool = sum(file.stat().st_size for file in store.address.spool.glob("*.jsonl"))
         taken = time.perf_counter()
         # A server beside us may hold the last file of the spool: what it took in is there once the spool is empty.
-        while sum(file.stat().st_size for file in store.address.spool.glob("*.jsonl")) and time.perf_counter() - taken < 30:
+        while (
+            sum(file.stat().st_size for file in store.address.spool.glob("*.jsonl"))
+            and time.perf_counter() - taken < 30
+        ):
             store.flush()
             time.sleep(0.05)
         after = store.count()
