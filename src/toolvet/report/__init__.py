@@ -3,10 +3,28 @@
 Data in, text out: no server, no engine, no files.
 """
 
-from toolvet.report.baseline import apply_baseline
-from toolvet.report.format import Format, formats, render
-from toolvet.report.gate import why_failed
-from toolvet.report.published import load, schema
-from toolvet.report.terminal import print_report
+from typing import TYPE_CHECKING
+
+from toolvet.discover.names import named
+
+if TYPE_CHECKING:
+    from toolvet.report.baseline import apply_baseline
+    from toolvet.report.format import Format, formats, render
+    from toolvet.report.gate import why_failed
+    from toolvet.report.published import load, schema
+    from toolvet.report.terminal import print_report
 
 __all__ = ["Format", "apply_baseline", "formats", "load", "print_report", "render", "schema", "why_failed"]
+
+if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
+    # Who only wants to show a text safely (`visible`), such as the dashboard, needs neither rich nor the reports.
+    __getattr__ = named(
+        __name__,
+        {
+            "baseline": "apply_baseline",
+            "format": "Format formats render",
+            "gate": "why_failed",
+            "published": "load schema",
+            "terminal": "print_report",
+        },
+    )
