@@ -240,9 +240,9 @@ def test_large_blocks_go_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_without_glibc_memory_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
+    monkeypatch.setattr("toolvet.cli.commands.serve.memory.ctypes.CDLL", lambda _: object())
     memory.spare_memory()
     memory.trim_memory()
-    monkeypatch.setattr(memory.sys, "platform", "darwin")
-    monkeypatch.setattr(memory.ctypes, "CDLL", pytest.fail)
+    monkeypatch.setattr("toolvet.cli.commands.serve.memory.sys.platform", "darwin")
+    monkeypatch.setattr("toolvet.cli.commands.serve.memory.ctypes.CDLL", pytest.fail)
     memory.spare_memory()
