@@ -89,7 +89,7 @@ live: $(VENV)/.dev
 
 # In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
 platforms: .venv-platforms/.done
-	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores.py
+	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores*.py
 
 .venv-platforms/.done: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }

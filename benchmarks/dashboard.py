@@ -22,7 +22,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from benchmarks.harness import Report
-from benchmarks.store import measure_rate
+from benchmarks.store import DAY, measure_rate
 
 from toolvet.store import Store, VerdictFilter
 
@@ -115,8 +115,10 @@ def rate(url: str, per_second: int, seconds: float) -> None:
 def paths_of(url: str) -> dict[str, str]:
     with Store(url) as store:
         newest = store.verdicts(limit=1)[0]
+        call = next((each for each in store.verdicts(limit=100) if each.server and each.tool), newest)
         answer = next(iter(store.verdicts(VerdictFilter(kind="answer"), limit=1)), newest)
-    server, tool = quote(newest.server), quote(newest.tool or "")
+    server, tool = quote(call.server, safe=""), quote(call.tool or "", safe="")
+    now = time.time()
     lists = [
         *("", "?kind=answer", "?failed=1", "?failed=0", "?escalated=1", "?blocked=1", "?outcome=protocol_error"),
         *(
@@ -142,7 +144,12 @@ def paths_of(url: str) -> dict[str, str]:
         *("/", "/?period=1h", "/?period=7d", "/?period=30d", "/?period=90d", "/servers", "/tools", "/tools?period=90d"),
         *(f"/server/{server}", f"/tool/{server}/{tool}", f"/server/{server}?period=30d"),
         *(f"/verdicts{each}" for each in lists),
-        *("/search?q=catalogue", "/search?q=such%20title%20boo", "/search?q=turn-12345", "/search?q=本を"),
+        *("/search?q=catalogue", "/search?q=such%20title%20boo", "/search?q=turn-12345", f"/search?q={quote('本を')}"),
+        *("/search?q=cannot%20help&kind=call", f"/search?q=catalogue&server={server}"),
+        *(
+            f"/verdicts?since={now - 20 * DAY:.0f}&until={now - 15 * DAY:.0f}&failed=1",
+            f"/verdicts?tool={tool}&failed=1",
+        ),
         *(f"/verdict/{newest.id}", f"/turn/{quote(newest.trace or '')}", f"/verdict/{answer.id}"),
         *("/queue", "/queue?state=done", "/queue?state=all", "/compare", "/assessments", "/events"),
         *("/v1/verdicts?limit=50", "/v1/verdicts?limit=50&failed=true", "/v1/overview", "/healthz"),

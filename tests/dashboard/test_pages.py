@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
@@ -16,10 +17,11 @@ from toolvet.dashboard.access.role import Person, Role
 from toolvet.dashboard.access.session import Sessions
 from toolvet.dashboard.app import make_app
 from toolvet.dashboard.assets import assets
+from toolvet.dashboard.pages import turns
 from toolvet.dashboard.rendering import pages
 from toolvet.dashboard.site import Site
 from toolvet.dashboard.view.paths import conversation_path, server_path, tool_path, turn_path
-from toolvet.store import Store, VerdictFilter
+from toolvet.store import Store, VerdictFilter, finding
 
 LISTS: Final = (
     "/",
@@ -231,3 +233,62 @@ def test_a_filter_finds_what_it_says(full: TestClient) -> None:
     assert count("signal=unreachable") == "One"
     assert count("q=warehouse") == "2"
     assert count("until=2020-01-01") == "0"
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """A store with more failed calls than a list looks at, none of which is newer than the others."""
+    monkeypatch.setattr(finding, "PROBED", 20)
+    monkeypatch.setattr(finding, "_STEPS", (10, 15))
+    fill(tmp_path / "large.db", today() - 60)
+    more(tmp_path / "large.db", today(), 150)
+    with Store(tmp_path / "large.db") as store:
+        yield client(store)
+
+
+def linked(words: str, shown: str) -> str:
+    """The path of the link with this text."""
+    found = re.search(rf'<a[^>]* href="([^"]+)"[^>]*>{shown}</a>', words)
+    assert found is not None, words
+    return unescape(found[1])
+
+
+def test_a_list_that_was_cut_short_says_so_and_leads_further(large: TestClient) -> None:
+    page = large.get("/verdicts?failed=0").text
+    assert "None in the newest part" in page
+    assert "Nothing matches in the part of the store that was searched." in page
+    assert "not all of the store" in page
+    for _ in range(10):
+        path = linked(page, "Look further")
+        page = large.get(path).text
+        if "/verdict/" in page or "/turn/" in page:
+            break
+    assert "Look further" not in page
+    # What is looked at whole says nothing of it.
+    assert "not all of the store" not in large.get("/verdicts?kind=answer").text
+
+
+def test_a_list_by_score_says_what_is_sorted(large: TestClient) -> None:
+    assert "Sorted are those with a score below 1" in large.get("/verdicts?order=lowest_score").text
+    assert "a second or longer, and the newest of the others" in large.get("/verdicts?order=slowest").text
+    assert "Sorted are" not in large.get("/verdicts?order=slowest&kind=answer").text
+    assert "At least 21 verdicts" in large.get("/verdicts?failed=1").text
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_pages_lead_on_and_back_again(large: TestClient, order: str) -> None:
+    first = large.get(f"/verdicts?order={order}").text
+    second = large.get(linked(first, "After these →")).text
+    back = large.get(linked(second, "← Before these")).text
+    rows = re.compile(r"<tbody>.*?</tbody>", re.DOTALL)
+    assert rows.findall(back) == rows.findall(first) != rows.findall(second)
+
+
+def test_a_turn_of_very_many_calls_shows_the_first(empty: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_MOST_VERDICTS", 2)
+    for number in range(3):
+        body = {"kind": "answer", "trace_id": TRACE, "text": f"Ship {number} sails.", "verdict": None}
+        assert empty.post("/v1/verdicts", json=body).status_code == 201
+    page = empty.get(turn_path(TRACE)).text
+    assert "Only the first 2 verdicts of this turn are shown." in page
+    assert ("Ship 1" in page, "Ship 2" in page) == (True, False)

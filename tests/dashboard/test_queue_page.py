@@ -20,6 +20,11 @@ CALLS = [
         "result": "<script>document.title='run'</script>",
         "failed": True,
     },
+    {
+        "name": "read_note",
+        "arguments": {},
+        "result": {"content": [{"type": "text", "text": "Due on Thursday."}, {"type": "text", "text": "Paid."}]},
+    },
 ]
 ANSWER = "I cannot help with order {}. It cost 45 euros. <script>document.title='run'</script> \x1b[31mred <b>bold</b>"
 
@@ -95,6 +100,9 @@ def test_evidence_is_marked_beside_the_calls_and_stored_texts_are_only_shown(
         assert page.locator("mark").first.evaluate("mark => mark.firstChild.data") == "I cannot help with"
         assert '"total": 54' in page.locator(".calls").inner_text()
         assert "<script>" in page.locator(".calls").inner_text()
+        # The blocks of a result as a model reads them, not as JSON.
+        assert "Due on Thursday." in page.locator(".calls pre").all_inner_texts()
+        assert '"content"' not in page.locator(".calls").inner_text()
         pressed(page, "j")
         assert page.locator("mark.now").count() == 1
         pressed(page, "?")

@@ -18,6 +18,7 @@ import httpx2
 import pytest
 from tests.dashboard.serving import serving
 
+from toolvet.cli.commands.serve import memory
 from toolvet.dashboard import server
 from toolvet.store import Store
 
@@ -202,3 +203,46 @@ def test_what_hangs_in_a_thread_is_cut() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == server.CUT_SHORT
     assert "safe in the spool" in ended.stderr
+
+
+def test_the_pages_need_neither_the_reports_nor_a_terminal() -> None:
+    code = (
+        "import sys; import toolvet.dashboard.app, toolvet.dashboard.access.gate;"
+        " print(sorted({'rich', 'pygments', 'alembic', 'toolvet.report.terminal', 'toolvet.rules'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+class FakeMalloc:
+    """A C library that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, ...]] = []
+
+    def mallopt(self, *given: int) -> int:
+        self.told.append(given)
+        return 1
+
+    def malloc_trim(self, pad: int) -> int:
+        self.told.append((pad,))
+        return 1
+
+
+def test_large_blocks_go_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    libc = FakeMalloc()
+    monkeypatch.setattr(memory, "_libc", lambda: libc)
+    memory.spare_memory()
+    # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX of <malloc.h>.
+    assert libc.told == [(-3, 256 * 1024), (-1, 256 * 1024), (-8, 2)]
+    memory.trim_memory()
+    assert libc.told[3:] == [(0,)]
+
+
+def test_without_glibc_memory_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolvet.cli.commands.serve.memory.ctypes.CDLL", lambda _: object())
+    memory.spare_memory()
+    memory.trim_memory()
+    monkeypatch.setattr("toolvet.cli.commands.serve.memory.sys.platform", "darwin")
+    monkeypatch.setattr("toolvet.cli.commands.serve.memory.ctypes.CDLL", pytest.fail)
+    memory.spare_memory()

@@ -5,7 +5,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.integrations.scoring import fill
 
+from toolvet.store import Store
 from toolvet.transport import HttpTarget, StdioTarget, Target
 
 PROGRAM = str(Path(__file__).parent / "flights.py")
@@ -36,3 +38,13 @@ def target(request: pytest.FixtureRequest, urls: dict[str, str]) -> Target:
 def program(request: pytest.FixtureRequest) -> StdioTarget:
     """The same server as a program that speaks through pipes; each test starts its own."""
     return StdioTarget(sys.executable, (PROGRAM, request.param, "stdio"))
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Store(tmp_path / "verdicts.db") as opened:
+        fill(opened)
+        # Another store at the same file sees what was moved into it.
+        assert opened.flush()
+        yield opened

@@ -19,7 +19,9 @@ from toolvet import check_answer, check_arguments, check_envelope, check_result
 from toolvet.errors import StoreError, UsageError
 from toolvet.schema.json_value import elements, members
 from toolvet.store import FigureFilter, Store, VerdictFilter, VerdictRecord
+from toolvet.store.audit import read_entries
 from toolvet.store.database import open_engine
+from toolvet.store.inserting import insert_records
 from toolvet.store.records import EventRecord, SignalRecord, encode_document, encode_lines, new_id
 from toolvet.store.retention import Retention
 
@@ -278,6 +280,18 @@ def test_an_export_becomes_the_same_store_again(url: str, tmp_path: Path) -> Non
                 assert bare == [msgspec.structs.replace(each, document=msgspec.Raw(b"")) for each in here]
                 assert copy.overview() == store.overview()
                 assert copy.events() == store.events()
+
+
+def test_what_the_hourly_retention_deletes_stands_in_the_audit_log(url: str) -> None:
+    with Store(url) as store, store.connect() as connection:
+        # Verdicts of 2001, which the store was given before it was told how long to keep them.
+        insert_records(connection, [msgspec.structs.replace(call(number), at=1e9) for number in range(3)])
+    with Store(url, older_than="52w") as store:
+        store._tidy()
+        store._tidy()
+        deeds = [(entry.who, entry.target) for entry in read_entries(store, action="delete")]
+        assert store.count() == 0
+    assert deeds == [("", "3 verdicts, 0 events, 0 assessments: past what the settings keep")]
 
 
 def test_old_verdicts_go_and_the_sums_of_hours_stay(url: str) -> None:

@@ -29,7 +29,7 @@ class Asset(NamedTuple):
 
 @cache
 def assets() -> Mapping[str, Asset]:
-    """Return the files by their names, such as `site.css` or `vendor/htmx.min.js`."""
+    """Return the files by their names, such as `site.css` or `vendor/uPlot.min.css`."""
     found = {name: content for kind in _TYPES for name, content in files_of("toolvet.dashboard.static", kind)}
     # The colours and the first rules are those of the reports.
     found["base.css"] = data_file("toolvet.report.page", "base.css")

@@ -1,21 +1,17 @@
-"""What the dashboard reads beside verdicts: how far the store is, bounded counts, and assessments without reports.
+"""What the dashboard reads beside verdicts: how far the store is, and assessments without reports.
 
 Every function takes a connection (`Store.reading`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from toolvet.store.filters import VerdictFilter
-from toolvet.store.reading import conditions
 from toolvet.store.records import AssessmentRecord
 from toolvet.store.tables.queue import QUEUE_CHANGES
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, VERDICTS
-
-_MOST_COUNTED: Final = 10_000
 
 
 class StoreProgress(msgspec.Struct, frozen=True):
@@ -41,12 +37,6 @@ def read_progress(connection: Connection) -> StoreProgress:
         )
     )
     return StoreProgress(*(int(place) for place in connection.execute(query).one()))
-
-
-def count_up_to(connection: Connection, wanted: VerdictFilter, most: int = _MOST_COUNTED) -> int:
-    """Return how many verdicts a filter finds, but not more than `most`."""
-    found = select(VERDICTS.c.seq).where(*conditions(connection, wanted)).limit(most).subquery()
-    return int(connection.execute(select(func.count()).select_from(found)).scalar_one())
 
 
 def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None:

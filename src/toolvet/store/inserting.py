@@ -11,10 +11,12 @@ from typing import Final, TypeAlias, TypeVar, cast
 
 import msgspec
 from sqlalchemy import Connection, Table, func, select, text
+from sqlalchemy.dialects import postgresql, sqlite
 
 from toolvet.store import binding, copying
 from toolvet.store.item_records import ItemRecord
 from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
+from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
 from toolvet.store.tables.rollups import (
     DURATION_BOUNDS,
     KEYS,
@@ -122,6 +124,24 @@ def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) 
         if words:
             connection.execute(_WORDS, words)
     add_to_rollups(connection, verdicts)
+    _note_blocks(connection, [(seq, verdict.at) for verdict, seq in zip(verdicts, first, strict=True)])
+
+
+def _note_blocks(connection: Connection, places: Sequence[tuple[int, float]]) -> None:
+    """Widen the times of the blocks that these places are in."""
+    spans: dict[int, tuple[float, float]] = {}
+    for seq, at in places:
+        begin, end = spans.get(seq // BLOCK, (at, at))
+        spans[seq // BLOCK] = (min(begin, at), max(end, at))
+    is_postgresql = connection.dialect.name == "postgresql"
+    insert = (postgresql if is_postgresql else sqlite).insert(VERDICT_BLOCKS)
+    least, greatest = (func.least, func.greatest) if is_postgresql else (func.min, func.max)
+    changed = {
+        "first": least(VERDICT_BLOCKS.c.first, insert.excluded.first),
+        "last": greatest(VERDICT_BLOCKS.c.last, insert.excluded.last),
+    }
+    rows = [{"block": block, "first": begin, "last": end} for block, (begin, end) in sorted(spans.items())]
+    connection.execute(insert.on_conflict_do_update(index_elements=["block"], set_=changed), rows)
 
 
 _WORDS: Final = text("INSERT INTO verdict_words (rowid, tool, reason, text) VALUES (:seq, :tool, :reason, :text)")

@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, func, select, update
 
 from toolvet.store.item_records import ItemChange, ItemLabel, ItemRecord
+from toolvet.store.padding import padded
 from toolvet.store.queue_labelling import decode_label
 from toolvet.store.queue_records import NO_LABEL, ChangeAction
 from toolvet.store.records import clean_text
@@ -19,16 +20,18 @@ _NO_LABEL: Final = msgspec.json.encode(NO_LABEL).decode()
 
 def read_item_records(connection: Connection, places: Sequence[int]) -> list[ItemRecord]:
     """Return the items of the verdicts at these places (`seq`), in their order in the queue."""
-    query = select(QUEUE_ITEMS).where(QUEUE_ITEMS.c.verdict.in_(places)).order_by(QUEUE_ITEMS.c.seq)
+    query = select(QUEUE_ITEMS).where(QUEUE_ITEMS.c.verdict.in_(padded(places))).order_by(QUEUE_ITEMS.c.seq)
     items = connection.execute(query).all()
     seqs = [int(item.seq) for item in items]
     if not seqs:
         return []
-    counted = select(QUEUE_PLACES.c.item, func.count()).where(QUEUE_PLACES.c.item.in_(seqs))
+    counted = select(QUEUE_PLACES.c.item, func.count()).where(QUEUE_PLACES.c.item.in_(padded(seqs)))
     wanted = {int(item): int(count) for item, count in connection.execute(counted.group_by(QUEUE_PLACES.c.item))}
-    labels = _by_item(connection, select(QUEUE_LABELS).where(QUEUE_LABELS.c.item.in_(seqs)).order_by(QUEUE_LABELS.c.at))
-    skips = _by_item(connection, select(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item.in_(seqs)))
-    changed = select(QUEUE_CHANGES).where(QUEUE_CHANGES.c.item.in_(seqs)).order_by(QUEUE_CHANGES.c.seq)
+    labels = _by_item(
+        connection, select(QUEUE_LABELS).where(QUEUE_LABELS.c.item.in_(padded(seqs))).order_by(QUEUE_LABELS.c.at)
+    )
+    skips = _by_item(connection, select(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item.in_(padded(seqs))))
+    changed = select(QUEUE_CHANGES).where(QUEUE_CHANGES.c.item.in_(padded(seqs))).order_by(QUEUE_CHANGES.c.seq)
     changes = _by_item(connection, changed)
     return [
         ItemRecord(

@@ -49,8 +49,9 @@ _MOMENT: Final = 1.0
 LEASE_SECONDS: Final = 15 * 60.0
 """How long a reviewer has an item, by default."""
 
-# Writers of one SQLite file take turns; one that found no turn tries again for so long.
-_PATIENCE: Final = 20.0
+# Writers of one SQLite file take turns; one that found no turn tries again for so long. With the wait of the driver
+# that stays below five seconds: a person waits for it.
+_PATIENCE: Final = 3.0
 
 
 class ReviewQueue:

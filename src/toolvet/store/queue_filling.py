@@ -7,6 +7,7 @@ from sqlalchemy import Connection, exists, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from toolvet.store.inserting import PLACES_LOCK
+from toolvet.store.padding import padded
 from toolvet.store.reading import read_places
 from toolvet.store.records import VerdictRecord
 from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_MARKS, QUEUE_PLACES
@@ -80,7 +81,7 @@ def choose_places(connection: Connection, places: Sequence[int], choose: Choose)
 
 def insert_items(connection: Connection, rows: Sequence[dict[str, object]], now: float) -> int:
     """Insert items with their places; a verdict that is in the queue already is left as it is. Returns how many."""
-    there = select(VERDICTS.c.seq).where(VERDICTS.c.seq.in_([row["verdict"] for row in rows]))
+    there = select(VERDICTS.c.seq).where(VERDICTS.c.seq.in_(padded([row["verdict"] for row in rows])))
     kept = set(connection.execute(there).scalars())
     # The retention may have deleted one since it was read.
     rows = [row for row in rows if row["verdict"] in kept]
@@ -91,7 +92,7 @@ def insert_items(connection: Connection, rows: Sequence[dict[str, object]], now:
     connection.execute(insert.on_conflict_do_nothing(), items)
     by_id = {row["id"]: row for row in rows}
     fresh = select(QUEUE_ITEMS.c.seq, QUEUE_ITEMS.c.id).where(
-        QUEUE_ITEMS.c.id.in_(list(by_id)), ~exists().where(QUEUE_PLACES.c.item == QUEUE_ITEMS.c.seq)
+        QUEUE_ITEMS.c.id.in_(padded(list(by_id))), ~exists().where(QUEUE_PLACES.c.item == QUEUE_ITEMS.c.seq)
     )
     found = [(int(seq), by_id[id_]) for seq, id_ in connection.execute(fresh)]
     places = [

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from sqlalchemy import Connection, Row, exists, func, select
 
+from toolvet.store.padding import padded
 from toolvet.store.queue_labelling import decode_label, label_of
 from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
 from toolvet.store.reading import read_places
@@ -43,7 +44,7 @@ def read_items(
     seqs = [int(row.seq) for row in rows]
     verdicts = {verdict.seq: verdict for verdict in read_places(connection, [int(row.verdict) for row in rows])}
     places: dict[int, list[Row[tuple[object, ...]]]] = {}
-    for place in connection.execute(select(QUEUE_PLACES).where(QUEUE_PLACES.c.item.in_(seqs))):
+    for place in connection.execute(select(QUEUE_PLACES).where(QUEUE_PLACES.c.item.in_(padded(seqs)))):
         places.setdefault(int(place.item), []).append(place)
     labels = _labels_of(connection, {int(row.seq): str(row.id) for row in rows})
     found: list[QueueItem] = []
@@ -98,7 +99,7 @@ def _hidden(item: QueueItem, reader: str) -> QueueItem:
 
 def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[ReviewLabel]]:
     rows: dict[tuple[int, str], list[dict[str, object]]] = {}
-    query = select(QUEUE_LABELS).where(QUEUE_LABELS.c.item.in_(list(ids)))
+    query = select(QUEUE_LABELS).where(QUEUE_LABELS.c.item.in_(padded(list(ids))))
     for row in connection.execute(query.order_by(QUEUE_LABELS.c.item, QUEUE_LABELS.c.at)).mappings():
         rows.setdefault((int(row["item"]), str(row["reviewer"])), []).append(dict(row))
     found: dict[int, list[ReviewLabel]] = {}
@@ -126,7 +127,7 @@ def read_labels(
     labels = _labels_of(connection, ids)
     if reader is not None:
         places = QUEUE_PLACES.c
-        waiting = select(places.item).where(places.item.in_(list(ids)), places.state != "labelled").distinct()
+        waiting = select(places.item).where(places.item.in_(padded(list(ids))), places.state != "labelled").distinct()
         for item in connection.execute(waiting).scalars():
             if all(label.reviewer != reader for label in labels.get(item, ())):
                 labels.pop(item, None)

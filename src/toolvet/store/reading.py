@@ -5,6 +5,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, select
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.padding import padded
@@ -76,9 +77,11 @@ def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None
     return None if row is None else _assessment(row)
 
 
-def conditions(connection: Connection, wanted: VerdictFilter) -> list[ColumnElement[bool]]:
-    """Return the filter as conditions on the table of verdicts."""
-    columns, found = VERDICTS.c, list[ColumnElement[bool]]()
+def conditions(
+    connection: Connection, wanted: VerdictFilter, columns: ReadOnlyColumnCollection[str, Any] = VERDICTS.c
+) -> list[ColumnElement[bool]]:
+    """Return the filter as conditions on the columns of the table of verdicts, or of a query on it."""
+    found = list[ColumnElement[bool]]()
     for name in ("kind", "server", "tool", "model", "variant", "outcome", "state", "trace", "conversation"):
         value = getattr(wanted, name)
         if value is not None:
@@ -100,15 +103,30 @@ def conditions(connection: Connection, wanted: VerdictFilter) -> list[ColumnElem
     if wanted.signal is not None:
         found.append(columns.seq.in_(select(SIGNALS.c.verdict).where(SIGNALS.c.type == wanted.signal)))
     if wanted.text is not None:
-        found.append(words_condition(connection, wanted.text))
+        found.append(words_condition(connection, wanted.text, columns))
     return found
 
 
-def read_trace(connection: Connection, prefix: str) -> list[VerdictRecord]:
-    """Return the verdicts whose trace id begins with `prefix`, in the order in which they happened."""
-    # An id is ASCII, and the last of its characters is below DEL.
-    query = select(VERDICTS).where(VERDICTS.c.trace >= prefix, VERDICTS.c.trace < f"{prefix}\x7f")
-    return list(_records(connection, query.order_by(VERDICTS.c.at, VERDICTS.c.seq)))
+def read_trace(connection: Connection, trace: str, limit: int | None = None) -> list[VerdictRecord]:
+    """Return the verdicts with this trace id, in the order in which they happened."""
+    query = select(VERDICTS).where(VERDICTS.c.trace == trace).order_by(VERDICTS.c.at, VERDICTS.c.seq)
+    return list(_records(connection, query.limit(limit)))
+
+
+def traces_beginning(connection: Connection, prefix: str, limit: int) -> list[str]:
+    """Return the first trace ids that begin with `prefix`."""
+    found: list[str] = []
+    least = VERDICTS.c.trace >= prefix
+    while len(found) < limit:
+        # One step in the index for each: a short beginning may be that of all verdicts. An id is ASCII, so that the
+        # last of its characters is below DEL.
+        query = select(func.min(VERDICTS.c.trace)).where(least, VERDICTS.c.trace < f"{prefix}\x7f")
+        trace = connection.execute(query).scalar()
+        if trace is None:
+            break
+        found.append(str(trace))
+        least = VERDICTS.c.trace > str(trace)
+    return found
 
 
 def read_places(connection: Connection, places: Sequence[int]) -> list[VerdictRecord]:

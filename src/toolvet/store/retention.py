@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, 
 
 from toolvet.errors import UsageError
 from toolvet.store.database import writing
+from toolvet.store.padding import padded
 from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_LABELS
 from toolvet.store.tables.rollups import ROLLUP_SIGNALS, ROLLUPS, WIDTHS
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
@@ -203,16 +204,17 @@ def _delete_verdicts(engine: "Engine", query: "object") -> int:
 
 def delete_places(connection: Connection, places: list[int]) -> None:
     """Delete the verdicts at these places (`seq`) with all that hangs on them, inside the caller's transaction."""
+    among = padded(places)
     if connection.dialect.name == "sqlite":
         # The index of words has no texts of its own: it has to be told what it indexed.
         words = select(VERDICTS.c.seq, VERDICTS.c.tool, VERDICTS.c.reason, VERDICTS.c.text).where(
-            VERDICTS.c.seq.in_(places), VERDICTS.c.reason.is_not(None) | VERDICTS.c.text.is_not(None)
+            VERDICTS.c.seq.in_(among), VERDICTS.c.reason.is_not(None) | VERDICTS.c.text.is_not(None)
         )
         rows = [dict(row) for row in connection.execute(words).mappings()]
         if rows:
             connection.execute(_FORGET, rows)
-    connection.execute(delete(SIGNALS).where(SIGNALS.c.verdict.in_(places)))
-    connection.execute(delete(VERDICTS).where(VERDICTS.c.seq.in_(places)))
+    connection.execute(delete(SIGNALS).where(SIGNALS.c.verdict.in_(among)))
+    connection.execute(delete(VERDICTS).where(VERDICTS.c.seq.in_(among)))
 
 
 _FORGET: Final = text(

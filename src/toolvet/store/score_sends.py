@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from toolvet.store.filters import VerdictFilter
+from toolvet.store.padding import padded
 from toolvet.store.reading import conditions, read_records
 from toolvet.store.records import VerdictRecord
+from toolvet.store.tables.score_claims import SCORE_CLAIMS
 from toolvet.store.tables.score_sends import SCORE_SENDS
 from toolvet.store.tables.verdicts import VERDICTS
 
@@ -38,12 +40,28 @@ def mark_sent(connection: Connection, destination: str, places: Iterable[int]) -
     rows = [{"destination": destination, "verdict": place} for place in places]
     if not rows:
         return
-    # Two processes may send at the same time: the platform takes both as one, by the ids of the scores.
+    # A process whose claim ended may have sent the same: most platforms take both as one, by the ids of the scores.
     insert = postgresql_insert if connection.dialect.name == "postgresql" else sqlite_insert
     connection.execute(insert(SCORE_SENDS).on_conflict_do_nothing(), rows)
 
 
+def claim(connection: Connection, destination: str, owner: str, now: float, until: float) -> bool:
+    """Claim a destination until then, or for longer; False where another owner's claim has not ended."""
+    insert = (postgresql_insert if connection.dialect.name == "postgresql" else sqlite_insert)(SCORE_CLAIMS)
+    is_free = or_(SCORE_CLAIMS.c.owner == owner, SCORE_CLAIMS.c.until <= now)
+    mine = insert.values(destination=destination, owner=owner, until=until).on_conflict_do_update(
+        index_elements=["destination"], set_={"owner": owner, "until": until}, where=is_free
+    )
+    return connection.execute(mine.returning(SCORE_CLAIMS.c.owner)).first() is not None
+
+
+def release(connection: Connection, destination: str, owner: str) -> None:
+    """End a claim."""
+    mine = (SCORE_CLAIMS.c.destination == destination) & (SCORE_CLAIMS.c.owner == owner)
+    connection.execute(delete(SCORE_CLAIMS).where(mine))
+
+
 def read_beginnings(connection: Connection, traces: Sequence[str]) -> Mapping[str, float]:
     """Return when each of these turns began, in seconds since the epoch."""
-    query = select(VERDICTS.c.trace, func.min(VERDICTS.c.at)).where(VERDICTS.c.trace.in_(traces))
+    query = select(VERDICTS.c.trace, func.min(VERDICTS.c.at)).where(VERDICTS.c.trace.in_(padded(traces)))
     return {str(trace): float(at) for trace, at in connection.execute(query.group_by(VERDICTS.c.trace))}

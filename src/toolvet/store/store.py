@@ -34,6 +34,7 @@ from toolvet.store.turns import RecordedTurn
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+    from toolvet.store.finding import VerdictPage
     from toolvet.store.health import StoreHealth
     from toolvet.store.judged import AnyVerdict
     from toolvet.store.overview import FigureFilter, GroupFigures, GroupKey, Overview, TrendPoint
@@ -249,6 +250,25 @@ class Store:
                 connection, wanted, limit=limit, order=order, after=after, before=before, offset=offset
             )
 
+    def page(
+        self,
+        wanted: VerdictFilter = EVERYTHING,
+        *,
+        limit: int = 50,
+        order: "VerdictOrder" = "newest",
+        after: int | None = None,
+        before: int | None = None,
+        offset: int = 0,
+    ) -> "VerdictPage":
+        """Return what `verdicts` does and how many there are, in bounded time: it looks at some thousands at most.
+
+        What it could not look at is said in the page (`is_whole`, `stopped`).
+        """
+        from toolvet.store.finding import find_page  # noqa: PLC0415 - as above
+
+        with self.reading() as connection:
+            return find_page(connection, wanted, limit=limit, order=order, after=after, before=before, offset=offset)
+
     def count(self, wanted: VerdictFilter = EVERYTHING) -> int:
         """Return how many verdicts a filter finds."""
         from toolvet.store.reading import count_verdicts  # noqa: PLC0415 - as above
@@ -256,24 +276,26 @@ class Store:
         with self.reading() as connection:
             return count_verdicts(connection, wanted)
 
-    def turn(self, trace: str) -> RecordedTurn:
-        """Return the turn whose trace id is, or alone begins with, `trace`.
+    def turn(self, trace: str, *, limit: int | None = None) -> RecordedTurn:
+        """Return the turn whose trace id is, or alone begins with, `trace`; `limit` is for its verdicts.
 
         Raises UsageError where none or several do.
         """
-        from toolvet.store.reading import read_trace  # noqa: PLC0415 - as above
+        from toolvet.store.reading import read_trace, traces_beginning  # noqa: PLC0415 - as above
 
         with self.reading() as connection:
-            found = read_trace(connection, trace) if trace else []
-        ids = {verdict.trace: None for verdict in found if verdict.trace is not None}
-        if trace not in ids:
-            if not ids:
-                raise UsageError(f"{self.address.shown} has no turn whose id is or begins with {trace!r}")
-            if len(ids) > 1:
-                shown = ", ".join(list(ids)[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
-                raise UsageError(f"{len(ids)} turns begin with {trace!r}: {shown}")
-            trace = next(iter(ids))
-        return RecordedTurn(trace=trace, verdicts=tuple(each for each in found if each.trace == trace))
+            found = read_trace(connection, trace, limit) if trace else []
+            if not found:
+                ids = traces_beginning(connection, trace, _MOST_NAMED + 1) if trace else []
+                if not ids:
+                    raise UsageError(f"{self.address.shown} has no turn whose id is or begins with {trace!r}")
+                if len(ids) > 1:
+                    count = f"{len(ids)}" if len(ids) <= _MOST_NAMED else f"more than {_MOST_NAMED}"
+                    shown = ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
+                    raise UsageError(f"{count} turns begin with {trace!r}: {shown}")
+                trace = ids[0]
+                found = read_trace(connection, trace, limit)
+        return RecordedTurn(trace=trace, verdicts=tuple(found))
 
     def latest_turns(self, limit: int = 20) -> list[RecordedTurn]:
         """Return the turns that something was added to last, those that began last first."""
@@ -281,9 +303,7 @@ class Store:
 
         with self.reading() as connection:
             turns = [
-                RecordedTurn(
-                    trace=trace, verdicts=tuple(each for each in read_trace(connection, trace) if each.trace == trace)
-                )
+                RecordedTurn(trace=trace, verdicts=tuple(read_trace(connection, trace)))
                 for trace in latest_traces(connection, limit)
             ]
         return sorted(turns, key=lambda turn: turn.began, reverse=True)

@@ -32,7 +32,7 @@ def _fill(visit: Visit) -> Mapping[str, object]:
 
 
 def _cases(visit: Visit, members: Mapping[str, Any]) -> Sequence[AnswerCase]:
-    found = visit.site.store.verdicts(VerdictFilter(kind="answer", **members), limit=_MOST_ANSWERS)
+    found = visit.site.store.page(VerdictFilter(kind="answer", **members), limit=_MOST_ANSWERS).verdicts
     return [
         AnswerCase(
             id=verdict.id,

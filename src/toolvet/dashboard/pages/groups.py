@@ -40,7 +40,7 @@ def _fill_server(visit: Visit) -> Mapping[str, object]:
     server = read_segment(visit.path["server"])
     with store.reading() as connection:
         assessments = read_assessment_heads(connection, server, limit=10)
-    if not assessments and not store.verdicts(VerdictFilter(server=server), limit=1):
+    if not assessments and not store.page(VerdictFilter(server=server), limit=1).verdicts:
         raise ApiError(404, not_found_error("server", server))
     overview = store.overview(period.figures(server=server), most=_MOST)
     now, before = read_split(store, period, server), read_split(store, period.before, server)
@@ -53,7 +53,7 @@ def _fill_server(visit: Visit) -> Mapping[str, object]:
         "groups": overview.tools,
         "issues": overview.issues[:12],
         "assessments": assessments,
-        "failures": store.verdicts(VerdictFilter(server=server, failed=True), limit=_MOST_FAILURES),
+        "failures": store.page(VerdictFilter(server=server, failed=True), limit=_MOST_FAILURES).verdicts,
         "events": [event for event in store.events(200) if event.server == server][:5],
     }
 
@@ -61,7 +61,7 @@ def _fill_server(visit: Visit) -> Mapping[str, object]:
 def _fill_tool(visit: Visit) -> Mapping[str, object]:
     store, period = visit.site.store, read_period(visit.query, time.time())
     server, tool = read_segment(visit.path["server"]), read_segment(visit.path["tool"])
-    latest = store.verdicts(VerdictFilter(server=server, tool=tool), limit=_MOST_FAILURES)
+    latest = store.page(VerdictFilter(server=server, tool=tool), limit=_MOST_FAILURES).verdicts
     if not latest:
         raise ApiError(404, not_found_error("tool", f"{tool} of {server}" if server else tool))
     overview = store.overview(period.figures(server=server, tool=tool), most=12)
@@ -75,7 +75,7 @@ def _fill_tool(visit: Visit) -> Mapping[str, object]:
         "figures": now.calls,
         "issues": overview.issues,
         "latest": latest,
-        "failures": store.verdicts(VerdictFilter(server=server, tool=tool, failed=True), limit=_MOST_FAILURES),
+        "failures": store.page(VerdictFilter(server=server, tool=tool, failed=True), limit=_MOST_FAILURES).verdicts,
     }
 
 

@@ -1,7 +1,7 @@
 """`/queue` and `/queue/{id}`: what people should look at, and one item with all that its reviewer needs."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,6 +11,7 @@ from toolvet.dashboard.access.role import Role
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.page import Page, Visit
 from toolvet.dashboard.reviewing import hand_in, verdict_words
+from toolvet.dashboard.view.texts import PayloadPart, result_parts
 from toolvet.envelope import error_response, not_found_error, validation_error
 from toolvet.errors import UsageError
 from toolvet.report.visible import one_line, shorten
@@ -25,16 +26,17 @@ _SHOWN: Final = 50
 _MOST_TEXT: Final = 200
 _MOST_VALUE: Final = 20_000
 _MOST_CALLS: Final = 50
+_MOST_VERDICTS: Final = 500
 _SIGNAL: Final = "signal-"
 
 
 class QueueCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of the turn as the page shows it: arguments and result as indented JSON."""
+    """A call of the turn as the page shows it: arguments as indented JSON, the parts of its result; None: not kept."""
 
     tool: str
     failed: bool
     arguments: str
-    result: str | None
+    result: Sequence[PayloadPart] | None
 
 
 def _fill_list(visit: Visit) -> Mapping[str, object]:
@@ -125,14 +127,14 @@ def _calls(queue: ReviewQueue, verdict: VerdictRecord) -> list[QueueCall]:
     """Return the calls of the verdict's turn: those that came with the answer, else what the proxy recorded."""
     given = [members(call) for call in elements(verdict.detail.get("calls"))]
     if not given and verdict.trace is not None:
-        turn = queue.store.turn(verdict.trace)
+        turn = queue.store.turn(verdict.trace, limit=_MOST_VERDICTS)
         given = [{"tool": call.tool, "failed": call.failed, **call.detail} for call in turn.calls]
     return [
         QueueCall(
             tool=str(call.get("tool") or ""),
             failed=bool(call.get("failed")),
             arguments=_pretty(call.get("arguments")),
-            result=_pretty(call["result"]) if "result" in call else None,
+            result=result_parts(call["result"]) if "result" in call else None,
         )
         for call in given[:_MOST_CALLS]
     ]

@@ -18,7 +18,7 @@ _MOST_VERDICTS: Final = 500
 def _fill_turn(visit: Visit) -> Mapping[str, object]:
     trace = read_segment(visit.path["trace"])
     try:
-        turn = visit.site.store.turn(trace)
+        turn = visit.site.store.turn(trace, limit=_MOST_VERDICTS)
     except UsageError as error:
         several = "turns begin with" in f"{error}"
         raise ApiError(
@@ -32,6 +32,7 @@ def _fill_turn(visit: Visit) -> Mapping[str, object]:
         "seconds": ended - turn.began,
         "conversation": next((each.conversation for each in turn.verdicts if each.conversation), None),
         "question": next((entry.question for entry in entries if entry.question), ""),
+        "is_cut": len(turn.verdicts) == _MOST_VERDICTS,
         "failed": sum(not entry.is_good for entry in entries),
     }
 
@@ -49,13 +50,16 @@ class ConversationTurn:
 def _fill_conversation(visit: Visit) -> Mapping[str, object]:
     conversation = read_segment(visit.path["conversation"])
     store = visit.site.store
-    found = store.verdicts(VerdictFilter(conversation=conversation), limit=_MOST_VERDICTS, order="oldest")
+    found = store.page(VerdictFilter(conversation=conversation), limit=_MOST_VERDICTS, order="oldest").verdicts
     if not found:
         raise ApiError(404, not_found_error("conversation", conversation))
     turns: dict[str, list[VerdictRecord]] = {}
     for verdict in found:
         turns.setdefault(verdict.trace or verdict.id, []).append(verdict)
-    shown = [_turn(store.turn(key) if verdicts[0].trace else None, verdicts) for key, verdicts in turns.items()]
+    shown = [
+        _turn(store.turn(key, limit=_MOST_VERDICTS) if verdicts[0].trace else None, verdicts)
+        for key, verdicts in turns.items()
+    ]
     return {
         "conversation": conversation,
         "turns": sorted(shown, key=lambda turn: turn.began),

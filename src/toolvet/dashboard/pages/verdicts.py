@@ -1,8 +1,10 @@
 """`/verdicts`: the verdicts that a filter finds, page by page; `/search`: the same by words; `/verdict/{id}`: one."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
+
+import msgspec
 
 from toolvet.dashboard.failures import ApiError
 from toolvet.dashboard.page import Page, Visit
@@ -11,12 +13,12 @@ from toolvet.dashboard.view.entries import shown_entry
 from toolvet.dashboard.view.paths import queried, turn_path
 from toolvet.envelope import not_found_error, validation_error
 from toolvet.errors import UsageError
-from toolvet.store import Store, VerdictRecord
-from toolvet.store.browsing import count_up_to
+from toolvet.store import Store
+from toolvet.store.finding import VerdictPage
 from toolvet.store.overview import FigureFilter
+from toolvet.store.reading import VerdictOrder
 
 _PER_PAGE: Final = 50
-_MOST_COUNTED: Final = 10_000
 _MOST_PAGE: Final = 1_000
 # A trace id or its beginning, as pages and `toolvet trace` show it.
 _SHORTEST_TRACE: Final = 6
@@ -37,18 +39,16 @@ def _fill_search(visit: Visit) -> Mapping[str, object]:
 
 def _listed(visit: Visit, chosen: ChosenFilter, path: str) -> Mapping[str, object]:
     store = visit.site.store
-    found, newer, older = _page_of(visit, store, chosen, path)
-    with store.reading() as connection:
-        count = count_up_to(connection, chosen.wanted, _MOST_COUNTED + 1)
+    part, newer, older, further = _page_of(visit, store, chosen, path)
     groups = store.groups(("server", "tool", "model", "variant"), FigureFilter())
     return {
         "chosen": chosen,
         "path": path,
-        "verdicts": found,
-        "count": count,
-        "most_counted": _MOST_COUNTED,
+        "verdicts": part.verdicts,
+        "part": part,
         "newer": newer,
         "older": older,
+        "further": further,
         "kinds": KINDS,
         "orders": ORDERS,
         "options": {
@@ -82,26 +82,37 @@ _OUTCOMES: Final = (
 
 def _page_of(
     visit: Visit, store: Store, chosen: ChosenFilter, path: str
-) -> tuple[Sequence[VerdictRecord], str | None, str | None]:
-    """Return the verdicts of the page that the URL asks for, and the links to the pages before and after it."""
-    if chosen.order != "newest":
+) -> tuple[VerdictPage, str | None, str | None, str | None]:
+    """Return the page that the URL asks for, and the links to those before and after it, and to look further."""
+    wanted, query = chosen.wanted, chosen.query
+    if chosen.order in ("lowest_score", "slowest"):
         page = _number(visit, "page", 1, _MOST_PAGE)
-        found = store.verdicts(chosen.wanted, limit=_PER_PAGE + 1, order=chosen.order, offset=(page - 1) * _PER_PAGE)
-        newer = queried(path, chosen.query, page=page - 1 if page > 2 else None) if page > 1 else None
-        older = queried(path, chosen.query, page=page + 1) if len(found) > _PER_PAGE and page < _MOST_PAGE else None
-        return found[:_PER_PAGE], newer, older
-    after = _number(visit, "after", 0)
-    before = _number(visit, "before", 0)
-    if after:
-        upwards = store.verdicts(chosen.wanted, limit=_PER_PAGE + 1, order="oldest", after=after)
-        has_newer, found, has_older = len(upwards) > _PER_PAGE, upwards[:_PER_PAGE][::-1], True
-    else:
-        found = store.verdicts(chosen.wanted, limit=_PER_PAGE + 1, before=before or None)
-        has_newer, has_older, found = bool(before), len(found) > _PER_PAGE, found[:_PER_PAGE]
-    newer = queried(path, chosen.query, after=found[0].seq) if has_newer and found else None
-    if has_newer and not found:
-        newer = queried(path, chosen.query)
-    return found, newer, queried(path, chosen.query, before=found[-1].seq) if has_older and found else None
+        part = store.page(wanted, limit=_PER_PAGE, order=chosen.order, offset=(page - 1) * _PER_PAGE)
+        newer = queried(path, query, page=page - 1 if page > 2 else None) if page > 1 else None
+        return part, newer, queried(path, query, page=page + 1) if part.has_more and page < _MOST_PAGE else None, None
+    is_newest = chosen.order == "newest"
+    # In the order of the list, `after` leads back to what is before this page, and `before` on.
+    back, on = ("after", "before") if is_newest else ("before", "after")
+    came_back, came_on = _number(visit, back, 0), _number(visit, on, 0)
+    if came_back:
+        turned: VerdictOrder = "oldest" if is_newest else "newest"
+        part = store.page(wanted, limit=_PER_PAGE, order=turned, **_cursor(turned, came_back))
+        found = part.verdicts[::-1]
+        older = queried(path, query, **{on: found[-1].seq}) if found else None
+        newer = queried(path, query, **{back: found[0].seq}) if part.has_more else None
+        further = None if part.stopped is None else queried(path, query, **{back: part.stopped})
+        return msgspec.structs.replace(part, verdicts=found), newer, older, further
+    part = store.page(wanted, limit=_PER_PAGE, order=chosen.order, **_cursor(chosen.order, came_on))
+    newer = None
+    if came_on:
+        newer = queried(path, query, **{back: part.verdicts[0].seq}) if part.verdicts else queried(path, query)
+    older = queried(path, query, **{on: part.verdicts[-1].seq}) if part.has_more else None
+    further = None if part.stopped is None else queried(path, query, **{on: part.stopped})
+    return part, newer, older, further
+
+
+def _cursor(order: VerdictOrder, place: int) -> dict[str, int]:
+    return {"before" if order == "newest" else "after": place} if place else {}
 
 
 def _number(visit: Visit, name: str, usual: int, most: int = 2**62) -> int:
@@ -118,7 +129,7 @@ def _turn_of(store: Store, words: str) -> str | None:
     if len(words) < _SHORTEST_TRACE or " " in words or not words.isascii() or not words.isprintable():
         return None
     try:
-        return turn_path(store.turn(words).trace)
+        return turn_path(store.turn(words, limit=1).trace)
     except UsageError:
         return None
 

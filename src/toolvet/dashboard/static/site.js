@@ -20,12 +20,6 @@
     document.dispatchEvent(new Event("toolvet:theme"));
   });
 
-  // Whatever changes something carries the token of this session.
-  document.addEventListener("htmx:config:request", (event) => {
-    const { request } = event.detail.ctx;
-    request.headers["X-CSRF-Token"] = document.querySelector('meta[name="csrf"]').content;
-  });
-
   // Times in the reader's own time zone.
   const zoned = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
   const showTimes = (within) => within.querySelectorAll("time[datetime]").forEach((each) => {

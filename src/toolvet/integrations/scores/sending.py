@@ -1,18 +1,23 @@
 """`send_scores`: sends the verdicts of a store that a platform does not have yet, and remembers which."""
 
-from collections.abc import Iterator, Sequence
+import secrets
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
-from toolvet.errors import UsageError
+from toolvet.errors import StoreError, UsageError
 from toolvet.integrations.scores.destination import Destination, ScoreSender
 from toolvet.integrations.scores.score import Score, score_of
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 from toolvet.store.filters import EVERYTHING
-from toolvet.store.score_sends import count_unsent, mark_sent, read_beginnings, read_unsent
+from toolvet.store.score_sends import claim, count_unsent, mark_sent, read_beginnings, read_unsent, release
 
 _BATCH: Final = 200
+CLAIM_SECONDS: Final = 300.0
+"""How long a batch may take before another process may send; longer than the SDKs wait for an answer."""
 _MOST_COMPLAINTS: Final = 5
 
 
@@ -43,23 +48,57 @@ def send_scores(
         UsageError: The SDK or a variable is missing, or the store is a file of lines, which remembers nothing.
         UnreachableError: The platform does not answer, or refuses. What was sent before stays noted.
         AuthenticationError: It wants other credentials.
-        StoreError: The store cannot be read or written.
+        StoreError: The store cannot be read or written, or another process sends to the same place.
     """
     if store.address.kind == "lines":
         raise UsageError(
             f"{store.address.shown} cannot remember what was sent: read it into a database with `toolvet store import`"
         )
-    with platform.open() as sender:
+    with platform.open() as sender, _claimed(store, sender.place, only_look=only_look) as renew:
         place = sender.place
         with store.reading() as connection:
             state = Sending(place=place, total=count_unsent(connection, place, wanted))
         yield state
         after = 0
-        while records := _batch(store, place, wanted, after):
+        while True:
+            # Before the reading: what another process sent since then is not read.
+            renew()
+            records = _batch(store, place, wanted, after)
+            if not records:
+                break
             after = records[-1].seq
             scores = _scores(store, records)
             state = _send(store, sender, scores, state, only_look=only_look)
             yield state
+
+
+@contextmanager
+def _claimed(store: Store, place: str, *, only_look: bool) -> Generator[Callable[[], None]]:
+    """Let no other process send to this place meanwhile: events have no id by which a collector knew them again.
+
+    Yields what has to be called before each batch.
+    """
+    owner = secrets.token_hex(16)
+
+    def renew() -> None:
+        if only_look:
+            return
+        now = time.time()
+        with store.connect() as connection:
+            is_mine = claim(connection, place, owner, now, now + CLAIM_SECONDS)
+        if not is_mine:
+            raise StoreError(
+                f"another process sends verdicts of {store.address.shown} to {place} now; what was killed meanwhile"
+                f" stands in the way for at most {CLAIM_SECONDS / 60:.0f} minutes"
+            )
+
+    renew()
+    try:
+        yield renew
+    finally:
+        if not only_look:
+            with store.connect() as connection:
+                release(connection, place, owner)
 
 
 def _batch(store: Store, place: str, wanted: VerdictFilter, after: int) -> list[VerdictRecord]:

@@ -1,12 +1,13 @@
 """The tables of what happened: `verdicts` with their `signals`, `events`, `assessments`."""
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     DDL,
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Double,
     ForeignKey,
     Index,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     event,
+    text,
 )
 
 from toolvet.store.tables import METADATA
@@ -82,6 +84,14 @@ for _name, _holds in {
     "blocked": VERDICTS.c.blocked.is_not(None),
 }.items():
     Index(f"verdicts_{_name}", VERDICTS.c.seq, sqlite_where=_holds, postgresql_where=_holds)
+# What is looked for because it is bad. Indexes of all scores and durations cost a third of an insert, these nothing.
+_BAD: Final[tuple[tuple[str, tuple[Column[Any], ...], ColumnElement[bool]], ...]] = (
+    ("low_scores", (VERDICTS.c.score, VERDICTS.c.seq), VERDICTS.c.score < text("1")),
+    ("slow", (VERDICTS.c.duration, VERDICTS.c.seq), VERDICTS.c.duration >= text("1")),
+    ("with_words", (VERDICTS.c.seq,), VERDICTS.c.reason.is_not(None) | VERDICTS.c.text.is_not(None)),
+)
+for _name, _columns, _where in _BAD:
+    Index(f"verdicts_{_name}", *_columns, sqlite_where=_where, postgresql_where=_where)
 Index(
     "verdicts_failed_by_tool",
     VERDICTS.c.server,
@@ -140,8 +150,10 @@ Index("assessments_by_server", ASSESSMENTS.c.server, ASSESSMENTS.c.at)
 FULL_TEXT: Final = {
     "sqlite": """CREATE VIRTUAL TABLE verdict_words USING fts5(
         tool, reason, text, content='verdicts', content_rowid='seq', tokenize='unicode61 remove_diacritics 2')""",
-    "postgresql": """CREATE INDEX verdicts_by_words ON verdicts USING gin (to_tsvector('simple',
-        coalesce(tool, '') || ' ' || coalesce(reason, '') || ' ' || coalesce(text, '')))
+    # With the block as one more word (`tables/blocks.py`): this index knows no order, and is asked block by block.
+    "postgresql": """CREATE INDEX verdicts_by_words ON verdicts USING gin ((to_tsvector('simple',
+        coalesce(tool, '') || ' ' || coalesce(reason, '') || ' ' || coalesce(text, ''))
+        || array_to_tsvector(ARRAY['#' || (seq / 8192)::text])))
         WHERE reason IS NOT NULL OR text IS NOT NULL""",
 }
 """What makes words searchable, by the name of the database."""

@@ -83,7 +83,7 @@ def _list(asked: ApiRequest[VerdictQuery]) -> VerdictList:
     query, store = asked.body, asked.site.store
     wanted = verdict_filter(query)
     by_place = query.order in {"newest", "oldest"}
-    found = store.verdicts(
+    found = store.page(
         wanted,
         limit=query.limit,
         order=query.order,
@@ -91,11 +91,12 @@ def _list(asked: ApiRequest[VerdictQuery]) -> VerdictList:
         after=query.cursor if query.order == "oldest" else None,
         offset=0 if by_place else query.cursor or 0,
     )
-    cursor = found[-1].seq if by_place and found else (query.cursor or 0) + len(found)
+    cursor = found.verdicts[-1].seq if by_place and found.verdicts else (query.cursor or 0) + len(found.verdicts)
     return VerdictList(
-        verdicts=[show_verdict(record) for record in found],
-        total=store.count(wanted) if query.count else None,
-        next=cursor if len(found) == query.limit else None,
+        verdicts=[show_verdict(record) for record in found.verdicts],
+        total=found.count if query.count else None,
+        total_is_exact=found.is_whole if query.count else None,
+        next=cursor if found.has_more else found.stopped,
     )
 
 
