@@ -35,7 +35,9 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
             return
         self._place = TemporaryDirectory()
         folder = Path(self._place.name, "prepared")
-        environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src")), "PYTHONDONTWRITEBYTECODE": "1"}
+        # All of `sys.path`: what the build needs is beside it, not in it, where pip isolates a build.
+        path = os.pathsep.join([str(Path(self.root, "src")), *filter(None, sys.path)])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, "-c", PREPARE, str(folder)], env=environment, capture_output=True, text=True, check=False
         )

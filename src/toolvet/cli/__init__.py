@@ -14,7 +14,8 @@ Only documents go to stdout; progress, errors and logs go to stderr.
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from toolvet.cli.codes import BUG, INTERRUPTED
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 
+@cache
 def app() -> "App":
     """Return the command line: every folder in `commands/` is a command of that name, run by its `command`."""
     # It takes most of a start, and the help needs none of it.
@@ -71,15 +73,15 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(run(sys.argv[1:] if words is None else words))
 
 
-def run(words: Sequence[str]) -> int:
-    """Run the command line and return its exit code."""
+def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int:
+    """Run the command line and return its exit code; `parsed` is the command of these words, where it is known."""
     # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        shown = short_help(list(words))
-        code = _dispatch(list(words)) if shown is None else sys.stdout.write(shown) and 0
+        shown = None if parsed else short_help(list(words))
+        code = (parsed or partial(_dispatch, list(words)))() if shown is None else sys.stdout.write(shown) and 0
         sys.stdout.flush()
     except ToolvetError as error:
         return _complain(str(error), code=error.exit_code)
