@@ -35,9 +35,7 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
             return
         self._place = TemporaryDirectory()
         folder = Path(self._place.name, "prepared")
-        # All of `sys.path`: what the build needs is beside it, not in it, where pip isolates a build.
-        path = os.pathsep.join([str(Path(self.root, "src")), *filter(None, sys.path)])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONPATH": search_path(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, "-c", PREPARE, str(folder)], env=environment, capture_output=True, text=True, check=False
         )
@@ -55,6 +53,11 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
         place = getattr(self, "_place", None)
         if place is not None:
             place.cleanup()
+
+
+def search_path(root: str) -> str:
+    """Return our source and all of `sys.path`, where an installer that isolates a build puts what the build needs."""
+    return os.pathsep.join([str(Path(root, "src")), *filter(None, sys.path)])
 
 
 def platform_tag() -> str:

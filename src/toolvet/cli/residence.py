@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
 
-from toolvet.cli import app, run
+from toolvet.cli import parse, run
 from toolvet.resident.server import Resident
 
 _LOADED = ("answer", "arguments", "conversation", "envelope", "result")
@@ -36,7 +36,7 @@ def _parse(words: list[str]) -> Callable[[], int]:
 def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
     """The command with its arguments; None where the words are wrong, which the caller is to be told."""
     try:
-        command, bound, _ignored = app().parse_args(list(words), exit_on_error=False, print_error=False)
+        command, bound, _ignored = parse(list(words))
     except (Exception, SystemExit):  # noqa: BLE001 - whatever it is, the command says it where it is run
         return None
     return partial(command, *bound.args, **bound.kwargs)
