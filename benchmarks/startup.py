@@ -63,7 +63,12 @@ def cpu_milliseconds(commands: dict[str, Command], rounds: int = 9) -> dict[str,
 def calls_of_a_resident(environment: dict[str, str]) -> list[float]:
     """Milliseconds of wall time from connect to answer, in a client that is running."""
     done = subprocess.run(
-        [sys.executable, "-c", CALLS], env=environment, stdin=subprocess.PIPE, capture_output=True, text=True, check=True
+        [sys.executable, "-c", CALLS],
+        env=environment,
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return sorted(map(float, done.stdout.split()))
 

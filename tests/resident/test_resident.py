@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 
 REFUSAL = b"I cannot help with that request."
 ANSWER = ["check", "answer", "--json"]
-PATIENCE = 60.0
+PATIENCE = 4_000
 
 
 class Home:
@@ -60,6 +61,9 @@ class Home:
                     found.append(int(each.name))
         return sorted(found)
 
+    def has_others_than(self, known: set[int]) -> bool:
+        return bool(set(self.residents()) - known)
+
     def socket(self) -> Path | None:
         return next(iter(self.sockets.glob("*.sock")), None)
 
@@ -71,10 +75,11 @@ class Home:
 
 
 def wait_for(happens: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not happens():
-        assert time.monotonic() < until, "it does not happen"
+    for _ in range(PATIENCE):
+        if happens():
+            return
         time.sleep(0.02)
+    pytest.fail("it does not happen")
 
 
 def parent_of(pid: int) -> int:
@@ -115,7 +120,7 @@ def test_a_resident_gives_the_same_bytes(home: Home) -> None:
         before = set(home.residents())
         assert home.run(given, content) == home.alone(given, content), given
         # A child answers once: where there is a new one, the resident did it.
-        wait_for(lambda before=before: set(home.residents()) - before)
+        wait_for(partial(home.has_others_than, before))
 
 
 def test_the_callers_folder_and_environment_count(home: Home) -> None:

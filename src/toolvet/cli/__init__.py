@@ -86,7 +86,7 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        shown = None if parsed else short_help(list(words))
+        shown = None if parsed else short_help(list(words), app)
         code = (parsed or partial(_dispatch, list(words)))() if shown is None else sys.stdout.write(shown) and 0
         sys.stdout.flush()
     except ToolvetError as error:
@@ -95,8 +95,7 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
         return INTERRUPTED
     except BrokenPipeError as error:
         # Only where the caller gave us a stdout of its own (see `prepare_streams`).
-        found = output_error(error)
-        return _complain(str(found), code=found.exit_code)
+        return complain_of_output(error)
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
         import traceback  # noqa: PLC0415 - a start without a bug needs neither
 
@@ -106,6 +105,12 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
         sys.stderr.write(redact_text(traceback.format_exc()))
         return _complain("this is a bug in toolvet; please report it with the lines above", code=BUG)
     return code if isinstance(code, int) else 0
+
+
+def complain_of_output(error: OSError) -> int:
+    """Say that stdout cannot be written, and return the exit code for it."""
+    found = output_error(error)
+    return _complain(str(found), code=found.exit_code)
 
 
 def _dispatch(words: list[str]) -> object:

@@ -27,7 +27,7 @@ _SHELL = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 def ask(words: list[str]) -> int | None:
     """Have the resident run a command; return its exit code, None where this process has to run it.
 
-    What was read of stdin by then is in `sys.stdin` again.
+    What was read of stdin by then is in `sys.stdin` again. Raises `OSError` where stdout cannot be written.
     """
     idle = idle_seconds()
     if not idle or not _is_served(words):
@@ -43,7 +43,10 @@ def ask(words: list[str]) -> int | None:
         return None
     except Exception:  # noqa: BLE001 - whatever it is, the command can be run here
         answer = None
-    return _print(answer) if answer is not None else call.give_back()
+    if answer is None:
+        call.give_back()
+        return None
+    return _print(answer)
 
 
 def _is_served(words: list[str]) -> bool:
@@ -127,14 +130,10 @@ def _print(answer: list[bytes]) -> int:
         try:
             while at < len(content):
                 at += os.write(number, content[at:])
-        except OSError as error:
+        except OSError:
             # Nobody can be told that stderr fails.
             if number == 1:
-                from toolvet.cli.streams import output_error  # noqa: PLC0415 - only then
-
-                lost = output_error(error)
-                os.write(2, f"toolvet: {lost}\n".encode())
-                return lost.exit_code
+                raise
     return int(code)
 
 
