@@ -89,7 +89,7 @@ def mebibytes(line: str) -> float:
     return used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def first_of_all(line: str, writable: bool, processes: int = 1) -> float:
+def first_of_all(line: str, *, writable: bool, processes: int = 1) -> float:
     """The most CPU milliseconds of one of so many processes at once, where nothing was compiled before."""
     with tempfile.TemporaryDirectory() as folder:
         place = folder if writable else "/dev/null"

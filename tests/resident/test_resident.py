@@ -272,3 +272,21 @@ def test_a_call_imports_next_to_nothing() -> None:
     loaded = set(done.stdout.split())
     assert not loaded & {"typing", "re", "socket", "json", "pathlib", "collections", "functools", "toolvet.cli"}
     assert len(loaded) < 12
+
+
+def test_an_output_that_cannot_be_written_ends_as_without_a_resident(home: Home) -> None:
+    home.begin()
+    found: list[tuple[int, bytes]] = []
+    for wanted in ("600", "off"):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "toolvet", *ANSWER],
+                env={**home.environment, "TOOLVET_RESIDENT": wanted},
+                input=REFUSAL,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
+        found.append((done.returncode, done.stderr))
+    assert found[0] == found[1]
+    assert found[0][0] == 6
