@@ -35,7 +35,7 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
             return
         self._place = TemporaryDirectory()
         folder = Path(self._place.name, "prepared")
-        environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src")), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONPATH": search_path(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, "-c", PREPARE, str(folder)], env=environment, capture_output=True, text=True, check=False
         )
@@ -53,6 +53,11 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
         place = getattr(self, "_place", None)
         if place is not None:
             place.cleanup()
+
+
+def search_path(root: str) -> str:
+    """Return our source and all of `sys.path`, where an installer that isolates a build puts what the build needs."""
+    return os.pathsep.join([str(Path(root, "src")), *filter(None, sys.path)])
 
 
 def platform_tag() -> str:

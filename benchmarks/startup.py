@@ -11,7 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from statistics import median, quantiles
 
 from benchmarks.harness import Clock, Report, Taken, Way
 
@@ -24,9 +28,47 @@ LINES = {
     "import mcp (the official SDK)": "import mcp",
 }
 
+CHECK = [sys.executable, "-m", "toolvet", "check", "answer", "--json"]
+CALLS = """
+import os, time
+from toolvet.resident.client import _Call
+from toolvet.resident.place import address
+for number in range(100):
+    ours, theirs = os.pipe()
+    os.write(theirs, b"I cannot help with that request.")
+    os.close(theirs)
+    os.dup2(ours, 0)
+    os.close(ours)
+    start = time.perf_counter()
+    assert _Call().ask(address(), ["check", "answer", "--json"])
+    print(1000 * (time.perf_counter() - start))
+"""
 
 # As in an installation: bytecode is written, even if this shell forbids it.
 BYTECODE = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir(), "toolvet-startup"))}
+
+
+@contextmanager
+def resident() -> Iterator[dict[str, str]]:
+    """The environment of calls that a resident answers, which is there already."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"TOOLVET_RESIDENT": "60", "XDG_RUNTIME_DIR": folder}
+        subprocess.run(
+            CHECK, env={**os.environ, **BYTECODE, **environment}, input=b"Hello.", capture_output=True, check=False
+        )
+        until = time.monotonic() + 120
+        while not list(Path(folder, "toolvet").glob("*.sock")):
+            assert time.monotonic() < until, "no resident came"
+            time.sleep(0.1)
+        yield environment
+
+
+def calls_of(environment: dict[str, str]) -> list[float]:
+    """Milliseconds of the clock from connect to answer, in a client that is running."""
+    done = subprocess.run(
+        [sys.executable, "-c", CALLS], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    )
+    return [float(word) for word in done.stdout.split()]
 
 
 def mebibytes(line: str) -> float:
@@ -37,15 +79,14 @@ def mebibytes(line: str) -> float:
     return used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def started(command: list[str]) -> Clock:
+def started(command: list[str], environment: dict[str, str] | None = None, given: bytes = b"") -> Clock:
     """Starts a program, and waits for its end."""
+    variables = {**os.environ, **BYTECODE, "TOOLVET_RESIDENT": "off", **(environment or {})}
 
     def clock(repeats: int) -> Taken:
         wall, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         for _ in range(repeats):
-            subprocess.run(
-                command, check=True, capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, **BYTECODE}
-            )
+            subprocess.run(command, check=False, capture_output=True, input=given, env=variables)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Taken(cpu, time.perf_counter() - wall)
@@ -53,34 +94,57 @@ def started(command: list[str]) -> Clock:
     return clock
 
 
-def first_of_all(line: str) -> Clock:
-    """The same for a line where nothing was compiled before."""
+def first_of_all(line: str, *, writable: bool = True, processes: int = 1) -> Clock:
+    """A line where nothing was compiled before: the most that one of so many processes at once takes."""
 
     def clock(repeats: int) -> Taken:
-        taken = []
-        for _ in range(repeats):
-            with tempfile.TemporaryDirectory() as folder:
-                home = {"XDG_CACHE_HOME": folder}
-                command = ["env", *(f"{name}={value}" for name, value in home.items()), sys.executable, "-c", line]
-                taken.append(started(command)(1))
-        return Taken(sum(each.cpu for each in taken), sum(each.wall for each in taken))
+        most = [_first(line, writable=writable, processes=processes) for _ in range(repeats)]
+        return Taken(sum(each.cpu for each in most), sum(each.wall for each in most))
 
     return clock
 
 
+def _first(line: str, *, writable: bool, processes: int) -> Taken:
+    with tempfile.TemporaryDirectory() as folder:
+        place = folder if writable else "/dev/null"
+        variables = {**os.environ, **BYTECODE, "XDG_CACHE_HOME": place, "TMPDIR": place}
+        began, most = time.perf_counter(), 0.0
+        running = [subprocess.Popen([sys.executable, "-c", line], env=variables) for _ in range(processes)]
+        for process in running:
+            _pid, _status, used = os.wait4(process.pid, 0)
+            process.returncode = 0
+            most = max(most, used.ru_utime + used.ru_stime)
+        return Taken(most, time.perf_counter() - began)
+
+
 def main() -> None:
-    python = [sys.executable, "-c"]
-    ways = [Way.timed(name, [started([*python, line])]) for name, line in LINES.items()]
-    ways += [
-        Way.timed("toolvet --help", [started([sys.executable, "-m", "toolvet", "--help"])]),
-        # The server is `cat`, which says nothing and ends with its input: all of the time is the proxy's own.
-        Way.timed("toolvet proxy", [started([sys.executable, "-m", "toolvet", "proxy", "--", "cat"])]),
-    ]
-    answer = LINES["toolvet.check_answer, first verdict"]
-    with Report("startup", peers=["mcp"]) as report:
+    python, said = [sys.executable, "-c"], b"I cannot help with that request."
+    lines = {name: line for name, line in LINES.items() if line != "import mcp" or find_spec("mcp")}
+    answer = lines["toolvet.check_answer, first verdict"]
+    bare = Way.timed("bare Python", [started([*python, "pass"])])
+    with Report("startup", peers=["mcp"]) as report, resident() as environment:
+        ways = [Way.timed(name, [started([*python, line])]) for name, line in lines.items()]
+        ways += [
+            Way.timed("toolvet --help", [started([sys.executable, "-m", "toolvet", "--help"])]),
+            Way.timed("toolvet check answer", [started(CHECK, given=said)]),
+            Way.timed("toolvet check answer, with a resident", [started(CHECK, environment, said)]),
+            # The server is `cat`, which says nothing and ends with its input: all of the time is the proxy's own.
+            Way.timed("toolvet proxy", [started([sys.executable, "-m", "toolvet", "proxy", "--", "cat"])]),
+        ]
         about = "CPU time of the process from its start to its end; times bare Python"
         report.compare("The start", "a process", ways, about=about, rounds=9, case_s=60)
-        first = [Way.timed("bare Python", [started([*python, "pass"])]), Way.timed("toolvet", [first_of_all(answer)])]
+        calls = calls_of(environment)
+        low, _, high = quantiles(calls)
+        row = [f"{median(calls):.1f} ms", f"{low:.1f} ms – {high:.1f} ms", f"{min(calls):.1f} ms"]
+        about = "by the clock, from connect to answer in a client that is running"
+        report.table("A call of a resident", ["median", "quartiles", "least"], [row], about=about)
+        # From a wheel nothing is compiled; in a checkout another process compiles, and the slow engine gives the verdict.
+        first = [
+            bare,
+            Way.timed("toolvet", [first_of_all(answer)]),
+            Way.timed("toolvet, nothing can be written", [first_of_all(answer, writable=False)]),
+            Way.timed("toolvet, twenty at once, the most of one", [first_of_all(answer, processes=20)]),
+        ]
         report.compare("The first verdict of an installation", "an empty cache", first, rounds=5, case_s=60)
         above = mebibytes(answer) - mebibytes("pass")
         report.table("Memory of the first verdict", ["above bare Python"], [[f"{above:.0f} MiB"]])

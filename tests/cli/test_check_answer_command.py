@@ -205,3 +205,9 @@ def test_a_compilation_that_was_done_before_is_not_announced() -> None:
         pass  # The other side of the terminal is closed.
     os.close(terminal)
     assert b"preparing" not in printed
+
+
+@pytest.mark.parametrize("words", [["-"], ["-", "--json"], ["--json", "-"]])
+def test_a_lone_hyphen_is_stdin(words: list[str]) -> None:
+    done = toolvet(*words, given=REFUSAL)
+    assert (done.returncode, done.stderr) == (1, "")

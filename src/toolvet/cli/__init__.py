@@ -14,7 +14,8 @@ Only documents go to stdout; progress, errors and logs go to stderr.
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from toolvet.cli.codes import BUG, INTERRUPTED
@@ -25,11 +26,18 @@ from toolvet.errors import ToolvetError
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
+    from inspect import BoundArguments
+
     from cyclopts import App
 
 
-def app() -> "App":
-    """Return the command line: every folder in `commands/` is a command of that name, run by its `command`."""
+@cache
+def app(first: str | None = None) -> "App":
+    """Return the command line: every folder in `commands/` is a command of that name, run by its `command`.
+
+    `first` is the first word, where it is known: if it is a command, the others need not be loaded, which takes longer
+    than many a command does.
+    """
     # It takes most of a start, and the help needs none of it.
     from cyclopts import App  # noqa: PLC0415
 
@@ -41,15 +49,15 @@ def app() -> "App":
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
-    _add(root, "toolvet.cli.commands")
+    _add(root, "toolvet.cli.commands", first)
     return root
 
 
-def _add(parent: "App", package: str) -> None:
+def _add(parent: "App", package: str, only: str | None = None) -> None:
     """Add every command folder of `package` to `parent`; a folder inside a command's folder is a sub-command of it."""
     from cyclopts import App  # noqa: PLC0415 - as above
 
-    for folder in packages(package):
+    for folder in packages(package, only):
         # `import_`: a keyword of Python cannot be the name of a folder.
         name = folder.__name__.rpartition(".")[2].rstrip("_").replace("_", "-")
         command = getattr(folder, "command", None)
@@ -71,15 +79,15 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(run(sys.argv[1:] if words is None else words))
 
 
-def run(words: Sequence[str]) -> int:
-    """Run the command line and return its exit code."""
+def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int:
+    """Run the command line and return its exit code; `parsed` is the command of these words, where it is known."""
     # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        shown = short_help(list(words))
-        code = _dispatch(list(words)) if shown is None else sys.stdout.write(shown) and 0
+        shown = None if parsed else short_help(list(words), app)
+        code = (parsed or partial(_dispatch, list(words)))() if shown is None else sys.stdout.write(shown) and 0
         sys.stdout.flush()
     except ToolvetError as error:
         return _complain(str(error), code=error.exit_code)
@@ -87,8 +95,7 @@ def run(words: Sequence[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError as error:
         # Only where the caller gave us a stdout of its own (see `prepare_streams`).
-        found = output_error(error)
-        return _complain(str(found), code=found.exit_code)
+        return complain_of_output(error)
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
         import traceback  # noqa: PLC0415 - a start without a bug needs neither
 
@@ -100,13 +107,36 @@ def run(words: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def complain_of_output(error: OSError) -> int:
+    """Say that stdout cannot be written, and return the exit code for it."""
+    found = output_error(error)
+    return _complain(str(found), code=found.exit_code)
+
+
 def _dispatch(words: list[str]) -> object:
     from cyclopts import CycloptsError  # noqa: PLC0415 - as in `app`
 
     try:
-        return app()(words, exit_on_error=False, print_error=False)
+        return _app_for(words)(_with_stdin(words), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         return _complain(f"{error}".strip(), hint="toolvet --help shows how", code=2)
+
+
+def parse(words: list[str]) -> "tuple[Callable[..., object], BoundArguments, object]":
+    """Return the command that these words mean, and its arguments. Raises `CycloptsError` for words that mean none."""
+    return _app_for(words).parse_args(_with_stdin(words), exit_on_error=False, print_error=False)
+
+
+def _app_for(words: list[str]) -> "App":
+    return app(words[0] if words else None)
+
+
+def _with_stdin(words: list[str]) -> list[str]:
+    """Return the words of a check with each lone `-` at the end, as a file: cyclopts would take it for an option."""
+    if not words or words[0] != "check" or "-" not in words or "--" in words:
+        return words
+    files = [word for word in words if word == "-"]
+    return [*(word for word in words if word != "-"), "--", *files]
 
 
 def _complain(problem: str, *, code: int, hint: str = "") -> int:

@@ -5,7 +5,6 @@ is compiled from them in `toolvet.discover.cache`. Only here another process is 
 """
 
 import os
-import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
@@ -14,6 +13,8 @@ from typing import NamedTuple
 
 def modules(package: str) -> tuple[ModuleType, ...]:
     """Import and return every module directly inside `package`, by name; names that start with `_` are private."""
+    import pkgutil  # noqa: PLC0415 - the quickest start, of a check of one answer, lists no folder
+
     parent = import_module(package)
     names = sorted(info.name for info in pkgutil.iter_modules(parent.__path__) if not info.name.startswith("_"))
     return tuple(import_module(f"{package}.{name}") for name in names)
@@ -21,15 +22,24 @@ def modules(package: str) -> tuple[ModuleType, ...]:
 
 def module_names(package: str) -> tuple[str, ...]:
     """Return the names of the modules that `modules` imports, without importing them or their packages."""
+    import pkgutil  # noqa: PLC0415 - as above
+
     root, *path = package.split(".")
     names = sorted(info.name for info in pkgutil.iter_modules([os.path.join(import_module(root).__path__[0], *path)]))  # noqa: PTH118 - see data_files
     return tuple(name for name in names if not name.startswith("_"))
 
 
-def packages(package: str) -> tuple[ModuleType, ...]:
-    """Import and return every package directly inside `package`, by name; its plain modules are left out."""
+def packages(package: str, only: str | None = None) -> tuple[ModuleType, ...]:
+    """Import and return every package directly inside `package`, by name; its plain modules are left out.
+
+    Where `only` is the name of one, the others are left out, too.
+    """
+    import pkgutil  # noqa: PLC0415 - as above
+
     parent = import_module(package)
     names = sorted(info.name for info in pkgutil.iter_modules(parent.__path__) if info.ispkg)
+    if only in names:
+        names = [only]
     return tuple(import_module(f"{package}.{name}") for name in names)
 
 

@@ -1,7 +1,6 @@
 """`PatternSet`: finds many phrases in one pass, with the same answer from either engine."""
 
 from collections.abc import Iterable
-from copy import copy
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
@@ -58,6 +57,8 @@ class PatternSet:
 
         Raises `KeyError` for an id that is not in the set.
         """
+        from copy import copy  # noqa: PLC0415 - a check in all languages needs none
+
         index = {identifier: number for number, identifier in enumerate(self._ids)}
         chosen = copy(self)
         chosen._only = frozenset(index[identifier] for identifier in ids)  # noqa: SLF001 - a copy of ourselves

@@ -1,0 +1,68 @@
+"""python -m toolvet.cli.residence SOCKET LOCK SECONDS: the resident, which `toolvet.resident.client` starts.
+
+It loads what the checks need, and then runs them for whoever asks (`toolvet.resident.server`).
+"""
+
+import fcntl
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache, partial
+from importlib import import_module
+
+from toolvet.cli import parse, run
+from toolvet.resident.server import Resident
+
+_LOADED = ("answer", "arguments", "conversation", "envelope", "result")
+# A process parses words that it knows in no time, and a hook says the same ones again and again.
+_MOST_WORDS = 256
+
+
+def main() -> None:
+    """Load, and serve; the lock is held as long as this process lives."""
+    path, lock, seconds = sys.argv[1:]
+    # Of this process alone: a child that outlives it must not hold the lock.
+    fcntl.fcntl(int(lock), fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+    os.chdir("/")
+    _load()
+    Resident(path, _parse, _rehearse, idle=float(seconds), held=int(lock)).run()
+
+
+def _parse(words: list[str]) -> Callable[[], int]:
+    return partial(run, words, _known(tuple(words)))
+
+
+@lru_cache(_MOST_WORDS)
+def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
+    """The command with its arguments; None where the words are wrong, which the caller is to be told."""
+    try:
+        command, bound, _ignored = parse(list(words))
+    except (Exception, SystemExit):  # noqa: BLE001 - whatever it is, the command says it where it is run
+        return None
+    return partial(command, *bound.args, **bound.kwargs)
+
+
+def _load() -> None:
+    """Import the work of the commands, and judge something in each way, so that databases and models are loaded."""
+    from toolvet import check_answer, check_result  # noqa: PLC0415 - loaded here, not where this is imported
+    from toolvet.turn.prepare import prepare  # noqa: PLC0415 - as above
+
+    for name in _LOADED:
+        import_module(f"toolvet.cli.commands.check.{name}.run")
+    prepare()
+    check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
+    check_answer("The lamp costs 12 euros.", calls=[{"name": "price", "arguments": {}, "result": "12 EUR"}])
+    check_answer("The lamp costs 12 euros.", languages=["en"])
+    check_result({"name": "price"}, {}, {"content": [{"type": "text", "text": "Error: not found"}]})
+    _known(("check", "answer", "--json"))
+
+
+def _rehearse() -> None:
+    """Touch what a verdict touches."""
+    from toolvet import check_answer  # noqa: PLC0415 - as above
+
+    check_answer("I cannot help with that request.")
+
+
+if __name__ == "__main__":
+    main()
