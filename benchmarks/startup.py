@@ -135,10 +135,10 @@ def main() -> None:
         report.compare("The start", "a process", ways, about=about, rounds=9, case_s=60)
         calls = calls_of(environment)
         low, _, high = quantiles(calls)
-        row = [f"{median(calls):.1f} ms", f"{low:.1f} ms – {high:.1f} ms", f"{min(calls):.1f} ms"]
+        row = [f"{median(calls):.1f} ms", f"{low:.1f} ms to {high:.1f} ms", f"{min(calls):.1f} ms"]
         about = "by the clock, from connect to answer in a client that is running"
         report.table("A call of a resident", ["median", "quartiles", "least"], [row], about=about)
-        # From a wheel nothing is compiled; in a checkout another process compiles, and the slow engine gives the verdict.
+        # From a wheel nothing is compiled; in a checkout another process compiles, and the slow engine serves.
         first = [
             bare,
             Way.timed("toolvet", [first_of_all(answer)]),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Format", "apply_baseline", "formats", "load", "print_report", "render", "schema", "why_failed"]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Who only wants to show a text safely (`visible`), such as `check answer` and the dashboard, needs neither rich nor the
-    # reports, and none of the rules, which load the schema engine.
+    # Who only wants to show a text safely (`visible`), such as `check answer` and the dashboard, needs neither rich nor
+    # the reports, and none of the rules, which load the schema engine.
     __getattr__ = named(
         __name__,
         {
