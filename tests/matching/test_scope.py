@@ -7,22 +7,22 @@ import pytest
 
 from toolvet.matching import Hit, Pattern, PatternSet
 from toolvet.matching.engine_hyperscan import HyperscanEngine
-from toolvet.matching.pattern import Scope
+from toolvet.matching.pattern import HitScope
 
 # Two of them overlap with themselves where they follow each other, and one has no greatest length.
 REGEXES = (r"\bno\b.{0,40}\bway\b", r"\b(?:no|way) (?:no|way)\b", r"\bway(?: \w+)+ out\b", r"\bcafé\b")
 PIECES = ("no ", "way ", "way out ", "café ", "quiet ", "the harbour was quiet that morning, ", "é ", "\n")
 SCOPES = (
-    Scope(at_most=900),
-    Scope(first=30),
-    Scope(last=30),
-    Scope(first=30, last=30),
-    Scope(whole=400, first=10, last=10),
-    Scope(at_most=2_000, first=0, last=60),
+    HitScope(at_most=900),
+    HitScope(first=30),
+    HitScope(last=30),
+    HitScope(first=30, last=30),
+    HitScope(whole=400, first=10, last=10),
+    HitScope(at_most=2_000, first=0, last=60),
 )
 
 
-def is_in(hit: Hit, scope: Scope, length: int) -> bool:
+def is_in(hit: Hit, scope: HitScope, length: int) -> bool:
     if scope.at_most is not None and length > scope.at_most:
         return False
     if length <= scope.whole or (scope.first is None and scope.last is None):
@@ -32,7 +32,7 @@ def is_in(hit: Hit, scope: Scope, length: int) -> bool:
 
 
 @pytest.mark.parametrize("scope", SCOPES, ids=str)
-def test_the_hits_in_scope_are_the_same(scope: Scope) -> None:
+def test_the_hits_in_scope_are_the_same(scope: HitScope) -> None:
     patterns = PatternSet(Pattern(str(number), regex, scope=scope) for number, regex in enumerate(REGEXES))
     rows = Random(5)  # noqa: S311 - texts by a seed
     found = 0
@@ -57,10 +57,10 @@ def test_what_stands_elsewhere_is_not_looked_at(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(HyperscanEngine, "_matches", counted)
     filling = "The harbour was quiet in the morning. " * 40
     text = f"No way. {filling}No way. {filling}No way."
-    for scope, work in product((Scope(first=20), Scope(last=20)), (1,)):
+    for scope, work in product((HitScope(first=20), HitScope(last=20)), (1,)):
         looked.clear()
         assert len(PatternSet([Pattern("no", r"\bno way\b", scope=scope)]).scan(text, in_scope=True)) == 1
         assert looked == [work]
     looked.clear()
-    assert PatternSet([Pattern("no", r"\bno way\b", scope=Scope(at_most=100))]).scan(text, in_scope=True) == []
+    assert PatternSet([Pattern("no", r"\bno way\b", scope=HitScope(at_most=100))]).scan(text, in_scope=True) == []
     assert looked == []

@@ -13,7 +13,7 @@ import hyperscan
 
 from toolvet.matching.compiled import CompiledSet
 from toolvet.matching.normal import OffsetMap, as_ascii, settle
-from toolvet.matching.pattern import Scope
+from toolvet.matching.pattern import HitScope
 from toolvet.matching.translation import WINDOW, Finder, finder as finding
 
 _INSIDE_CHARACTERS = bytes(range(0x80, 0xC0))
@@ -37,7 +37,7 @@ class HyperscanEngine:
         text: str,
         only: frozenset[int] | None = None,
         most: int | None = None,
-        scopes: Sequence[Scope | None] | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[Match]:
         """Every match, or the first `most` of each pattern, in characters."""
         if text.isascii():
@@ -89,7 +89,7 @@ class HyperscanEngine:
             free.append((database, scratch))
 
     def _in_scope(
-        self, ends: dict[int, list[int]], scopes: Sequence[Scope | None], length: int
+        self, ends: dict[int, list[int]], scopes: Sequence[HitScope | None], length: int
     ) -> dict[int, list[int]]:
         """The ends without those around which no match can lie in the scope of its pattern."""
         kept: dict[int, list[int]] = {}
@@ -149,7 +149,7 @@ class HyperscanEngine:
         return found
 
 
-def _places_in_scope(ends: list[int], scope: Scope, width: int, length: int) -> list[int]:
+def _places_in_scope(ends: list[int], scope: HitScope, width: int, length: int) -> list[int]:
     """The ends that decide which matches of at most `width` characters lie in the scope.
 
     The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 behind it.

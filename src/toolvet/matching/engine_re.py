@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from toolvet.matching.normal import RARE, OffsetMap, as_ascii, settle
-from toolvet.matching.pattern import Scope
+from toolvet.matching.pattern import HitScope
 from toolvet.matching.translation import Finder, Translation, finder
 
 _RARE = re.compile(RARE)
@@ -52,7 +52,7 @@ class ReEngine:
         text: str,
         only: frozenset[int] | None = None,
         most: int | None = None,
-        scopes: Sequence[Scope | None] | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
         """Every match, or the first `most` of each pattern, in characters; those out of scope, too."""
         del scopes

@@ -7,7 +7,7 @@ import msgspec
 from toolvet.matching.unsafe import UnsafePattern
 
 
-class Scope(msgspec.Struct, frozen=True, gc=False):
+class HitScope(msgspec.Struct, frozen=True, gc=False):
     """Where in a text a hit is of use.
 
     In a text of more than `at_most` characters nowhere, in one of no more than `whole` anywhere. Else where it begins
@@ -32,7 +32,7 @@ class Pattern(msgspec.Struct, frozen=True):
     regex: str
     flags: re.RegexFlag = re.IGNORECASE
     spans: bool = True
-    scope: Scope | None = None
+    scope: HitScope | None = None
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False):

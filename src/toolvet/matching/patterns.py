@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolvet.matching.engine_re import ReEngine
 from toolvet.matching.index import PatternIndex, index_of
-from toolvet.matching.pattern import Hit, Pattern, Scope
+from toolvet.matching.pattern import Hit, HitScope, Pattern
 
 if TYPE_CHECKING:
     from toolvet.matching.compiled import CompiledSet
@@ -23,7 +23,7 @@ class Engine(Protocol):
         text: str,
         only: frozenset[int] | None = None,
         most: int | None = None,
-        scopes: Sequence[Scope | None] | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
         """Every match of every expression, or of those in `only`, in any order; `most`: so many of each, the first.
 
@@ -98,7 +98,7 @@ class _NoEngine:
         text: str,
         only: frozenset[int] | None = None,
         most: int | None = None,
-        scopes: Sequence[Scope | None] | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
         """Nothing."""
         del text, only, most, scopes
@@ -121,7 +121,7 @@ class _WaitingEngine:
         text: str,
         only: frozenset[int] | None = None,
         most: int | None = None,
-        scopes: Sequence[Scope | None] | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
         """As of `Engine`; both engines find the same."""
         if not self._is_fast and self._compiled.is_ready():

@@ -42,7 +42,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover.cache import compiled_from
 from toolvet.matching import Hit, Pattern, PatternSet
-from toolvet.matching.pattern import Scope
+from toolvet.matching.pattern import HitScope
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     in_code: bool = False
     cue: bool = False
 
-    def scope(self) -> Scope | None:
+    def scope(self) -> HitScope | None:
         """Where in an answer it may count at all."""
         where = self.where
         if where is None and self.label == PARTIAL:
@@ -107,9 +107,9 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
         if where is None and self.strength == "mild":
             where, whole = "edges", SHORT
         if where is None:
-            return None if self.at_most is None else Scope(self.at_most)
+            return None if self.at_most is None else HitScope(self.at_most)
         # One more for what ends just where the closing begins.
-        return Scope(
+        return HitScope(
             self.at_most,
             min(whole, self.at_most or whole),
             EDGE if where != "closing" else None,
