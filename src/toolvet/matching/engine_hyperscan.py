@@ -6,10 +6,14 @@ large and the scan up to ten times as slow, and the engine of the 0.9.1 wheel di
 segmentation fault.
 """
 
+from bisect import bisect_left
+from collections.abc import Sequence
+
 import hyperscan
 
 from toolvet.matching.compiled import CompiledSet
 from toolvet.matching.normal import OffsetMap, as_ascii, settle
+from toolvet.matching.pattern import HitScope
 from toolvet.matching.translation import WINDOW, Finder, finder as finding
 
 _INSIDE_CHARACTERS = bytes(range(0x80, 0xC0))
@@ -28,17 +32,28 @@ class HyperscanEngine:
         self._free: dict[str, list[tuple[hyperscan.Database, hyperscan.Scratch]]] = {}
         self._finders: dict[tuple[int, bool], Finder] = {}
 
-    def find(self, text: str, only: frozenset[int] | None = None, most: int | None = None) -> list[Match]:
+    def find(
+        self,
+        text: str,
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
+    ) -> list[Match]:
         """Every match, or the first `most` of each pattern, in characters."""
         if text.isascii():
             ends = self._ends(text.encode("ascii"))
+            if ends and scopes is not None:
+                ends = self._in_scope(ends, scopes, len(text))
             return self._place(ends, text, only, most, ascii_text=True) if ends else []
         data = as_ascii(text).encode("utf-8", "replace")
         ends = self._ends(data)
         if not ends:
             return []
         if self._rare_id not in ends:
-            return self._place(_to_characters(ends, data), data.decode("utf-8"), only, most, ascii_text=False)
+            ends = _to_characters(ends, data)
+            if scopes is not None:
+                ends = self._in_scope(ends, scopes, len(text))
+            return self._place(ends, data.decode("utf-8"), only, most, ascii_text=False) if ends else []
         settled, places = settle(data.decode("utf-8"))
         data = settled.encode("utf-8")
         ends = self._ends(data)
@@ -72,6 +87,24 @@ class HyperscanEngine:
             database.scan(data, match_event_handler=_record, context=found, scratch=scratch)
         finally:
             free.append((database, scratch))
+
+    def _in_scope(
+        self, ends: dict[int, list[int]], scopes: Sequence[HitScope | None], length: int
+    ) -> dict[int, list[int]]:
+        """The ends without those around which no match can lie in the scope of its pattern."""
+        kept: dict[int, list[int]] = {}
+        for index, places in ends.items():
+            scope = scopes[index]
+            if scope is None or length <= scope.whole:
+                kept[index] = places
+            elif scope.at_most is not None and length > scope.at_most:
+                continue
+            else:
+                width = self._compiled.expression(index).width
+                within = places if width is None else _places_in_scope(places, scope, width, length)
+                if within:
+                    kept[index] = within
+        return kept
 
     def _place(
         self, ends: dict[int, list[int]], text: str, only: frozenset[int] | None, most: int | None, *, ascii_text: bool
@@ -114,6 +147,23 @@ class HyperscanEngine:
                     break
                 reached = match[1]
         return found
+
+
+def _places_in_scope(ends: list[int], scope: HitScope, width: int, length: int) -> list[int]:
+    """The ends that decide which matches of at most `width` characters lie in the scope.
+
+    The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 behind it.
+    Where the next end is that far away, what was found before does not change what is found there.
+    """
+    if scope.first is None and scope.last is None:
+        return ends
+    opening = bisect_left(ends, scope.first + width) if scope.first is not None else 0
+    if scope.last is None:
+        return ends[:opening]
+    closing = bisect_left(ends, length - scope.last - 2 * width - 2)
+    while opening < closing < len(ends) and ends[closing] - ends[closing - 1] < 3 * width + 4:
+        closing -= 1
+    return ends if closing <= opening else ends[:opening] + ends[closing:]
 
 
 def _record(index: int, _start: int, end: int, _flags: int, found: object) -> None:

@@ -5,9 +5,11 @@ patterns are asked: those of whose needed words (`needed`) the text has one.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Protocol
 
 from toolvet.matching.normal import RARE, OffsetMap, as_ascii, settle
+from toolvet.matching.pattern import HitScope
 from toolvet.matching.translation import Finder, Translation, finder
 
 _RARE = re.compile(RARE)
@@ -46,9 +48,14 @@ class ReEngine:
             self._finder(number)
 
     def find(
-        self, text: str, only: frozenset[int] | None = None, most: int | None = None
+        self,
+        text: str,
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
-        """Every match, or the first `most` of each pattern, in characters."""
+        """Every match, or the first `most` of each pattern, in characters; those out of scope, too."""
+        del scopes
         # A lone surrogate is not a character; the other engine reads it as a question mark, too.
         text = as_ascii(text.encode("utf-8", "replace").decode("utf-8"))
         places: OffsetMap | None = None

@@ -7,17 +7,32 @@ import msgspec
 from toolvet.matching.unsafe import UnsafePattern
 
 
+class HitScope(msgspec.Struct, frozen=True, gc=False):
+    """Where in a text a hit is of use.
+
+    In a text of more than `at_most` characters nowhere, in one of no more than `whole` anywhere. Else where it begins
+    in the first `first` characters or ends in the last `last`; anywhere if both are None.
+    """
+
+    at_most: int | None = None
+    whole: int = 0
+    first: int | None = None
+    last: int | None = None
+
+
 class Pattern(msgspec.Struct, frozen=True):
     """A phrase to look for: `id` comes back with every hit, `regex` is in the dialect of this package.
 
     `flags` may hold `re.IGNORECASE`, `re.MULTILINE` and `re.DOTALL`. Without `spans` the pattern is found at most once
-    per text, and its hit starts and ends where a match ends: cheaper, and enough to know that a phrase is there.
+    per text, and its hit starts and ends where a match ends: cheaper, and enough to know that a phrase is there. A
+    scan may be told to keep to the `scope`.
     """
 
     id: str
     regex: str
     flags: re.RegexFlag = re.IGNORECASE
     spans: bool = True
+    scope: HitScope | None = None
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False):

@@ -1,12 +1,13 @@
 """`PatternSet`: finds many phrases in one pass, with the same answer from either engine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from toolvet.matching.engine_re import ReEngine
 from toolvet.matching.index import PatternIndex, index_of
-from toolvet.matching.pattern import Hit, Pattern
+from toolvet.matching.pattern import Hit, HitScope, Pattern
 
 if TYPE_CHECKING:
     from toolvet.matching.compiled import CompiledSet
@@ -18,9 +19,16 @@ class Engine(Protocol):
     """Finds expressions in a text, as (index, start, end) per match, in characters."""
 
     def find(
-        self, text: str, only: frozenset[int] | None = None, most: int | None = None
+        self,
+        text: str,
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
-        """Every match of every expression, or of those in `only`, in any order; `most`: so many of each, the first."""
+        """Every match of every expression, or of those in `only`, in any order; `most`: so many of each, the first.
+
+        With `scopes`, one for each expression, matches outside of them may be left out.
+        """
         ...
 
     def prepare(self) -> None:
@@ -43,6 +51,7 @@ class PatternSet:
     def __init__(self, patterns: Iterable[Pattern], *, is_kept: bool | None = None) -> None:
         self.patterns: tuple[Pattern, ...] = tuple(patterns)
         self._ids = tuple(pattern.id for pattern in self.patterns)
+        self._scopes = tuple(pattern.scope for pattern in self.patterns)
         self._engine = _engine(
             [(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns], is_kept=is_kept
         )
@@ -68,12 +77,13 @@ class PatternSet:
         """Compile what is missing in the cache, here and now: what scans otherwise do when a text needs it."""
         self._engine.prepare()
 
-    def scan(self, text: str, most: int | None = None) -> list[Hit]:
+    def scan(self, text: str, most: int | None = None, *, in_scope: bool = False) -> list[Hit]:
         """Return every hit in `text`, sorted by start, then end; hits of one pattern do not overlap.
 
-        With `most`, only so many hits of each pattern are looked for, the first.
+        With `most`, only so many hits of each pattern are looked for, the first. With `in_scope`, hits outside of the
+        scope of their pattern may be left out, which spares the search for where they begin; those inside are the same.
         """
-        found = self._engine.find(text, self._only, most)
+        found = self._engine.find(text, self._only, most, self._scopes if in_scope else None)
         if not found:
             return []
         if len(found) > 1:
@@ -86,10 +96,14 @@ class _NoEngine:
     """Finds nothing, for no patterns."""
 
     def find(
-        self, text: str, only: frozenset[int] | None = None, most: int | None = None
+        self,
+        text: str,
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
         """Nothing."""
-        del text, only, most
+        del text, only, most, scopes
         return []
 
     def prepare(self) -> None:
@@ -105,14 +119,18 @@ class _WaitingEngine:
         self._is_fast = False
 
     def find(
-        self, text: str, only: frozenset[int] | None = None, most: int | None = None
+        self,
+        text: str,
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
     ) -> list[tuple[int, int, int]]:
         """As of `Engine`; both engines find the same."""
         if not self._is_fast and self._compiled.is_ready():
             from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine`
 
             self._engine, self._is_fast = HyperscanEngine(self._compiled), True
-        return self._engine.find(text, only, most)
+        return self._engine.find(text, only, most, scopes)
 
     def prepare(self) -> None:
         """Compile the databases."""

@@ -42,6 +42,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover.cache import compiled_from
 from toolvet.matching import Hit, Pattern, PatternSet
+from toolvet.matching.pattern import HitScope
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
@@ -58,6 +59,15 @@ _SOURCES: Final = (
     "toolvet.matching.plain",
 )
 _MILD: Final = 0.14
+
+EDGE: Final = 300
+"""How many characters the opening and the closing of an answer have."""
+
+SHORT: Final = 600
+"""In an answer of so many characters mild phrases count everywhere."""
+
+PARTIAL: Final = "partial_refusal"
+"""The label of what counts only where little follows."""
 
 ANY_LANGUAGE: Final = "any"
 """The `language` of phrases in none, such as placeholders in code: the folder `languages/any`."""
@@ -87,6 +97,24 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     softened: float | None = None
     in_code: bool = False
     cue: bool = False
+
+    def scope(self) -> HitScope | None:
+        """Where in an answer it may count at all."""
+        where = self.where
+        if where is None and self.label == PARTIAL:
+            where = "closing"
+        whole = 0
+        if where is None and self.strength == "mild":
+            where, whole = "edges", SHORT
+        if where is None:
+            return None if self.at_most is None else HitScope(self.at_most)
+        # One more for what ends just where the closing begins.
+        return HitScope(
+            self.at_most,
+            min(whole, self.at_most or whole),
+            EDGE if where != "closing" else None,
+            EDGE + 1 if where != "opening" else None,
+        )
 
 
 class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
@@ -138,9 +166,12 @@ class SignalPhrases:
         self.pattern_set = _set_of(known)
         self._narrowed: dict[frozenset[str], PatternSet] = {}
 
-    def scan(self, text: str, languages: frozenset[str] | None = None) -> list[Hit]:
-        """Return every hit in `text`, by place, then in the order of the phrases: of all languages, or of these."""
-        return (self.pattern_set if languages is None else self.only(languages)).scan(text)
+    def scan(self, text: str, languages: frozenset[str] | None = None, *, is_whole: bool = False) -> list[Hit]:
+        """Return every hit in `text`, by place, then in the order of the phrases: of all languages, or of these.
+
+        In a text that is the whole answer, some that stand where their phrase does not count are left out.
+        """
+        return (self.pattern_set if languages is None else self.only(languages)).scan(text, in_scope=is_whole)
 
     def only(self, languages: frozenset[str]) -> PatternSet:
         """The phrases of these languages, and those of `any`."""
@@ -154,7 +185,9 @@ class SignalPhrases:
 
 
 def _set_of(known: dict[str, KnownPhrase]) -> PatternSet:
-    return PatternSet(Pattern(identifier, each.phrase.match) for identifier, each in known.items())
+    return PatternSet(
+        Pattern(identifier, each.phrase.match, scope=each.phrase.scope()) for identifier, each in known.items()
+    )
 
 
 @cache

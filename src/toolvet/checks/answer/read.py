@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
 from toolvet.checks.answer.finish import finish_kind
-from toolvet.checks.answer.phrases import ANY_LANGUAGE, KnownPhrase, SignalPhrase, SignalPhrases, phrases
+from toolvet.checks.answer.phrases import (
+    ANY_LANGUAGE,
+    EDGE,
+    PARTIAL,
+    SHORT,
+    KnownPhrase,
+    SignalPhrase,
+    SignalPhrases,
+    phrases,
+)
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
@@ -16,8 +25,6 @@ if TYPE_CHECKING:
     from toolvet.checks.answer.model import Model
 
 _AROUND = 40  # Characters of context on either side of the evidence.
-_EDGE = 300
-_SHORT = 600
 _SENTENCE_END = re.compile(r"[.!?\u0964\u061f\u06d4]\s|[\u3002\uff01\uff1f]|\n")
 _SENTENCE = 200  # How far a sentence is followed from a hit, in characters.
 _NEAR = 60
@@ -26,7 +33,6 @@ _MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
 # All hits of a text are looked at: a bound from either end would change verdicts.
 # Signals that leave nothing to ask the learned model.
 _DECIDING = 0.3
-_PARTIAL = "partial_refusal"
 
 
 ConditionAnswers = dict[tuple[int, str], int]
@@ -93,7 +99,7 @@ class _Conditions:
         conceded = _SENTENCE_END.search(after, 0, offered) is None or (
             excuse is not None and self._place(excuse, sentence_around(self._text, hit.start, hit.end)) >= 0
         )
-        return _Aftermath(about.weight, _PARTIAL, conceded)
+        return _Aftermath(about.weight, PARTIAL, conceded)
 
     def _place(self, pattern: re.Pattern[str], words: str) -> int:
         """Where the pattern is found in the words, or -1."""
@@ -162,7 +168,7 @@ def find(
         own = find(text, languages, replaced, offset, known, since=since, length=length, answers=answers)
         return own + find(text, languages, replaced, offset, packs, since=since, length=length, answers=answers)
     known = known or phrases()
-    hits = known.scan(text, languages)
+    hits = known.scan(text, languages, is_whole=length == len(text))
     if not hits:
         return []
     found: list[Found] = []
@@ -211,7 +217,7 @@ def counts(found: Found, length: int, regions: Masks | None) -> bool:
 
 def fits(found: Found, length: int) -> bool:
     """Whether a phrase stands where its entry says, in an answer of such a length."""
-    if found.conceded and length - found.end > _EDGE:
+    if found.conceded and length - found.end > EDGE:
         return False
     return _stands(found.known.phrase, found.start, found.end, length)
 
@@ -222,19 +228,19 @@ def _stands(phrase: SignalPhrase, start: int, end: int, length: int) -> bool:
         return False
     where = phrase.where
     if where is None:
-        if phrase.label == _PARTIAL and length - end > _EDGE:
+        if phrase.label == PARTIAL and length - end > EDGE:
             return False
-        if phrase.strength != "mild" or length <= _SHORT:
+        if phrase.strength != "mild" or length <= SHORT:
             return True
         where = "edges"
-    opens = where != "closing" and start < _EDGE
-    closes = where != "opening" and end > length - _EDGE
+    opens = where != "closing" and start < EDGE
+    closes = where != "opening" and end > length - EDGE
     return opens or closes
 
 
 def settled_length(found: Found) -> int:
     """Return the length of an answer beyond which `fits` says the same of a phrase, however long it grows."""
-    return max(found.known.phrase.at_most or 0, found.end + _EDGE, _SHORT)
+    return max(found.known.phrase.at_most or 0, found.end + EDGE, SHORT)
 
 
 def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
