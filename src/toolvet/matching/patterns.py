@@ -1,7 +1,6 @@
 """`PatternSet`: finds many phrases in one pass, with the same answer from either engine."""
 
 from collections.abc import Iterable, Sequence
-from copy import copy
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
