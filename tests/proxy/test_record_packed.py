@@ -11,7 +11,7 @@ from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
 from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.shown import CallRenderer, ShownCall
+from toolvet.proxy.record.shown import CallRenderer, RenderedCall
 from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.redact import SecretMask
 from toolvet.session import CallEnded, ProxySettings
@@ -144,7 +144,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[CallEnded]:
     return found
 
 
-def slowly(note: CallEnded, known: SecretMask) -> ShownCall:
+def slowly(note: CallEnded, known: SecretMask) -> RenderedCall:
     return CallRenderer(known)._redacted(note)
 
 

@@ -32,7 +32,7 @@ _NO_CALL: Final = b'{"call":0,'
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")
 
 
-class ShownCall(NamedTuple):
+class RenderedCall(NamedTuple):
     """The parts of a record that have words of the client or the server in them, redacted."""
 
     trace: str
@@ -59,7 +59,7 @@ class CallRenderer:
         # None for a kind of calls that cannot be filled in.
         self._kinds: dict[_Key, _PlainKind | None] = {}
 
-    def render(self, ended: CallEnded) -> ShownCall:
+    def render(self, ended: CallEnded) -> RenderedCall:
         """Return what the record shows of this call."""
         if type(ended.id) is not int or not _is_plain(ended):
             return self._redacted(ended)
@@ -67,7 +67,7 @@ class CallRenderer:
         kind = self._kind_of(ended) if _HEXADECIMAL.fullmatch(trace) else None
         if kind is None:
             return self._redacted(ended)
-        return ShownCall(
+        return RenderedCall(
             self._without_known(trace),
             self._without_known(str(ended.id)),
             kind.tool,
@@ -87,11 +87,11 @@ class CallRenderer:
             self._kinds[key] = _cut(self._redacted(nameless))
         return self._kinds[key]
 
-    def _redacted(self, ended: CallEnded) -> ShownCall:
+    def _redacted(self, ended: CallEnded) -> RenderedCall:
         masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
         detail = masked.to_dict()
         failed = has_failed(ended)
-        return ShownCall(
+        return RenderedCall(
             (ended.mask | self._known).text(str(detail["trace_id"])),
             self._without_known(str(detail["id"])),
             self._without_known(str(detail["tool"])),
@@ -109,7 +109,7 @@ def has_failed(ended: CallEnded) -> bool:
     return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
 
 
-def _cut(shown: ShownCall) -> _PlainKind | None:
+def _cut(shown: RenderedCall) -> _PlainKind | None:
     """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
     document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
     if not document.startswith(_NO_CALL) or document.count(trace) != 1:
