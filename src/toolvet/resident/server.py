@@ -229,7 +229,7 @@ def _files() -> list[str]:
         for name, module in sys.modules.items()
         if name.partition(".")[0] == "toolvet" and (file := getattr(module, "__file__", None))
     ]
-    if _INSTALLED in __file__.split(os.sep):
+    if f"{os.sep}{_INSTALLED}{os.sep}" in __file__:
         return [file for file in modules if file.endswith(f"{os.sep}version.py")]
     return sorted([*modules, *(each.path for each in file_states("toolvet", (".toml",)))])
 
