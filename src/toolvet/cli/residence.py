@@ -4,6 +4,7 @@ It loads what the checks need, and then runs them for whoever asks (`toolvet.res
 """
 
 import fcntl
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -23,7 +24,8 @@ def main() -> None:
     path, lock, seconds = sys.argv[1:]
     # Of this process alone: a child that outlives it must not hold the lock.
     fcntl.fcntl(int(lock), fcntl.F_SETFD, fcntl.FD_CLOEXEC)
-    os.chdir("/")
+    # No settings are there, and it can be removed only with the socket.
+    os.chdir(os.path.dirname(path))  # noqa: PTH120 - a path is a string here
     _load()
     Resident(path, _parse, _rehearse, idle=float(seconds), held=int(lock)).run()
 
@@ -58,10 +60,10 @@ def _load() -> None:
 
 
 def _rehearse() -> None:
-    """Touch what a verdict touches."""
-    from toolvet import check_answer  # noqa: PLC0415 - as above
-
-    check_answer("I cannot help with that request.")
+    """Touch what a call touches: with its own streams, which the call replaces."""
+    sys.stdin = io.TextIOWrapper(io.BytesIO(b"I cannot help with that request."))
+    sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+    _parse(["check", "answer", "--json"])()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,19 @@ _CHUNK_BYTES = 2**16
 # Streams of ours and of any process: in the resident they are others.
 _OWN_PATHS = ("/dev/", "/proc/")
 # What a process of this user needs to find its files; secrets of the first caller should not stay for minutes.
-_KEPT = ("PATH", "HOME", "TMPDIR", "XDG_", "PYTHON", "LANG", "LC_", "TOOLVET_", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TZ")
+_KEPT = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "XDG_",
+    "PYTHON",
+    "LANG",
+    "LC_",
+    "TOOLVET_PREPARE",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "TZ",
+)
 # Ends at once, and leaves a process that belongs to nobody.
 _SHELL = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 
