@@ -46,6 +46,24 @@ def test_the_hits_in_scope_are_the_same(scope: HitScope) -> None:
     assert found > 20
 
 
+@pytest.mark.parametrize(
+    ("regex", "unit", "ending"),
+    [
+        # Each match takes what the next would begin with: where the row begins decides which of them are found.
+        (r"\b(?:no|way) (?:no|way)\b", "no ", ""),
+        # What the engine looks for, the long word, stands before the closing, and the match ends in it.
+        (r"\bunusual\b.{0,40} n\b", "quiet ", "unusual and even more so n"),
+    ],
+)
+def test_the_row_before_the_closing_counts(regex: str, unit: str, ending: str) -> None:
+    patterns = PatternSet([Pattern("it", regex, scope=HitScope(last=10))])
+    for times in range(100, 130):
+        text = unit * times + ending
+        wanted = [hit for hit in patterns.scan(text) if hit.end > len(text) - 10]
+        assert wanted
+        assert [hit for hit in patterns.scan(text, in_scope=True) if hit.end > len(text) - 10] == wanted
+
+
 def test_what_stands_elsewhere_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     matches = HyperscanEngine._matches
