@@ -39,6 +39,11 @@ def copy_as_json(value: object, place: str) -> Any:
     """
     if is_endless(value):
         raise EnvelopeError(place, "contains itself, or repeats its parts without end")
+    return copy_bounded(value, place)
+
+
+def copy_bounded(value: object, place: str) -> Any:
+    """The same for a value that is known not to be endless, which to find out takes as long as the copy."""
     try:
         copy: object = orjson.loads(orjson.dumps(value, option=_STRICT))
     except (TypeError, ValueError, RecursionError):

@@ -1,11 +1,13 @@
 """`check_envelope`: the findings of an envelope, from the contract and from what it recommends."""
 
+from collections.abc import Callable
+
 from toolvet.bounds import is_endless
 from toolvet.envelope.check.advice import find_advice
 from toolvet.envelope.contract.shapes import ABSENT, ContractViolation, describe_value
 from toolvet.envelope.contract.table import CONDITIONS, ENVELOPE
 from toolvet.envelope.contract.vocabulary import ResponseContract
-from toolvet.envelope.json_copy import copy_as_json
+from toolvet.envelope.json_copy import copy_as_json, copy_bounded
 from toolvet.envelope.response import Envelope
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
@@ -32,7 +34,7 @@ def check_envelope(obj: object) -> tuple[Finding, ...]:
     envelope = obj.to_dict(ResponseContract.V2) if isinstance(obj, Envelope) else obj
     found: list[Finding] = []
     if is_endless(envelope):
-        return tuple(_check_encodable(envelope))
+        return tuple(_check_encodable(envelope, copy_as_json))
     if not ENVELOPE.holds(envelope):
         found += [_error("envelope-malformed", violation) for violation in ENVELOPE.violations(envelope, "")]
     if is_object(envelope):
@@ -42,14 +44,14 @@ def check_envelope(obj: object) -> tuple[Finding, ...]:
         for id_, severity, violation, confidence in find_advice(envelope):
             found.append(_finding(id_, severity, violation, confidence))
     if not isinstance(obj, Envelope) and not found:
-        found += _check_encodable(envelope)
+        found += _check_encodable(envelope, copy_bounded)
     return tuple(found)
 
 
-def _check_encodable(envelope: object) -> list[Finding]:
+def _check_encodable(envelope: object, copy: Callable[[object, str], object]) -> list[Finding]:
     """A finding for a value that no encoder can write. Looked for last, because it reads the whole payload."""
     try:
-        copy_as_json(envelope, "")
+        copy(envelope, "")
     except EnvelopeError as refused:
         violation = ContractViolation(
             refused.argument, f"the value {refused.problem}", "Give JSON's own types: they reach every client."
