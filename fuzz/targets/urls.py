@@ -14,9 +14,8 @@ from toolvet.dashboard.view.chosen import read_chosen
 from toolvet.dashboard.view.paths import queried, read_segment, segment
 from toolvet.dashboard.view.period import read_period
 from toolvet.store import VerdictFilter
-from toolvet.store.browsing import count_up_to
 from toolvet.store.database import memory_engine
-from toolvet.store.reading import read_verdicts
+from toolvet.store.finding import find_page
 
 NOW = 1_795_000_000.0
 NAMES = ("kind", "server", "tool", "order", "failed", "escalated", "min_score", "max_score", "q", "period", "signal")
@@ -73,7 +72,7 @@ def _list(draw: Draw) -> None:
     holds(period.words and period.before.until == period.since, "a period has no name")
     period.figures(server="a")
     with _ENGINE.connect() as connection:
-        read_verdicts(connection, chosen.wanted, order=chosen.order)
+        find_page(connection, chosen.wanted, order=chosen.order)
 
 
 def _whole(text: str) -> str:
@@ -84,7 +83,7 @@ def _whole(text: str) -> str:
 def _search(draw: Draw) -> None:
     with _ENGINE.connect() as connection:
         words = draw.text() + draw.one((" ", '"', "*", "'", "")) + draw.text()
-        count_up_to(connection, VerdictFilter(text=_whole(words)))
+        find_page(connection, VerdictFilter(text=_whole(words)))
 
 
 def _paths(draw: Draw) -> None:

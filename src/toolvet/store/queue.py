@@ -93,6 +93,7 @@ class ReviewQueue:
         self._kinds = kinds
         self._clock = clock
         self._filling = threading.Lock()
+        self._turn = threading.Lock()
         self._head = -1
         self._judged: set[int] = set()
 
@@ -370,6 +371,15 @@ class ReviewQueue:
     def _transact(self, work: Callable[[Connection], _T]) -> _T:
         """Run the work in a transaction that writes; again, where another writer was in its way."""
         deadline = time.monotonic() + _PATIENCE
+        # SQLite gives the next turn to whoever happens to ask, and among twenty threads one may never be it.
+        is_turn = self.store.address.kind == "sqlite" and self._turn.acquire(timeout=_PATIENCE)
+        try:
+            return self._try(work, deadline)
+        finally:
+            if is_turn:
+                self._turn.release()
+
+    def _try(self, work: Callable[[Connection], _T], deadline: float) -> _T:
         while True:
             try:
                 with self.store.connect() as connection:
