@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 
+from toolvet import check_answer
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.arithmetic import _of_two
 from toolvet.turn.grounding.evidence import Evidence
@@ -13,6 +14,7 @@ from toolvet.turn.grounding.failures import _echoed
 from toolvet.turn.grounding.mentions import Kind, _counts, before_is_name, mentions_in
 from toolvet.turn.grounding.outcome import outcome_of
 from toolvet.turn.grounding.prose import ascii_digits, spoken, without_code
+from toolvet.turn.grounding.slips import _differ_in_one
 from toolvet.turn.grounding.spans import Span, _moved, nearest_days
 
 
@@ -180,3 +182,24 @@ def test_the_digits_of_every_script_are_read() -> None:
         digit = unicodedata.decimal(chr(code), None)
         if digit is not None:
             assert ascii_digits(chr(code)) == str(digit), hex(code)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("1234.", "1235."), ("1234.", "1243."), ("1234.", "2134."), ("10.25", "10.52")]
+)
+def test_one_digit_is_wrong_or_two_neighbours_changed_places(one: str, other: str) -> None:
+    assert _differ_in_one(one, other)
+    assert _differ_in_one(other, one)
+
+
+@pytest.mark.parametrize("other", ["1234.", "12345.", "1256.", "1245.", "1223.", "3214.", "4231.", "4321."])
+def test_more_than_that_is_another_number(other: str) -> None:
+    # Of two neighbours both must have changed places.
+    assert not _differ_in_one("1234.", other)
+    assert not _differ_in_one(other, "1234.")
+
+
+@pytest.mark.parametrize("calls", [[], [ToolCall("get_weather", {"city": "Rome"}, "sunny")]])
+def test_the_weight_of_what_no_call_did(calls: list[ToolCall]) -> None:
+    (signal,) = check_answer("I have sent the email to Bob.", calls=calls).signals
+    assert signal.weight == 0.7
