@@ -53,6 +53,8 @@ def test_plain_words_are_found_as_they_are_meant(say: str, hits: list[str], miss
     [
         ("", "needs a word that must be there"),
         ("[really]", "needs a word that must be there"),
+        ("no|[never]", "needs a word that must be there"),
+        ("[no][never]", "needs a word that must be there"),
         ("{words:2}", "needs a word that must be there"),
         ("no {words:2}", "a gap needs a word before it and a word after it"),
         ("{words:2} no", "a gap needs a word before it and a word after it"),

@@ -39,6 +39,9 @@ def regex_of_any(words: Iterable[str]) -> str:
     return "|".join(_Reader(each).sequence("").regex for each in words)
 
 
+_NOTHING_REQUIRED: Final = "it needs a word that must be there: not only gaps and [words in square brackets]"
+
+
 class _PlainPart(NamedTuple):
     """A part of the line as a regular expression, and what it can begin and end with."""
 
@@ -93,7 +96,12 @@ class _Reader:
                 self._at += 1
                 continue
             pieces.append(self._piece())
-        return _either([*alternatives, _glued(pieces)]) if alternatives else _glued(pieces)
+        if not alternatives:
+            return _glued(pieces)
+        alternatives.append(_glued(pieces))
+        if any(each.optional for each in alternatives):
+            raise ValueError(_NOTHING_REQUIRED)
+        return _either(alternatives)
 
     def _piece(self) -> _PlainPart:
         kind, text = self._tokens[self._at]
@@ -132,6 +140,8 @@ def _glued(pieces: list[_PlainPart]) -> _PlainPart:
         raise ValueError("'|' needs a word on both sides, without spaces; several words need brackets: (a b|c)")
     if len(pieces) == 1:
         return pieces[0]
+    if all(each.optional for each in pieces):
+        raise ValueError(_NOTHING_REQUIRED)
     return _PlainPart("".join(map(_whole, pieces)), _first(pieces), _last(pieces))
 
 
@@ -139,7 +149,7 @@ def _joined(items: list[_PlainPart]) -> _PlainPart:
     """Items with spaces between them; an item that may be missing takes its space along."""
     required = [number for number, item in enumerate(items) if not (item.optional or _is_gap(item))]
     if not required:
-        raise ValueError("it needs a word that must be there: not only gaps and [words in square brackets]")
+        raise ValueError(_NOTHING_REQUIRED)
     if _is_gap(items[0]) or _is_gap(items[-1]):
         raise ValueError("a gap needs a word before it and a word after it")
     regex = ""
