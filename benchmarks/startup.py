@@ -66,7 +66,12 @@ def resident() -> Iterator[dict[str, str]]:
 def calls_of(environment: dict[str, str]) -> list[float]:
     """Milliseconds of the clock from connect to answer, in a client that is running."""
     done = subprocess.run(
-        [sys.executable, "-c", CALLS], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", CALLS],
+        env={**os.environ, **BYTECODE, **environment},
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [float(word) for word in done.stdout.split()]
 
