@@ -5,9 +5,10 @@ import sys
 import pytest
 from tests.proxy.soak.run import Pace, soak
 
-_PACE = Pace(every=0.1, pause=0.05, full=0.3)
+# A fault comes after so many answers even where the machine is so fast that the time was not up.
+_PACE = Pace(every=0.1, pause=0.05, full=0.3, answers=40)
 # The server is killed soon after the first answers of each proxy.
-_KILLING = Pace(every=0.02, full=0.3)
+_KILLING = Pace(every=0.02, full=0.3, answers=100)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a disk here that can be filled")

@@ -82,7 +82,7 @@ class HttpLane:
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.01)
             self.memory.look(self.process.pid)
-            faults.pass_time()
+            faults.pass_time(self.tally.answered)
         self.memory.look(self.process.pid)
         faults.end()
         return faults.counts

@@ -44,14 +44,24 @@ class Window:
 
 
 class Faults:
-    """One fault after the other, every `every` seconds, and a full disk in every thirtieth of them.
+    """One fault after the other, and a full disk in every thirtieth of them.
 
-    `counts` says how often each was injected.
+    The next one comes after `every` seconds, or after `answers` more answers where that is sooner: a short run on a
+    fast machine has all of its faults, too. `counts` says how often each was injected.
     """
 
-    def __init__(self, every: float, kinds: Mapping[str, Callable[[], None]], disk: Disk, full_seconds: float) -> None:
+    def __init__(
+        self,
+        every: float,
+        kinds: Mapping[str, Callable[[], None]],
+        disk: Disk,
+        full_seconds: float,
+        answers: int | None = None,
+    ) -> None:
         self.counts: dict[str, int] = {}
         self._every = every
+        self._answers = answers
+        self._due_answers = answers
         self._kinds = list(kinds.items())
         self._disk = disk
         self._full_seconds = full_seconds
@@ -59,14 +69,16 @@ class Faults:
         self._due = time.monotonic() + every
         self._number = 0
 
-    def pass_time(self) -> None:
-        """Inject what is due."""
+    def pass_time(self, answered: int) -> None:
+        """Inject what is due, after so many answers in all."""
         now = time.monotonic()
         if self._full_until is not None and now >= self._full_until:
             self.end()
-        if now < self._due:
+        if now < self._due and (self._due_answers is None or answered < self._due_answers):
             return
         self._due = now + self._every
+        if self._answers is not None:
+            self._due_answers = answered + self._answers
         if self._number % 30 == 1 and self._disk.how is not None and self._full_until is None:
             self._count("full disk")
             self._full_until = now + self._full_seconds
@@ -121,7 +133,7 @@ class StdioLane:
     `stderr` is what the proxies said there. `pause` is how long each fault lasts, in seconds.
     """
 
-    def __init__(self, command: list[str], tally: Tally, disk: Disk, *, every: float, pause: float) -> None:
+    def __init__(self, command: list[str], tally: Tally, disk: Disk, *, pause: float) -> None:
         self.tally = tally
         self.memory = Memory(tally)
         self.stderr: list[bytes] = []
@@ -129,7 +141,6 @@ class StdioLane:
         self.server = 0
         self._command = command
         self._disk = disk
-        self._every = every
         self._pause = pause
         self._window = Window()
         self._writing = threading.Lock()
@@ -137,19 +148,18 @@ class StdioLane:
         self._rest = b""
         self._faults: Faults | None = None
 
-    def run(self, *kinds: str, full_seconds: float) -> dict[str, int]:
-        """Send all calls with these faults. Returns how often each fault was injected."""
-        known = {
+    @property
+    def kinds(self) -> dict[str, Callable[[], None]]:
+        """What can go wrong here."""
+        return {
             "slow client": self._read_nothing,
             "stopped server": self._stop_server,
             "noise": self._make_noise,
             "killed server": self._kill_server,
         }
-        faults = Faults(self._every, {kind: known[kind] for kind in kinds}, self._disk, full_seconds)
-        return self.run_with(faults)
 
-    def run_with(self, faults: Faults) -> dict[str, int]:
-        """Send all calls, with these faults."""
+    def run(self, faults: Faults) -> dict[str, int]:
+        """Send all calls, with these faults. Returns how often each fault was injected."""
         self._faults = faults
         while self.tally.answered < self.tally.calls and not self.tally.wrong:
             before = self.tally.answered
@@ -250,7 +260,7 @@ class StdioLane:
                 self._window.leave()
         self.memory.look(self.process.pid)
         if self._faults is not None and self.tally.answered < self.tally.calls:
-            self._faults.pass_time()
+            self._faults.pass_time(self.tally.answered)
 
     # The faults.
 

@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -33,11 +33,19 @@ _SHARES: Final = {"stdio": 70, "stdio, killed": 5, "http": 20, "stdio to http": 
 
 
 class Pace(NamedTuple):
-    """How often something goes wrong, for how long it does, and for how long the disk is full, all in seconds."""
+    """How often something goes wrong, for how long it does, and for how long the disk is full, all in seconds.
+
+    `answers`: it goes wrong after so many answers at the latest.
+    """
 
     every: float = 1.0
     pause: float = 0.5
     full: float = 10.0
+    answers: int | None = None
+
+    def faults(self, kinds: Mapping[str, Callable[[], None]], place: Disk) -> Faults:
+        """Faults of these kinds and of this disk, as often as that."""
+        return Faults(self.every, kinds, place, self.full, self.answers)
 
 
 class Outcome(NamedTuple):
@@ -96,9 +104,9 @@ def _killed(tally: Tally, place: Disk, pace: Pace) -> Outcome:
 def _over_pipes(way: str, server: list[str], tally: Tally, place: Disk, pace: Pace, *kinds: str) -> Outcome:
     record = place.folder / "record.db"
     command = [*_PROXY, "--store", str(record), "--", *server]
-    lane = StdioLane(command, tally, place, every=pace.every, pause=pace.pause)
+    lane = StdioLane(command, tally, place, pause=pace.pause)
     began = time.perf_counter()
-    faults = lane.run(*kinds, full_seconds=pace.full)
+    faults = lane.run(pace.faults({kind: lane.kinds[kind] for kind in kinds}, place))
     return _outcome(way, lane, time.perf_counter() - began, faults, place)
 
 
@@ -110,7 +118,7 @@ def _http(tally: Tally, place: Disk, pace: Pace) -> Outcome:
         place.pid = lane.process.pid
         kinds = {"killed server": server.kill, "slow client": lane.read_slowly}
         began = time.perf_counter()
-        faults = lane.run(Faults(pace.every, kinds, place, pace.full))
+        faults = lane.run(pace.faults(kinds, place))
         seconds = time.perf_counter() - began
     finally:
         lane.close()
@@ -121,10 +129,10 @@ def _http(tally: Tally, place: Disk, pace: Pace) -> Outcome:
 def _remote(tally: Tally, place: Disk, pace: Pace) -> Outcome:
     server = HttpServer()
     record = place.folder / "record.db"
-    lane = StdioLane([*_PROXY, "--store", str(record), server.url], tally, place, every=pace.every, pause=pace.pause)
+    lane = StdioLane([*_PROXY, "--store", str(record), server.url], tally, place, pause=pace.pause)
     try:
         began = time.perf_counter()
-        faults = lane.run_with(Faults(pace.every, {"killed server": server.kill}, place, pace.full))
+        faults = lane.run(pace.faults({"killed server": server.kill}, place))
         seconds = time.perf_counter() - began
     finally:
         server.close()
