@@ -110,7 +110,6 @@ class _Worker:
         self._limits = limits
         self._began = time.perf_counter()
         self._peak = 0
-        self._read = 0
 
     async def run(self) -> tuple[Outcome, bytes | None]:
         """What came of the server, and its report as JSON. A cancellation ends all of it, and passes on."""
@@ -127,11 +126,11 @@ class _Worker:
                 env={**os.environ, "TMPDIR": own},
                 start_new_session=True,
             )
-            return await self._attended(process)
+            return await self._attended(process, own)
         finally:
             await asyncio.to_thread(shutil.rmtree, own, ignore_errors=True)
 
-    async def _attended(self, process: asyncio.subprocess.Process) -> tuple[Outcome, bytes | None]:
+    async def _attended(self, process: asyncio.subprocess.Process, own: str) -> tuple[Outcome, bytes | None]:
         talk = asyncio.create_task(self._talk(process))
         limits = asyncio.create_task(self._watch_limits(process.pid))
         try:
@@ -150,7 +149,7 @@ class _Worker:
         finally:
             limits.cancel()
             talk.cancel()
-            await asyncio.to_thread(end_all_below, process.pid)
+            await asyncio.to_thread(end_all_below, process.pid, own)
             await asyncio.gather(talk, limits, return_exceptions=True)
             await process.wait()
 

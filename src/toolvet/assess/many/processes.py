@@ -69,10 +69,15 @@ def read_by(pid: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("rchar:")), 0)
 
 
-def end_all_below(pid: int) -> None:
+def end_all_below(pid: int, mark: str = "") -> None:
     """Kill `pid` and all below it.
 
     It is stopped first, so that it starts nothing and stays the parent of what its servers leave behind; it ends last.
+
+    Args:
+        pid: The process.
+        mark: A text that stands in the environment of all below it, and of no other process. A server that has killed
+            `pid` is no longer below it, and is found by this (on Linux); empty: there is none.
     """
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True, check=False)  # noqa: S603, S607 - our own words
@@ -86,6 +91,8 @@ def end_all_below(pid: int) -> None:
         _send(living, signal.SIGKILL)
         time.sleep(_PAUSE_SECONDS)
     _send([pid], signal.SIGKILL)
+    if mark:
+        _send([each for each in list_processes() if mark.encode() in _environment(each)], signal.SIGKILL)
 
 
 def _send(pids: Iterable[int], number: int) -> None:
@@ -105,6 +112,13 @@ def _linux_processes() -> Iterable[tuple[int, ProcessFacts]]:
         # "7 (a name) S 1 …": the name may contain anything, so what follows the last bracket counts.
         fields = words[words.rfind(b")") + 2 :].split()
         yield int(entry.name), ProcessFacts(int(fields[1]), int(fields[21]) * _PAGE, fields[0] in b"ZX")
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def _proportional(pid: int, processes: Mapping[int, ProcessFacts]) -> int:

@@ -9,12 +9,13 @@ from rich.text import Text
 from toolvet.findings import Severity
 from toolvet.report.document import Status
 from toolvet.report.overview.document import Overview
-from toolvet.report.visible import one_line
+from toolvet.report.visible import one_line, shorten
 from toolvet.report.wording import NONE, STATUS, counted, number, severities
 
 _MOST_SERVERS: Final = 50
 _MOST_CHECKS: Final = 12
 _MOST_UNASSESSED: Final = 30
+_PROBLEM: Final = 300
 _SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _STATUS_STYLE: Final[dict[Status, str]] = {
     "fully_working": "green",
@@ -96,7 +97,7 @@ def _unassessed(overview: Overview) -> Table:
     table.add_column("Not assessed", overflow="fold")
     table.add_column("Why", overflow="fold")
     for server in overview.not_assessed[:_MOST_UNASSESSED]:
-        table.add_row(Text(one_line(server.name)), Text(one_line(server.problem), style="red"))
+        table.add_row(Text(one_line(server.name)), Text(shorten(one_line(server.problem), _PROBLEM), style="red"))
     return table
 
 

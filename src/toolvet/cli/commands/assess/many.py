@@ -212,7 +212,7 @@ class _Watch:
             self._bar.advance(self._task)
             self._show()
         elif not self._quiet and not is_earlier:
-            came = outcome.problem.splitlines()[0] if outcome.problem else outcome.ending
+            came = outcome.problem.splitlines()[0].rstrip(":") if outcome.problem else outcome.ending
             width = len(str(self._servers))
             line = f"{self._done:>{width}}/{self._servers} {outcome.name}: {came} ({outcome.seconds:.1f} s)\n"
             sys.stderr.write(line)
