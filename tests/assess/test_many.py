@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options
-from toolvet.assess.many import Job, Limits, Outcome, ResultsFolder, assess_many
+from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
 from toolvet.assess.many.folder import JOURNAL
 from toolvet.assess.many.processes import ProcessFacts, below, end_all_below, list_processes, memory_of
 from toolvet.checks.result import ResultCheck, ResultSettings
@@ -21,7 +21,7 @@ from toolvet.errors import UsageError
 from toolvet.transport import StdioTarget
 
 _SCRIPTED = str(Path(__file__).parents[1] / "servers" / "scripted.py")
-_LIMITS = Limits(seconds=60, memory_mib=300, output_mib=50)
+_LIMITS = AssessmentLimits(seconds=60, memory_mib=300, output_mib=50)
 _OPTIONS = Options(deadline=60, tools_only=True)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX systems")
@@ -37,27 +37,27 @@ class Seen:
     def began(self, name: str) -> None:
         self.started.append(name)
 
-    def ended(self, outcome: Outcome, *, is_earlier: bool) -> None:
+    def ended(self, outcome: AssessmentOutcome, *, is_earlier: bool) -> None:
         if is_earlier:
             self.kept.append(outcome.name)
 
 
-def scripted(tmp_path: Path, name: str) -> Job:
+def scripted(tmp_path: Path, name: str) -> AssessmentJob:
     """A server with one tool that only reads."""
     script = tmp_path / f"{name}.json"
     tool = {"name": "get_time", "description": "The time", "inputSchema": {"type": "object"}}
     answer = {"content": [{"type": "text", "text": "12:00"}]}
     script.write_text(json.dumps({"tools": [tool], "answers": {"get_time": answer}}))
-    return Job(name, StdioTarget(sys.executable, (_SCRIPTED, str(script))), _OPTIONS)
+    return AssessmentJob(name, StdioTarget(sys.executable, (_SCRIPTED, str(script))), _OPTIONS)
 
 
-def python(name: str, code: str, options: Options = _OPTIONS) -> Job:
-    return Job(name, StdioTarget(sys.executable, ("-c", code)), options)
+def python(name: str, code: str, options: Options = _OPTIONS) -> AssessmentJob:
+    return AssessmentJob(name, StdioTarget(sys.executable, ("-c", code)), options)
 
 
 def run(
-    folder: Path, jobs: Sequence[Job], limits: Limits = _LIMITS, workers: int = 2
-) -> tuple[dict[str, Outcome], Seen]:
+    folder: Path, jobs: Sequence[AssessmentJob], limits: AssessmentLimits = _LIMITS, workers: int = 2
+) -> tuple[dict[str, AssessmentOutcome], Seen]:
     seen, results = Seen(), ResultsFolder(folder)
     try:
         found = asyncio.run(assess_many(jobs, results, workers=workers, limits=limits, watch=seen))
@@ -71,7 +71,7 @@ def test_each_server_ends_in_its_own_way_and_harms_no_other(tmp_path: Path) -> N
         python("eats", f"x = []\nwhile True: x.append(bytearray(20_000_000)) # {tmp_path}"),
         python("floods", "import sys\nwhile True: sys.stdout.buffer.write(b'x' * 1_000_000 + b'\\n')"),
         python("kills", f"import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(600) # {tmp_path}"),
-        Job("missing", StdioTarget("/no/such/program"), _OPTIONS),
+        AssessmentJob("missing", StdioTarget("/no/such/program"), _OPTIONS),
         scripted(tmp_path, "good"),
     ]
     found, _ = run(tmp_path / "out", jobs)
@@ -93,12 +93,16 @@ def test_each_server_ends_in_its_own_way_and_harms_no_other(tmp_path: Path) -> N
 def test_what_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolvet.assess.many.pool._GRACE_SECONDS", 0.0)
     job = python("silent", "import time\ntime.sleep(600)", Options(timeout=600))
-    found, _ = run(tmp_path / "out", [job], Limits(seconds=1))
+    found, _ = run(tmp_path / "out", [job], AssessmentLimits(seconds=1))
     assert (found["silent"].ending, found["silent"].problem) == ("limit", "did not end within 1 s")
 
 
 def test_a_second_run_does_only_what_is_not_done(tmp_path: Path) -> None:
-    jobs = [scripted(tmp_path, "one"), scripted(tmp_path, "two"), Job("missing", StdioTarget("/no/such"), _OPTIONS)]
+    jobs = [
+        scripted(tmp_path, "one"),
+        scripted(tmp_path, "two"),
+        AssessmentJob("missing", StdioTarget("/no/such"), _OPTIONS),
+    ]
     folder = tmp_path / "out"
     _, first = run(folder, jobs)
     before = (folder / "servers" / "one.json").read_bytes()
@@ -114,7 +118,7 @@ def test_a_second_run_does_only_what_is_not_done(tmp_path: Path) -> None:
 
     # A report that is gone, and one of other options, is made again.
     (folder / "servers" / "two.json").unlink()
-    changed = [Job(jobs[0].name, jobs[0].target, Options(deadline=60, tools_only=True, seed=1)), *jobs[1:]]
+    changed = [AssessmentJob(jobs[0].name, jobs[0].target, Options(deadline=60, tools_only=True, seed=1)), *jobs[1:]]
     _, third = run(folder, changed)
     assert sorted(third.started) == ["missing", "one", "two"]
 
@@ -122,16 +126,16 @@ def test_a_second_run_does_only_what_is_not_done(tmp_path: Path) -> None:
 def test_the_fingerprint_of_a_job_is_that_of_its_content() -> None:
     target = StdioTarget("uvx", ("time",), {"A": "1", "B": "2"})
     same = StdioTarget("uvx", ("time",), {"B": "2", "A": "1"})
-    assert Job("a", target, Options()).key == Job("b", same, Options()).key
+    assert AssessmentJob("a", target, Options()).key == AssessmentJob("b", same, Options()).key
     other = ResultCheck(ResultSettings(strong_patterns=("margin call",)))
     keys = {
-        Job("a", target, Options()).key,
-        Job("a", StdioTarget("uvx", ("time",), {"A": "1", "B": "3"}), Options()).key,
-        Job("a", target, Options(values={"city": "Bonn"})).key,
-        Job("a", target, Options(check=other)).key,
+        AssessmentJob("a", target, Options()).key,
+        AssessmentJob("a", StdioTarget("uvx", ("time",), {"A": "1", "B": "3"}), Options()).key,
+        AssessmentJob("a", target, Options(values={"city": "Bonn"})).key,
+        AssessmentJob("a", target, Options(check=other)).key,
     }
     assert len(keys) == 4
-    assert "secret" not in Job("a", StdioTarget("x", (), {"TOKEN": "secret"}), Options()).key
+    assert "secret" not in AssessmentJob("a", StdioTarget("x", (), {"TOKEN": "secret"}), Options()).key
 
 
 def test_two_servers_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import msgspec
 
 from toolvet.errors import ConfigError
+from toolvet.schema.json_value import is_object
 from toolvet.transport.client_config import NamedTarget, read_client_config
 from toolvet.transport.target import HttpTarget, StdioTarget, Target
 
@@ -35,7 +36,7 @@ class ServerList:
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-class _Input(msgspec.Struct, frozen=True, rename="camel"):
+class _RegistryInput(msgspec.Struct, frozen=True, rename="camel"):
     """A value that a server needs: an argument (`type`), a variable or a header (`name`)."""
 
     type: str = ""
@@ -44,41 +45,41 @@ class _Input(msgspec.Struct, frozen=True, rename="camel"):
     default: str | None = None
     value_hint: str = ""
     is_required: bool = False
-    variables: dict[str, "_Input"] = {}
+    variables: dict[str, "_RegistryInput"] = {}
 
 
-class _Transport(msgspec.Struct, frozen=True, rename="camel"):
+class _RegistryTransport(msgspec.Struct, frozen=True, rename="camel"):
     type: str = "stdio"
     url: str = ""
-    headers: tuple[_Input, ...] = ()
+    headers: tuple[_RegistryInput, ...] = ()
 
 
-class _Package(msgspec.Struct, frozen=True, rename="camel"):
+class _RegistryPackage(msgspec.Struct, frozen=True, rename="camel"):
     registry_type: str = ""
     identifier: str = ""
     version: str = ""
     runtime_hint: str = ""
-    transport: _Transport = _Transport()
-    runtime_arguments: tuple[_Input, ...] = ()
-    package_arguments: tuple[_Input, ...] = ()
-    environment_variables: tuple[_Input, ...] = ()
+    transport: _RegistryTransport = _RegistryTransport()
+    runtime_arguments: tuple[_RegistryInput, ...] = ()
+    package_arguments: tuple[_RegistryInput, ...] = ()
+    environment_variables: tuple[_RegistryInput, ...] = ()
 
 
-class _Server(msgspec.Struct, frozen=True, rename="camel"):
+class _RegistryServer(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     version: str = ""
     status: str = "active"
-    packages: tuple[_Package, ...] = ()
-    remotes: tuple[_Transport, ...] = ()
+    packages: tuple[_RegistryPackage, ...] = ()
+    remotes: tuple[_RegistryTransport, ...] = ()
 
 
-class _Standing(msgspec.Struct, frozen=True, rename="camel"):
+class _RegistryStanding(msgspec.Struct, frozen=True, rename="camel"):
     status: str = "active"
     is_latest: bool = True
 
 
-class _Entry(msgspec.Struct, frozen=True):
-    server: _Server
+class _RegistryEntry(msgspec.Struct, frozen=True):
+    server: _RegistryServer
     meta: dict[str, object] = msgspec.field(default_factory=dict[str, object], name="_meta")
 
 
@@ -127,40 +128,40 @@ def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -
 def _registry_entries(path: Path) -> Sequence[object] | None:
     """The entries of a registry's list; None where the file is something else, which its own reader then judges."""
     try:
-        document = msgspec.json.decode(path.read_bytes())
+        document: object = msgspec.json.decode(path.read_bytes())
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    if isinstance(document, dict) and ("packages" in document or "remotes" in document):
+    if is_object(document) and ("packages" in document or "remotes" in document):
         return [document]  # A `server.json` by itself.
-    entries = document.get("servers") if isinstance(document, dict) else document
-    return entries if isinstance(entries, list) else None
+    entries = document.get("servers") if is_object(document) else document
+    return cast("list[object]", entries) if isinstance(entries, list) else None
 
 
-def _entry(raw: object) -> _Entry:
-    wrapped = raw if isinstance(raw, dict) and "server" in raw else {"server": raw}
-    return msgspec.convert(wrapped, _Entry)
+def _entry(raw: object) -> _RegistryEntry:
+    wrapped = raw if is_object(raw) and "server" in raw else {"server": raw}
+    return msgspec.convert(wrapped, _RegistryEntry)
 
 
 def _name_of(raw: object, index: int) -> str:
-    server = raw.get("server", raw) if isinstance(raw, dict) else None
-    name = server.get("name") if isinstance(server, dict) else None
+    server = raw.get("server", raw) if is_object(raw) else None
+    name = server.get("name") if is_object(server) else None
     return name if isinstance(name, str) and name else f"server {index + 1}"
 
 
-def _why_not_wanted(entry: _Entry) -> str | None:
+def _why_not_wanted(entry: _RegistryEntry) -> str | None:
     try:
-        official = msgspec.convert(entry.meta.get(_OFFICIAL, {}), _Standing)
+        official = msgspec.convert(entry.meta.get(_OFFICIAL, {}), _RegistryStanding)
     except msgspec.ValidationError:
-        official = _Standing()
+        official = _RegistryStanding()
     for status in (entry.server.status, official.status):
         if status == "deleted":
             return "the registry says that it is deleted"
     return None if official.is_latest else f"{entry.server.version or 'this'} is not its latest version"
 
 
-def _target(server: _Server, given: Mapping[str, str]) -> Target:
+def _target(server: _RegistryServer, given: Mapping[str, str]) -> Target:
     """The first package that can be started, else the first URL. Raises _MissingValueError with the reason."""
     reasons: list[str] = []
     for package in server.packages:
@@ -186,7 +187,7 @@ def _target(server: _Server, given: Mapping[str, str]) -> Target:
     raise _MissingValueError("; ".join(dict.fromkeys(reasons)) or "it names neither a package nor a URL")
 
 
-def _started(package: _Package, given: Mapping[str, str]) -> StdioTarget:
+def _started(package: _RegistryPackage, given: Mapping[str, str]) -> StdioTarget:
     runner = package.runtime_hint or _RUNNERS[package.registry_type]
     before = list(_words(package.runtime_arguments, given))
     if runner == "npx" and "-y" not in before and "--yes" not in before:
@@ -198,7 +199,7 @@ def _started(package: _Package, given: Mapping[str, str]) -> StdioTarget:
     return StdioTarget(runner, (*before, *_words(package.package_arguments, given)), env or None)
 
 
-def _words(arguments: Sequence[_Input], given: Mapping[str, str]) -> Iterator[str]:
+def _words(arguments: Sequence[_RegistryInput], given: Mapping[str, str]) -> Iterator[str]:
     """The words of a command line that these arguments become."""
     for argument in arguments:
         is_named = argument.type == "named" or (not argument.type and bool(argument.name))
@@ -212,13 +213,13 @@ def _words(arguments: Sequence[_Input], given: Mapping[str, str]) -> Iterator[st
             yield value
 
 
-def _named_values(inputs: Sequence[_Input], given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _named_values(inputs: Sequence[_RegistryInput], given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for each in inputs:
         if (value := _value(each, each.name, given)) is not None:
             yield each.name, value
 
 
-def _value(wanted: _Input, label: str, given: Mapping[str, str]) -> str | None:
+def _value(wanted: _RegistryInput, label: str, given: Mapping[str, str]) -> str | None:
     """The value of an input; None where it has none and needs none."""
     if wanted.value is not None:
         return _filled(wanted.value, wanted.variables, given)
@@ -231,7 +232,7 @@ def _value(wanted: _Input, label: str, given: Mapping[str, str]) -> str | None:
     return None
 
 
-def _filled(text: str, variables: Mapping[str, _Input], given: Mapping[str, str]) -> str:
+def _filled(text: str, variables: Mapping[str, _RegistryInput], given: Mapping[str, str]) -> str:
     """`text` with the values of its `{variables}`; braces around other words stay, as the format says."""
 
     def replace(match: re.Match[str]) -> str:

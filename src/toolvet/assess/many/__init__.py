@@ -10,7 +10,7 @@ others with it. Its limits are those of the worker, the server and all that the 
 """
 
 from toolvet.assess.many.folder import ResultsFolder
-from toolvet.assess.many.job import Job, Limits, Outcome
+from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome
 from toolvet.assess.many.pool import ManyWatch, assess_many
 
-__all__ = ["Job", "Limits", "ManyWatch", "Outcome", "ResultsFolder", "assess_many"]
+__all__ = ["AssessmentJob", "AssessmentLimits", "AssessmentOutcome", "ManyWatch", "ResultsFolder", "assess_many"]

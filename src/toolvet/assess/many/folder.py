@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from toolvet.assess.many.job import Job, Outcome
+from toolvet.assess.many.job import AssessmentJob, AssessmentOutcome
 from toolvet.errors import UsageError
 from toolvet.report.document import Report
 
@@ -48,9 +48,9 @@ class ResultsFolder:
             raise UsageError(f"--into {path}: holds {foreign[0]} and is no folder of results; give a new or empty one")
         self._lock = _take_lock(path)
         self._journal = path / JOURNAL
-        self.done: Mapping[str, Outcome] = _read_journal(self._journal)
+        self.done: Mapping[str, AssessmentOutcome] = _read_journal(self._journal)
 
-    def earlier(self, job: Job, file: str) -> Outcome | None:
+    def earlier(self, job: AssessmentJob, file: str) -> AssessmentOutcome | None:
         """What an earlier run found out of this server with the same options and the same toolvet; None without that.
 
         Only a report counts: a server that could not be reached is tried again.
@@ -60,11 +60,11 @@ class ResultsFolder:
             return None
         return found if self.report_file(found).exists() else None
 
-    def report_file(self, outcome: Outcome) -> Path:
+    def report_file(self, outcome: AssessmentOutcome) -> Path:
         """Where the report of a server is."""
         return self.path / SERVERS / f"{outcome.file}.json"
 
-    def read_report(self, outcome: Outcome) -> Report:
+    def read_report(self, outcome: AssessmentOutcome) -> Report:
         """The report of a server. Raises UsageError where it is no longer what was written."""
         file = self.report_file(outcome)
         try:
@@ -72,7 +72,7 @@ class ResultsFolder:
         except (OSError, msgspec.DecodeError) as error:
             raise UsageError(f"{file}: {error}; remove it, and the same command assesses that server again") from error
 
-    def keep(self, outcome: Outcome, report: bytes | None) -> None:
+    def keep(self, outcome: AssessmentOutcome, report: bytes | None) -> None:
         """Write the report, and then the line that says it is there. Raises UsageError where the disk takes neither."""
         try:
             if report is not None:
@@ -144,7 +144,7 @@ def _take_lock(path: Path) -> BinaryIO:
     return file
 
 
-def _read_journal(path: Path) -> Mapping[str, Outcome]:
+def _read_journal(path: Path) -> Mapping[str, AssessmentOutcome]:
     """The last outcome of each server. A line that was cut off when a run was killed is passed over."""
     try:
         lines = path.read_bytes().splitlines()
@@ -152,9 +152,9 @@ def _read_journal(path: Path) -> Mapping[str, Outcome]:
         return {}
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
-    found: dict[str, Outcome] = {}
+    found: dict[str, AssessmentOutcome] = {}
     for line in lines:
         with suppress(msgspec.DecodeError):
-            outcome = msgspec.json.decode(line, type=Outcome)
+            outcome = msgspec.json.decode(line, type=AssessmentOutcome)
             found[outcome.name] = outcome
     return found

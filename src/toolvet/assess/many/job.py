@@ -1,4 +1,4 @@
-"""What a worker gets and what comes of it: `Job`, `Limits` and `Outcome`."""
+"""What a worker gets and what comes of it: `AssessmentJob`, `AssessmentLimits` and `AssessmentOutcome`."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Ending = Literal["assessed", "unreachable", "unauthorized", "unusable", "limit",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class AssessmentLimits:
     """What the assessment of one server may take.
 
     Attributes:
@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Job:
+class AssessmentJob:
     """One server to assess."""
 
     name: str
@@ -50,7 +50,7 @@ class Job:
         return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class AssessmentOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one server. `problem` says why there is no report, in a sentence; empty where there is one.
 
     `file` is the name of its report in the results folder, without the suffix. `exit_code` is the one of

@@ -15,7 +15,7 @@ from typing import Final, Protocol, cast
 import msgspec
 
 from toolvet.assess.many.folder import ResultsFolder, file_names
-from toolvet.assess.many.job import Ending, Job, Limits, Outcome, WorkerAnswer
+from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome, Ending, WorkerAnswer
 from toolvet.assess.many.processes import end_all_below, list_processes, memory_of, read_by
 from toolvet.errors import UsageError
 
@@ -36,7 +36,7 @@ class ManyWatch(Protocol):
     def began(self, name: str) -> None:
         """A worker starts with this server."""
 
-    def ended(self, outcome: Outcome, *, is_earlier: bool) -> None:
+    def ended(self, outcome: AssessmentOutcome, *, is_earlier: bool) -> None:
         """This server is done; `is_earlier`: by an earlier run."""
 
 
@@ -45,8 +45,8 @@ class _OverLimitError(Exception):
 
 
 async def assess_many(
-    jobs: Sequence[Job], folder: ResultsFolder, *, workers: int, limits: Limits, watch: ManyWatch
-) -> tuple[Outcome, ...]:
+    jobs: Sequence[AssessmentJob], folder: ResultsFolder, *, workers: int, limits: AssessmentLimits, watch: ManyWatch
+) -> tuple[AssessmentOutcome, ...]:
     """Assess all servers, `workers` at once, and keep each report in `folder` as soon as it is there.
 
     Cancelling it (Ctrl-C) ends the workers and their servers; what is not done is missing in the folder, and the same
@@ -69,8 +69,8 @@ async def assess_many(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two servers are named {twice}: their reports would be one file")
-    outcomes: dict[str, Outcome] = {}
-    waiting: list[tuple[Job, str]] = []
+    outcomes: dict[str, AssessmentOutcome] = {}
+    waiting: list[tuple[AssessmentJob, str]] = []
     for job, file in zip(jobs, file_names(names), strict=True):
         earlier = folder.earlier(job, file)
         if earlier is None:
@@ -84,7 +84,7 @@ async def assess_many(
         while waiting:
             job, file = waiting.pop()
             watch.began(job.name)
-            outcome, report = await _Worker(job, file, limits).run()
+            outcome, report = await _AssessmentWorker(job, file, limits).run()
             if outcome.ending != "interrupted":
                 folder.keep(outcome, report)
                 outcomes[job.name] = outcome
@@ -101,17 +101,17 @@ async def assess_many(
     return tuple(outcomes[job.name] for job in jobs if job.name in outcomes)
 
 
-class _Worker:
+class _AssessmentWorker:
     """One worker process, from its start to its end."""
 
-    def __init__(self, job: Job, file: str, limits: Limits) -> None:
+    def __init__(self, job: AssessmentJob, file: str, limits: AssessmentLimits) -> None:
         self._job = job
         self._file = file
         self._limits = limits
         self._began = time.perf_counter()
         self._peak = 0
 
-    async def run(self) -> tuple[Outcome, bytes | None]:
+    async def run(self) -> tuple[AssessmentOutcome, bytes | None]:
         """What came of the server, and its report as JSON. A cancellation ends all of it, and passes on."""
         # The place of the server is made in here, so that nothing of it stays where the worker is killed.
         own = tempfile.mkdtemp(prefix="toolvet-worker-")
@@ -130,7 +130,7 @@ class _Worker:
         finally:
             await asyncio.to_thread(shutil.rmtree, own, ignore_errors=True)
 
-    async def _attended(self, process: asyncio.subprocess.Process, own: str) -> tuple[Outcome, bytes | None]:
+    async def _attended(self, process: asyncio.subprocess.Process, own: str) -> tuple[AssessmentOutcome, bytes | None]:
         talk = asyncio.create_task(self._talk(process))
         limits = asyncio.create_task(self._watch_limits(process.pid))
         try:
@@ -181,7 +181,7 @@ class _Worker:
             await asyncio.sleep(_LOOK_SECONDS)
         raise _OverLimitError(f"did not end within {limits.seconds:g} s")
 
-    def _judged(self, answer: bytes, said: bytes, code: int) -> tuple[Outcome, bytes | None]:
+    def _judged(self, answer: bytes, said: bytes, code: int) -> tuple[AssessmentOutcome, bytes | None]:
         try:
             found = msgspec.json.decode(answer, type=WorkerAnswer)
         except msgspec.DecodeError:
@@ -194,8 +194,8 @@ class _Worker:
         ending: Ending = "interrupted" if found.is_interrupted else "assessed"
         return self._outcome(ending), bytes(found.report)
 
-    def _outcome(self, ending: Ending, problem: str = "", *, exit_code: int = 0) -> Outcome:
-        return Outcome(
+    def _outcome(self, ending: Ending, problem: str = "", *, exit_code: int = 0) -> AssessmentOutcome:
+        return AssessmentOutcome(
             name=self._job.name,
             file=self._file,
             key=self._job.key,

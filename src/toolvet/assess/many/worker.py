@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from toolvet.assess import assess
-from toolvet.assess.many.job import Ending, Job, Limits, WorkerAnswer
+from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, Ending, WorkerAnswer
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
 from toolvet.report.document import Report
 from toolvet.report.renderers.json import FORMAT
@@ -40,7 +40,7 @@ def main() -> int:
     return 0
 
 
-def _answer(job: Job) -> WorkerAnswer:
+def _answer(job: AssessmentJob) -> WorkerAnswer:
     try:
         report = asyncio.run(_assessed(job))
     except asyncio.CancelledError:
@@ -52,14 +52,14 @@ def _answer(job: Job) -> WorkerAnswer:
     return WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
 
 
-async def _assessed(job: Job) -> Report:
+async def _assessed(job: AssessmentJob) -> Report:
     task = asyncio.current_task()
     if sys.platform != "win32" and task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await assess(job.target, job.options)
 
 
-def _limit_files(limits: Limits) -> None:
+def _limit_files(limits: AssessmentLimits) -> None:
     """Bound the files that the server writes; what it starts inherits it. No core dumps."""
     if sys.platform == "win32":
         return

@@ -5,6 +5,6 @@ servers never stand in memory together; `page` and `terminal` show it.
 """
 
 from toolvet.report.overview.build import AssessedServer, build_overview
-from toolvet.report.overview.document import CommonCheck, Overview, RankedServer, UnassessedServer
+from toolvet.report.overview.document import CommonCheck, RankedServer, ServersOverview, UnassessedServer
 
-__all__ = ["AssessedServer", "CommonCheck", "Overview", "RankedServer", "UnassessedServer", "build_overview"]
+__all__ = ["AssessedServer", "CommonCheck", "RankedServer", "ServersOverview", "UnassessedServer", "build_overview"]

@@ -10,7 +10,7 @@ from msgspec import structs
 from toolvet.findings import Card, Finding, Severity
 from toolvet.report.document import Counts, Report
 from toolvet.report.gate import why_failed
-from toolvet.report.overview.document import CommonCheck, Overview, RankedServer, SeenAt, UnassessedServer
+from toolvet.report.overview.document import CommonCheck, RankedServer, SeenAt, ServersOverview, UnassessedServer
 from toolvet.report.visible import shorten
 from toolvet.report.wording import subject
 
@@ -33,7 +33,7 @@ class AssessedServer:
     peak_mib: int = 0
 
 
-def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card], version: str) -> Overview:
+def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card], version: str) -> ServersOverview:
     """The overview of these servers.
 
     Args:
@@ -46,16 +46,16 @@ def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card],
     """
     ranked: list[RankedServer] = []
     unassessed: list[UnassessedServer] = []
-    tallies: dict[tuple[str, Severity], _Tally] = {}
+    tallies: dict[tuple[str, Severity], _CheckTally] = {}
     for server in servers:
         if server.report is None:
             unassessed.append(UnassessedServer(name=server.name, reason=server.reason, problem=server.problem))
             continue
         ranked.append(_row(server, server.report))
         for finding in server.report.findings:
-            tallies.setdefault((finding.id, finding.severity), _Tally()).add(finding, server)
+            tallies.setdefault((finding.id, finding.severity), _CheckTally()).add(finding, server)
     scores = [row.score for row in ranked if row.score is not None]
-    return Overview(
+    return ServersOverview(
         servers=len(ranked) + len(unassessed),
         assessed=len(ranked),
         ranking=_in_order(ranked),
@@ -76,7 +76,7 @@ def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card],
 
 
 @dataclass(slots=True)
-class _Tally:
+class _CheckTally:
     """The findings of one check at one severity."""
 
     servers: dict[str, None] = field(default_factory=dict[str, None])
@@ -136,9 +136,9 @@ def _in_order(rows: Iterable[RankedServer]) -> list[RankedServer]:
 
 
 def _common(
-    tallies: Mapping[tuple[str, Severity], _Tally], cards: Mapping[str, Card], assessed: int
+    tallies: Mapping[tuple[str, Severity], _CheckTally], cards: Mapping[str, Card], assessed: int
 ) -> list[CommonCheck]:
-    def weight(item: tuple[tuple[str, Severity], _Tally]) -> tuple[int, int, int, str]:
+    def weight(item: tuple[tuple[str, Severity], _CheckTally]) -> tuple[int, int, int, str]:
         (name, severity), tally = item
         return (-len(tally.servers), -severity.rank, -tally.findings, name)
 

@@ -70,7 +70,7 @@ class UnassessedServer(msgspec.Struct, frozen=True, kw_only=True):
     problem: str
 
 
-class Overview(msgspec.Struct, frozen=True, kw_only=True):
+class ServersOverview(msgspec.Struct, frozen=True, kw_only=True):
     """Many servers, assessed. `ranking` has the best first; `checks` those first that concern the most servers.
 
     `histogram` counts the servers by score: 0 to under 10, 10 to under 20, and so on, 90 to 100 in the last.

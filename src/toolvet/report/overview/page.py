@@ -6,7 +6,7 @@ from typing import Final
 from jinja2 import Template
 
 from toolvet.report import wording
-from toolvet.report.overview.document import Overview
+from toolvet.report.overview.document import ServersOverview
 from toolvet.report.page.template import load_template
 from toolvet.report.page.view import prose
 
@@ -14,7 +14,7 @@ _PACKAGE: Final = "toolvet.report.overview"
 _PAGE: Final = "toolvet.report.page"
 
 
-def render_page(overview: Overview) -> str:
+def render_page(overview: ServersOverview) -> str:
     """The page. The pages of the servers are expected as `servers/FILE.html` beside it."""
     return _load_template().render(o=overview)
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from toolvet.findings import Severity
 from toolvet.report.document import Status
-from toolvet.report.overview.document import Overview
+from toolvet.report.overview.document import ServersOverview
 from toolvet.report.visible import one_line, shorten
 from toolvet.report.wording import NONE, STATUS, counted, number, severities
 
@@ -27,7 +27,7 @@ _STATUS_STYLE: Final[dict[Status, str]] = {
 }
 
 
-def print_overview(overview: Overview, console: Console) -> None:
+def print_overview(overview: ServersOverview, console: Console) -> None:
     """Print the ranking, what was found most often, and what could not be assessed.
 
     Width and colours are those of `console`. Text of a server is never markup.
@@ -56,7 +56,7 @@ def print_overview(overview: Overview, console: Console) -> None:
     )
 
 
-def _ranking(overview: Overview) -> Table:
+def _ranking(overview: ServersOverview) -> Table:
     table = _table()
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("Server", overflow="fold")
@@ -80,7 +80,7 @@ def _ranking(overview: Overview) -> Table:
     return table
 
 
-def _checks(overview: Overview) -> Table:
+def _checks(overview: ServersOverview) -> Table:
     table = _table()
     table.add_column("Found most often", overflow="fold")
     table.add_column("Servers", justify="right", no_wrap=True)
@@ -92,7 +92,7 @@ def _checks(overview: Overview) -> Table:
     return table
 
 
-def _unassessed(overview: Overview) -> Table:
+def _unassessed(overview: ServersOverview) -> Table:
     table = _table()
     table.add_column("Not assessed", overflow="fold")
     table.add_column("Why", overflow="fold")

@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TaskID
 from rich.text import Text
 
 from toolvet.assess import Options, Report
-from toolvet.assess.many import Job, Limits, Outcome, ResultsFolder, assess_many
+from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
 from toolvet.assess.many.folder import write_atomically
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.errors import UsageError
 from toolvet.report import render
-from toolvet.report.overview import AssessedServer, Overview, build_overview
+from toolvet.report.overview import AssessedServer, ServersOverview, build_overview
 from toolvet.report.overview.page import render_page
 from toolvet.report.overview.terminal import print_overview
 from toolvet.report.renderers.json import encode_document
@@ -41,14 +41,14 @@ class ManyOptions:
     """
 
     workers: int
-    limits: Limits
+    limits: AssessmentLimits
     into: Path | None
     sandbox: bool | None
     quiet: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Publishing:
+class ReportPublishing:
     """What becomes of a report: `judge` compares it with the baseline and the thresholds, `publish` takes them all.
 
     `publish` is None where nobody asked for all reports in one document or in a store; then they never stand in memory
@@ -60,11 +60,11 @@ class Publishing:
     prints: bool
 
 
-def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions, publishing: Publishing) -> int:
+def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions, publishing: ReportPublishing) -> int:
     """Assess them, write the folder, print the overview, and return the exit code. Raises UsageError."""
     jobs = _jobs(servers, options, many)
     with _results(many.into) as folder:
-        watch = _Watch(len(jobs), quiet=many.quiet)
+        watch = _ManyProgress(len(jobs), quiet=many.quiet)
         with watch:
             outcomes = asyncio.run(_run(jobs, folder, many, watch))
         is_whole = len(outcomes) == len(jobs)
@@ -85,16 +85,18 @@ def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions
     return _exit_code(overview, outcomes)
 
 
-def _jobs(servers: ServerList, options: Options, many: ManyOptions) -> list[Job]:
+def _jobs(servers: ServerList, options: Options, many: ManyOptions) -> list[AssessmentJob]:
     wants_sandbox = many.sandbox is not False
     if wants_sandbox and any(isinstance(each.target, StdioTarget) for each in servers.targets):
         try:
             sandbox_tool()
         except UsageError as error:
             raise UsageError(f"{error}; --no-sandbox assesses without one") from error
-    limited = replace(options, deadline=many.limits.seconds)
+    limited = replace(options, deadline=many.limits.seconds, sandbox=False)
     return [
-        Job(each.name, each.target, replace(limited, sandbox=wants_sandbox and isinstance(each.target, StdioTarget)))
+        AssessmentJob(
+            each.name, each.target, replace(limited, sandbox=wants_sandbox and isinstance(each.target, StdioTarget))
+        )
         for each in servers.targets
     ]
 
@@ -109,7 +111,9 @@ def _results(into: Path | None) -> Generator[ResultsFolder]:
             folder.close()
 
 
-async def _run(jobs: Sequence[Job], folder: ResultsFolder, many: ManyOptions, watch: "_Watch") -> tuple[Outcome, ...]:
+async def _run(
+    jobs: Sequence[AssessmentJob], folder: ResultsFolder, many: ManyOptions, watch: "_ManyProgress"
+) -> tuple[AssessmentOutcome, ...]:
     task = asyncio.current_task()
     if sys.platform != "win32" and task is not None:
         loop = asyncio.get_running_loop()
@@ -119,8 +123,8 @@ async def _run(jobs: Sequence[Job], folder: ResultsFolder, many: ManyOptions, wa
 
 
 def _gather(
-    servers: ServerList, outcomes: Sequence[Outcome], folder: ResultsFolder, publishing: Publishing
-) -> tuple[Overview, list[Report]]:
+    servers: ServerList, outcomes: Sequence[AssessmentOutcome], folder: ResultsFolder, publishing: ReportPublishing
+) -> tuple[ServersOverview, list[Report]]:
     """The overview, with the page of each server written on the way, and the reports where somebody wants them all."""
     reports: list[Report] = []
 
@@ -143,7 +147,7 @@ def _gather(
     return build_overview(judged(), cards(), __version__), reports
 
 
-def _write_overview(overview: Overview, into: Path) -> None:
+def _write_overview(overview: ServersOverview, into: Path) -> None:
     _write(into / "overview.json", encode_document(overview))
     _write(into / "index.html", render_page(overview))
 
@@ -155,7 +159,7 @@ def _write(path: Path, text: str) -> None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-def _exit_code(overview: Overview, outcomes: Sequence[Outcome]) -> int:
+def _exit_code(overview: ServersOverview, outcomes: Sequence[AssessmentOutcome]) -> int:
     """As for one server: the worst problem of those that could not be assessed, else 1 where one fails."""
     failed = [outcome.exit_code for outcome in outcomes if outcome.ending != "assessed"]
     if failed:
@@ -163,7 +167,7 @@ def _exit_code(overview: Overview, outcomes: Sequence[Outcome]) -> int:
     return int(any(row.failures for row in overview.ranking))
 
 
-class _Watch:
+class _ManyProgress:
     """Progress on stderr: a bar with the servers under way at a terminal, else a line for each server that is done."""
 
     def __init__(self, servers: int, *, quiet: bool) -> None:
@@ -202,7 +206,7 @@ class _Watch:
         self._under_way.append(name)
         self._show()
 
-    def ended(self, outcome: Outcome, *, is_earlier: bool) -> None:
+    def ended(self, outcome: AssessmentOutcome, *, is_earlier: bool) -> None:
         with suppress(ValueError):
             self._under_way.remove(outcome.name)
         self._done += 1

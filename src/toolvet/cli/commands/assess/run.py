@@ -16,11 +16,11 @@ from msgspec import structs
 from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.many import Limits
+from toolvet.assess.many import AssessmentLimits
 from toolvet.cli.checks import card_named
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
-from toolvet.cli.commands.assess.many import ManyOptions, Publishing, assess_side_by_side
+from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.store import checked_store
 from toolvet.cli.values import check_message_bytes, is_url, parse_header, read_variable
@@ -71,7 +71,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     many = _read_many(flags, settings.assess)
     if many is not None:
         wants_all = bool(writers) or flags.json or store is not None
-        publishing = Publishing(
+        publishing = ReportPublishing(
             judge=lambda report: _judged((report,), known, (fail_on, fail_under))[0],
             publish=publish if wants_all else None,
             prints=not flags.quiet and not flags.json and all(file != "-" for _, file in writers),
@@ -260,7 +260,7 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
         return None
     if flags.no_sandbox and flags.sandbox:
         raise UsageError("--sandbox and --no-sandbox: one of them")
-    defaults = Limits()
+    defaults = AssessmentLimits()
     deadline = _first_given(flags.deadline, file.deadline, defaults.seconds)
     memory = _first_given(flags.memory, None, defaults.memory_mib)
     output = _first_given(flags.output, None, defaults.output_mib)
@@ -270,7 +270,7 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
             raise UsageError(f"--{name} {value}: must be at least 1")
     return ManyOptions(
         workers=workers,
-        limits=Limits(seconds=deadline, memory_mib=memory, output_mib=output),
+        limits=AssessmentLimits(seconds=deadline, memory_mib=memory, output_mib=output),
         into=flags.into,
         sandbox=False if flags.no_sandbox else _first_given(flags.sandbox, file.sandbox, None),
         quiet=flags.quiet,
