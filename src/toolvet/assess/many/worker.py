@@ -46,10 +46,16 @@ def _answer(job: AssessmentJob) -> WorkerAnswer:
     except asyncio.CancelledError:
         return WorkerAnswer(ending="interrupted", problem="interrupted")
     except ToolvetError as error:
-        ending: Ending = next((name for kind, name in _ENDINGS.items() if isinstance(error, kind)), "unusable")
-        return WorkerAnswer(ending=ending, problem=str(error), exit_code=error.exit_code)
+        return WorkerAnswer(ending=_ending_of(error), problem=str(error), exit_code=error.exit_code)
     document = FORMAT.render((report,), {}).encode()
     return WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
+
+
+def _ending_of(error: ToolvetError) -> Ending:
+    for kind, ending in _ENDINGS.items():
+        if isinstance(error, kind):
+            return ending
+    return "unusable"
 
 
 async def _assessed(job: AssessmentJob) -> Report:
