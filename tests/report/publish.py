@@ -1,15 +1,21 @@
-"""Write the published JSON Schema anew: `python -m tests.report.publish`."""
+"""Write the published JSON Schemas anew: `python -m tests.report.publish`."""
 
 import json
 from pathlib import Path
 
 from toolvet import report
+from toolvet.report import overview
+from toolvet.report.overview.published import OVERVIEW_FILE, overview_schema
 from toolvet.report.published import FILE
 
 
 def main() -> None:
-    path = Path(report.__file__).parent / FILE
-    path.write_text(json.dumps(report.schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
+    for package, name, schema in (
+        (report, FILE, report.schema()),
+        (overview, OVERVIEW_FILE, overview_schema()),
+    ):
+        path = Path(str(package.__file__)).parent / name
+        path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The JSON report as other programs meet it: its JSON Schema, made from the document's types, and reading one back."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Final
 
 import msgspec
@@ -18,13 +18,26 @@ def schema() -> dict[str, object]:
     Unknown fields are allowed on purpose: within version 1 fields are added.
     """
     alternatives, definitions = msgspec.json.schema_components([Report, Reports], ref_template="#/$defs/{name}")
-    document: dict[str, object] = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+    head: dict[str, object] = {
         "$id": "urn:toolvet:report:1",
         "title": "toolvet report, version 1",
         "description": "What `toolvet assess --report json=FILE` writes: one server, or several side by side.",
         "oneOf": list(alternatives),
-        "$defs": {name: _polish(name, item) for name, item in sorted(definitions.items())},
+    }
+    return publish(head, definitions, named={Report.__name__, Reports.__name__})
+
+
+def publish(
+    head: Mapping[str, object], definitions: Mapping[str, Mapping[str, object]], *, named: Container[str]
+) -> dict[str, object]:
+    """A JSON Schema to publish: `head`, and the definitions that msgspec made.
+
+    Documents of the types in `named` say in `schema` what they are, which is therefore required in them.
+    """
+    document: dict[str, object] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **head,
+        "$defs": {name: _polish(item, is_named=name in named) for name, item in sorted(definitions.items())},
     }
     # As JSON has it: the default of a tuple is a list.
     return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, object])
@@ -58,13 +71,13 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
     )
 
 
-def _polish(name: str, definition: Mapping[str, object]) -> dict[str, object]:
-    """A definition made by msgspec, with its docstring as plain text; `schema` is required in a report."""
+def _polish(definition: Mapping[str, object], *, is_named: bool) -> dict[str, object]:
+    """A definition made by msgspec, with its docstring as plain text."""
     polished = dict(definition)
     description = polished.get("description")
     if isinstance(description, str):
         polished["description"] = " ".join(inspect.cleandoc(description).split())
-    if name in {Report.__name__, Reports.__name__}:
+    if is_named:
         # It has a default in Python only: in a document nothing else says what the document is.
         required = polished.get("required")
         polished["required"] = ["schema", *(required if isinstance(required, list) else [])]

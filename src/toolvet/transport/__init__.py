@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from toolvet.transport.listing import Listing
     from toolvet.transport.opening import open_session
     from toolvet.transport.peer import Era, Peer
+    from toolvet.transport.registry import ServerList, read_server_list
     from toolvet.transport.reply import (
         Anomaly,
         AnomalyKind,
@@ -37,12 +38,14 @@ __all__ = [
     "Peer",
     "Reply",
     "RpcError",
+    "ServerList",
     "StdioTarget",
     "Target",
     "TimedOut",
     "connect",
     "open_session",
     "read_client_config",
+    "read_server_list",
 ]
 
 if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
@@ -56,6 +59,7 @@ if not TYPE_CHECKING:  # A type checker knows the names above, and should compla
             "opening": "open_session",
             "peer": "Era Peer",
             "reply": "Answer ConnectionLost Malformed Anomaly AnomalyKind RpcError Reply TimedOut",
+            "registry": "ServerList read_server_list",
             "session": "McpSession",
             "target": "HttpTarget StdioTarget Target",
         },

@@ -101,6 +101,11 @@ class ResultCheck:
             # What cannot be looked for is refused now, and not with the first result.
             check_result({}, {}, None, **_options((section,)))
 
+    @property
+    def settings(self) -> ResultSettings:
+        """What it was made with."""
+        return self._settings
+
     def __call__(
         self,
         tool: object,

@@ -12,7 +12,11 @@ from toolvet.report.format import Format
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:  # noqa: ARG001 - every format takes both
     """Indented JSON, with a line feed at the end."""
-    document = reports[0] if len(reports) == 1 else Reports(reports=list(reports))
+    return encode_document(reports[0] if len(reports) == 1 else Reports(reports=list(reports)))
+
+
+def encode_document(document: msgspec.Struct) -> str:
+    """A document as indented JSON, with a line feed at the end."""
     try:
         encoded = msgspec.json.encode(document)
     except UnicodeEncodeError:

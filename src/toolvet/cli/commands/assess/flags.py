@@ -11,7 +11,8 @@ from toolvet.discover import module_names
 WHICH = Group("Which server", sort_key=1)
 CALLS = Group("Which calls", sort_key=2)
 LIMITS = Group("How long, how many", sort_key=3)
-OUTPUT = Group("What comes out", sort_key=4)
+MANY = Group("Many servers", sort_key=4)
+OUTPUT = Group("What comes out", sort_key=5)
 # Read from the folder, because importing the formats would make `toolvet --help` slow.
 FORMATS = ", ".join(module_names("toolvet.report.renderers"))
 
@@ -24,7 +25,8 @@ class AssessFlags:
     config: Annotated[
         Path | None,
         Parameter(
-            group=WHICH, help="An `mcp.json` as desktop clients write it; its servers are assessed side by side."
+            group=WHICH,
+            help="An `mcp.json` as desktop clients write it, or the list of an MCP registry: its servers are assessed.",
         ),
     ] = None
     server: Annotated[
@@ -106,6 +108,35 @@ class AssessFlags:
     concurrency: Annotated[
         int | None, Parameter(group=LIMITS, help="So many tools are called at once. [default: 1]")
     ] = None
+
+    workers: Annotated[
+        int | None,
+        Parameter(
+            group=MANY,
+            help="So many servers of `--config` are assessed at once, each by a process of its own, in a sandbox and "
+            "with limits. [default: one after the other]",
+        ),
+    ] = None
+    into: Annotated[
+        Path | None,
+        Parameter(
+            group=MANY,
+            help="A folder for an overview (`index.html`), and a page and a report of each server. A run that was "
+            "stopped goes on there.",
+        ),
+    ] = None
+    memory: Annotated[
+        int | None,
+        Parameter(group=MANY, help="MiB that a server and what assesses it may take together. [default: 2048]"),
+    ] = None
+    output: Annotated[
+        int | None,
+        Parameter(group=MANY, help="MiB that a server may write to us, and to any one file. [default: 1024]"),
+    ] = None
+    no_sandbox: Annotated[
+        bool,
+        Parameter(group=MANY, help="No sandbox: for servers that need the network, such as packages not yet here."),
+    ] = False
 
     report: Annotated[
         list[str] | None,

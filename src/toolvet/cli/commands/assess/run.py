@@ -16,9 +16,11 @@ from msgspec import structs
 from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
+from toolvet.assess.many import AssessmentLimits
 from toolvet.cli.checks import card_named
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
+from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.store import checked_store
 from toolvet.cli.values import check_message_bytes, is_url, parse_header, read_variable
@@ -30,7 +32,7 @@ from toolvet.rules import cards
 from toolvet.schema.json_value import is_object
 from toolvet.settings import AssessSettings, Settings, load_settings
 from toolvet.store.private_file import write_private
-from toolvet.transport import HttpTarget, NamedTarget, StdioTarget, Target, read_client_config
+from toolvet.transport import HttpTarget, NamedTarget, ServerList, StdioTarget, Target, read_server_list
 from toolvet.transport.orphans import adopt_orphans
 
 T = TypeVar("T")
@@ -57,21 +59,34 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     options = _read_options(flags, settings)
     writers = _parse_writers([*settings.assess.report, *(flags.report or ())])
     known = _read_baseline(flags.baseline or settings.assess.baseline)
-    targets = _read_targets(words, flags, settings.assess)
+    servers = _read_targets(words, flags, settings.assess)
     fail_on, fail_under = _read_thresholds(flags, settings.assess)
     store = _read_store(flags, settings)
 
+    def publish(reports: Sequence[Report]) -> None:
+        _publish(reports, writers, flags, prints=many is None)
+        if store is not None:
+            _keep(reports, store)
+
+    many = _read_many(flags, settings.assess)
+    if many is not None:
+        wants_all = bool(writers) or flags.json or store is not None
+        publishing = ReportPublishing(
+            judge=lambda report: _judged((report,), known, (fail_on, fail_under))[0],
+            publish=publish if wants_all else None,
+            prints=not flags.quiet and not flags.json and all(file != "-" for _, file in writers),
+        )
+        return assess_side_by_side(servers, options, many, publishing)
+
     adopt_orphans()
     try:
-        outcome = asyncio.run(_assess_all(targets, options, Progress(quiet=flags.quiet)))
+        outcome = asyncio.run(_assess_all(servers, options, Progress(quiet=flags.quiet)))
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
         return INTERRUPTED
     with _finishing() as interrupted:
         reports = _judged(outcome.reports, known, (fail_on, fail_under))
         if reports:
-            _publish(reports, writers, flags)
-        if reports and store is not None:
-            _keep(reports, store)
+            publish(reports)
         code = _exit_code(reports, outcome)
     return INTERRUPTED if interrupted.is_set() else code
 
@@ -128,12 +143,12 @@ def _finishing() -> Generator[threading.Event]:
             signal.signal(number, handler)
 
 
-async def _assess_all(targets: Sequence[NamedTarget], options: Options, progress: Progress) -> _AssessedServers:
+async def _assess_all(servers: ServerList, options: Options, progress: Progress) -> _AssessedServers:
     """Assess one server after the other: two at once would slow each other down and spoil the durations."""
     _end_on_sigterm()
     reports: list[Report] = []
-    errors: list[tuple[str, ToolvetError]] = []
-    for target in targets:
+    errors: list[tuple[str, ToolvetError]] = [(name, UsageError(problem)) for name, problem in servers.left_out]
+    for target in servers.targets:
         try:
             with progress.watching(target.name) as watch:
                 report = await assess(target.target, options, watch)
@@ -143,7 +158,7 @@ async def _assess_all(targets: Sequence[NamedTarget], options: Options, progress
         reports.append(report)
         if report.incomplete == "interrupted":
             break
-    return _AssessedServers(len(targets), tuple(reports), tuple(errors))
+    return _AssessedServers(len(servers.targets) + len(servers.left_out), tuple(reports), tuple(errors))
 
 
 def _end_on_sigterm() -> None:
@@ -230,13 +245,45 @@ def _parse_json_object(text: str) -> dict[str, object]:
     return dict(value)
 
 
-def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> tuple[NamedTarget, ...]:
+def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
+    """How a run over many servers goes; None for one server after the other in this process."""
+    if flags.workers is None and flags.into is None:
+        for name, value in (
+            ("memory", flags.memory),
+            ("output", flags.output),
+            ("no-sandbox", flags.no_sandbox or None),
+        ):
+            if value is not None:
+                raise UsageError(
+                    f"--{name} is for servers in processes of their own: give --workers N or --into FOLDER"
+                )
+        return None
+    if flags.no_sandbox and flags.sandbox:
+        raise UsageError("--sandbox and --no-sandbox: one of them")
+    defaults = AssessmentLimits()
+    deadline = _first_given(flags.deadline, file.deadline, defaults.seconds)
+    memory = _first_given(flags.memory, None, defaults.memory_mib)
+    output = _first_given(flags.output, None, defaults.output_mib)
+    workers = _first_given(flags.workers, None, 1)
+    for name, value in (("workers", workers), ("memory", memory), ("output", output)):
+        if value < 1:
+            raise UsageError(f"--{name} {value}: must be at least 1")
+    return ManyOptions(
+        workers=workers,
+        limits=AssessmentLimits(seconds=deadline, memory_mib=memory, output_mib=output),
+        into=flags.into,
+        sandbox=False if flags.no_sandbox else _first_given(flags.sandbox, file.sandbox, None),
+        quiet=flags.quiet,
+    )
+
+
+def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> ServerList:
     headers = dict(parse_header(text) for text in (*file.header, *(flags.header or ())))
     environment = dict(_parse_variable(text) for text in (*file.env, *(flags.env or ())))
     if flags.config is not None:
         if words:
             raise UsageError("--config already names the servers: leave the command or URL away")
-        return _read_config(flags.config, flags.server or ())
+        return _read_config(flags.config, flags.server or (), environment)
     if flags.server:
         raise UsageError("--server chooses from a --config FILE, which is missing")
     if not words:
@@ -254,16 +301,19 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
         target = StdioTarget(
             command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd
         )
-    return (NamedTarget(name=target.describe(), target=target),)
+    return ServerList((NamedTarget(name=target.describe(), target=target),))
 
 
-def _read_config(path: Path, chosen: Sequence[str]) -> tuple[NamedTarget, ...]:
-    targets = read_client_config(path)
-    names = [target.name for target in targets]
+def _read_config(path: Path, chosen: Sequence[str], given: Mapping[str, str]) -> ServerList:
+    servers = read_server_list(path, given)
+    names = [*(target.name for target in servers.targets), *(name for name, _ in servers.left_out)]
     for name in chosen:
         if name not in names:
             raise UsageError(f"--server {name}: {path} has no such server; it has {', '.join(names) or 'none'}")
-    return tuple(target for target in targets if not chosen or target.name in chosen)
+    return ServerList(
+        tuple(target for target in servers.targets if not chosen or target.name in chosen),
+        tuple((name, reason) for name, reason in servers.left_out if not chosen or name in chosen),
+    )
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
@@ -309,7 +359,7 @@ def _read_store(flags: AssessFlags, settings: Settings) -> str | None:
     return None if given is None else checked_store(given)
 
 
-def _keep(reports: tuple[Report, ...], url: str) -> None:
+def _keep(reports: Sequence[Report], url: str) -> None:
     """Add the reports to a store."""
     from toolvet.store import Store  # noqa: PLC0415 - only where it is asked for
 
@@ -318,12 +368,14 @@ def _keep(reports: tuple[Report, ...], url: str) -> None:
             store.add(report)
 
 
-def _publish(reports: tuple[Report, ...], writers: Sequence[tuple[str, str]], flags: AssessFlags) -> None:
+def _publish(
+    reports: Sequence[Report], writers: Sequence[tuple[str, str]], flags: AssessFlags, *, prints: bool
+) -> None:
     """Write all documents. The report for people goes to stdout unless a document was asked for there."""
     on_stdout = [name for name, file in writers if file == "-"] + (["json"] if flags.json else [])
     for name in on_stdout:
         sys.stdout.write(render(name, reports, cards()).rstrip("\n") + "\n")
-    if not on_stdout and not flags.quiet:
+    if not on_stdout and not flags.quiet and prints:
         print_report(reports, Console())
     for name, file in writers:
         if file == "-":

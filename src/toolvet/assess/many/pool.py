@@ -1,0 +1,226 @@
+"""So many workers at once: start them, watch their limits, and keep what they answer."""
+
+import asyncio
+import os
+import pickle
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, Protocol, cast
+
+import msgspec
+
+from toolvet.assess.many.folder import ResultsFolder, file_names
+from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome, Ending, WorkerAnswer
+from toolvet.assess.many.processes import end_all_below, list_processes, memory_of, read_by
+from toolvet.errors import UsageError
+
+# How often the memory and the output of the workers are looked at.
+_LOOK_SECONDS: Final = 0.25
+# A worker whose deadline has passed has so long to end its server and to write what was seen.
+_GRACE_SECONDS: Final = 15.0
+# After Ctrl-C it has so long.
+_INTERRUPTED_SECONDS: Final = 5.0
+_STDERR_SHOWN: Final = 600
+_LARGEST_REPORT: Final = 256 << 20
+_CHUNK: Final = 1 << 20
+
+
+class ManyWatch(Protocol):
+    """Receives the progress of a run, for a progress bar or a log."""
+
+    def began(self, name: str) -> None:
+        """A worker starts with this server."""
+
+    def ended(self, outcome: AssessmentOutcome, *, is_earlier: bool) -> None:
+        """This server is done; `is_earlier`: by an earlier run."""
+
+
+class _OverLimitError(Exception):
+    """A worker went over a limit; the text says which."""
+
+
+async def assess_many(
+    jobs: Sequence[AssessmentJob], folder: ResultsFolder, *, workers: int, limits: AssessmentLimits, watch: ManyWatch
+) -> tuple[AssessmentOutcome, ...]:
+    """Assess all servers, `workers` at once, and keep each report in `folder` as soon as it is there.
+
+    Cancelling it (Ctrl-C) ends the workers and their servers; what is not done is missing in the folder, and the same
+    call goes on with it.
+
+    Args:
+        jobs: The servers. Of two with one name the later overwrites the earlier, so names must differ.
+        folder: Where the reports go. What an earlier run left there and still holds is not done again.
+        workers: How many servers are assessed at once, at least 1.
+        limits: What each may take.
+        watch: Receives the progress.
+
+    Returns:
+        What came of each server, in the order of `jobs`. After a cancellation only of those that are done.
+
+    Raises:
+        UsageError: The folder cannot be written, or two servers have one name.
+    """
+    names = [job.name for job in jobs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"two servers are named {twice}: their reports would be one file")
+    outcomes: dict[str, AssessmentOutcome] = {}
+    waiting: list[tuple[AssessmentJob, str]] = []
+    for job, file in zip(jobs, file_names(names), strict=True):
+        earlier = folder.earlier(job, file)
+        if earlier is None:
+            waiting.append((job, file))
+        else:
+            outcomes[job.name] = earlier
+            watch.ended(earlier, is_earlier=True)
+    waiting.reverse()
+
+    async def work() -> None:
+        while waiting:
+            job, file = waiting.pop()
+            watch.began(job.name)
+            outcome, report = await _AssessmentWorker(job, file, limits).run()
+            if outcome.ending != "interrupted":
+                folder.keep(outcome, report)
+                outcomes[job.name] = outcome
+            watch.ended(outcome, is_earlier=False)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(workers, len(waiting))):
+                group.create_task(work())
+    except* UsageError as errors:
+        raise errors.exceptions[0] from None
+    except* asyncio.CancelledError:
+        waiting.clear()
+    return tuple(outcomes[job.name] for job in jobs if job.name in outcomes)
+
+
+class _AssessmentWorker:
+    """One worker process, from its start to its end."""
+
+    def __init__(self, job: AssessmentJob, file: str, limits: AssessmentLimits) -> None:
+        self._job = job
+        self._file = file
+        self._limits = limits
+        self._began = time.perf_counter()
+        self._peak = 0
+
+    async def run(self) -> tuple[AssessmentOutcome, bytes | None]:
+        """What came of the server, and its report as JSON. A cancellation ends all of it, and passes on."""
+        # The place of the server is made in here, so that nothing of it stays where the worker is killed.
+        own = tempfile.mkdtemp(prefix="toolvet-worker-")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "toolvet.assess.many.worker",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**os.environ, "TMPDIR": own},
+                start_new_session=True,
+            )
+            return await self._attended(process, own)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, own, ignore_errors=True)
+
+    async def _attended(self, process: asyncio.subprocess.Process, own: str) -> tuple[AssessmentOutcome, bytes | None]:
+        talk = asyncio.create_task(self._talk(process))
+        limits = asyncio.create_task(self._watch_limits(process.pid))
+        try:
+            done, _ = await asyncio.wait((talk, limits), return_when=asyncio.FIRST_COMPLETED)
+            if talk in done:
+                return self._judged(*talk.result())
+            return self._outcome("limit", str(limits.exception()), exit_code=4), None
+        except asyncio.CancelledError:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGTERM)
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(asyncio.shield(process.wait()), _INTERRUPTED_SECONDS)
+            raise
+        except _OverLimitError as error:
+            return self._outcome("limit", str(error), exit_code=4), None
+        finally:
+            limits.cancel()
+            talk.cancel()
+            await asyncio.to_thread(end_all_below, process.pid, own)
+            await asyncio.gather(talk, limits, return_exceptions=True)
+            await process.wait()
+
+    async def _talk(self, process: asyncio.subprocess.Process) -> tuple[bytes, bytes, int]:
+        """Hand over the job, and take what the worker writes: its answer, the end of its stderr, its exit code."""
+        stdin = cast("asyncio.StreamWriter", process.stdin)
+        stdout = cast("asyncio.StreamReader", process.stdout)
+        stderr = cast("asyncio.StreamReader", process.stderr)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.write(pickle.dumps((self._job, self._limits)))
+            await stdin.drain()
+        stdin.close()
+        answer, said = await asyncio.gather(_read(stdout, _LARGEST_REPORT), _read_end(stderr))
+        return answer, said, await process.wait()
+
+    async def _watch_limits(self, pid: int) -> None:
+        """Raises _OverLimitError as soon as the worker, with all below it, is over one of its limits."""
+        limits = self._limits
+        until = self._began + limits.seconds + _GRACE_SECONDS
+        while time.perf_counter() < until:
+            processes = await asyncio.to_thread(list_processes)
+            memory = await asyncio.to_thread(memory_of, pid, processes, limits.memory_mib << 20)
+            self._peak = max(self._peak, memory)
+            if memory > limits.memory_mib << 20:
+                raise _OverLimitError(f"took {memory >> 20:,} MiB of memory; at most {limits.memory_mib:,} are allowed")
+            read = read_by(pid)
+            if read > limits.output_mib << 20:
+                raise _OverLimitError(f"wrote more than the {limits.output_mib:,} MiB that are allowed")
+            await asyncio.sleep(_LOOK_SECONDS)
+        raise _OverLimitError(f"did not end within {limits.seconds:g} s")
+
+    def _judged(self, answer: bytes, said: bytes, code: int) -> tuple[AssessmentOutcome, bytes | None]:
+        try:
+            found = msgspec.json.decode(answer, type=WorkerAnswer)
+        except msgspec.DecodeError:
+            words = said.decode(errors="replace").strip()[-_STDERR_SHOWN:]
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            problem = f"toolvet's own process ended ({how}){f': {words}' if words else ''}"
+            return self._outcome("crashed", problem, exit_code=5), None
+        if bytes(found.report) == b"null":
+            return self._outcome(found.ending, found.problem, exit_code=found.exit_code), None
+        ending: Ending = "interrupted" if found.is_interrupted else "assessed"
+        return self._outcome(ending), bytes(found.report)
+
+    def _outcome(self, ending: Ending, problem: str = "", *, exit_code: int = 0) -> AssessmentOutcome:
+        return AssessmentOutcome(
+            name=self._job.name,
+            file=self._file,
+            key=self._job.key,
+            ending=ending,
+            problem=problem,
+            exit_code=exit_code,
+            seconds=round(time.perf_counter() - self._began, 2),
+            peak_mib=self._peak >> 20,
+        )
+
+
+async def _read(stream: asyncio.StreamReader, most: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while chunk := await stream.read(_CHUNK):
+        size += len(chunk)
+        if size > most:
+            raise _OverLimitError(f"has a report of more than {most >> 20} MiB")
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+async def _read_end(stream: asyncio.StreamReader) -> bytes:
+    """All that is written, of which the end is kept."""
+    kept = b""
+    while chunk := await stream.read(_CHUNK):
+        kept = (kept + chunk)[-64 * 1024 :]
+    return kept

@@ -1,0 +1,81 @@
+"""One worker: a job on stdin, the report as JSON on stdout. The pool starts `python -m toolvet.assess.many.worker`.
+
+The job is a pickle: it holds the secrets of a target, which must not stand on a command line, and it comes from our own
+process. SIGTERM ends the assessment as Ctrl-C does, and the report has what was seen until then.
+"""
+
+import asyncio
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from toolvet.assess import assess
+from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, Ending, WorkerAnswer
+from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
+from toolvet.report.document import Report
+from toolvet.report.renderers.json import FORMAT
+from toolvet.transport.orphans import adopt_orphans
+
+_ENDINGS: Final[Mapping[type[ToolvetError], Ending]] = {
+    UnreachableError: "unreachable",
+    AuthenticationError: "unauthorized",
+}
+
+
+def main() -> int:
+    """Assess one server."""
+    # Nothing but the answer may stand on stdout, whatever a library prints.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    job, limits = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
+    _limit_files(limits)
+    adopt_orphans()
+    answers.write(msgspec.json.encode(_answer(job)))
+    answers.close()
+    return 0
+
+
+def _answer(job: AssessmentJob) -> WorkerAnswer:
+    try:
+        report = asyncio.run(_assessed(job))
+    except asyncio.CancelledError:
+        return WorkerAnswer(ending="interrupted", problem="interrupted")
+    except ToolvetError as error:
+        return WorkerAnswer(ending=_ending_of(error), problem=str(error), exit_code=error.exit_code)
+    document = FORMAT.render((report,), {}).encode()
+    return WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
+
+
+def _ending_of(error: ToolvetError) -> Ending:
+    for kind, ending in _ENDINGS.items():
+        if isinstance(error, kind):
+            return ending
+    return "unusable"
+
+
+async def _assessed(job: AssessmentJob) -> Report:
+    task = asyncio.current_task()
+    if sys.platform != "win32" and task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await assess(job.target, job.options)
+
+
+def _limit_files(limits: AssessmentLimits) -> None:
+    """Bound the files that the server writes; what it starts inherits it. No core dumps."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - Windows does not have it.
+
+    for which, wanted in ((resource.RLIMIT_FSIZE, limits.output_mib << 20), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(which)
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(which, (allowed, allowed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
