@@ -5,8 +5,8 @@ from typing import Generic, TypeVar, Unpack
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.read import (
-    ConditionAnswers,
     Found,
+    ReadingMemory,
     apart,
     find,
     fits,
@@ -55,7 +55,7 @@ class AnswerStream:
         # The signals that the last verdict was made of: it holds as long as they do.
         self._signals: list[FailureSignal] = []
         self._verdict = CLEAN
-        self._answers: ConditionAnswers = {}
+        self._memory = ReadingMemory({}, {})
 
     @property
     def text(self) -> str:
@@ -115,7 +115,8 @@ class AnswerStream:
         check = self._check
         found: list[_Item] = []
         # Where nothing is open, what is new lies in the part that is not settled: half as much to look through.
-        if self._open or is_anything_in(window[-(_SETTLED + len(chunk) + _BEFORE) :], check.languages, check.packs):
+        recent = window[-(_SETTLED + len(chunk) + _BEFORE) :]
+        if self._open or is_anything_in(recent, check.languages, check.packs, self._memory.placed):
             found += find(
                 window,
                 check.languages,
@@ -123,7 +124,7 @@ class AnswerStream:
                 begin,
                 packs=check.packs,
                 since=self._settled_before,
-                answers=self._answers,
+                memory=self._memory,
             )
         found += check.custom.signals(window, begin)
         settled_before = max(0, self._length - _SETTLED)

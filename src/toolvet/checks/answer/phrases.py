@@ -42,7 +42,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover.cache import compiled_from
 from toolvet.matching import Hit, Pattern, PatternSet
-from toolvet.matching.pattern import HitScope
+from toolvet.matching.pattern import HitScope, PlacedBefore
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
@@ -166,12 +166,22 @@ class SignalPhrases:
         self.pattern_set = _set_of(known)
         self._narrowed: dict[frozenset[str], PatternSet] = {}
 
-    def scan(self, text: str, languages: frozenset[str] | None = None, *, is_whole: bool = False) -> list[Hit]:
+    def scan(
+        self,
+        text: str,
+        languages: frozenset[str] | None = None,
+        *,
+        is_whole: bool = False,
+        most: int | None = None,
+        placed: PlacedBefore | None = None,
+    ) -> list[Hit]:
         """Return every hit in `text`, by place, then in the order of the phrases: of all languages, or of these.
 
-        In a text that is the whole answer, some that stand where their phrase does not count are left out.
+        In a text that is the whole answer, some that stand where their phrase does not count are left out. `most` and
+        `placed` are those of `PatternSet.scan`.
         """
-        return (self.pattern_set if languages is None else self.only(languages)).scan(text, in_scope=is_whole)
+        chosen = self.pattern_set if languages is None else self.only(languages)
+        return chosen.scan(text, most, in_scope=is_whole, placed=placed)
 
     def only(self, languages: frozenset[str]) -> PatternSet:
         """The phrases of these languages, and those of `any`."""
