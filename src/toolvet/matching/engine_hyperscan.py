@@ -121,16 +121,18 @@ class HyperscanEngine:
                 continue
             expression = self._compiled.expression(index)
             if expression.spans:
-                found += self._matches(index, places, words, most)
+                found += self._matches(index, expression, places, words, most)
             elif words.ascii_only and expression.exact:
                 found.append((index, places[0], places[0]))
             else:
-                found += [(index, end, end) for _index, _start, end in self._matches(index, places, words, 1)]
+                matches = self._matches(index, expression, places, words, 1)
+                found += [(index, end, end) for _index, _start, end in matches]
         return found
 
-    def _matches(self, index: int, ends: list[int], words: "_Words", most: int | None = None) -> list[Match]:
+    def _matches(
+        self, index: int, expression: Translation, ends: list[int], words: "_Words", most: int | None
+    ) -> list[Match]:
         """The matches of one pattern, or its first `most`, none overlapping, as `re` finds them around the ends."""
-        expression = self._compiled.expression(index)
         finder = self._finders.get((index, words.ascii_only))
         if finder is None:
             finder = self._finders[index, words.ascii_only] = finding(expression, ascii_text=words.ascii_only)

@@ -1,6 +1,7 @@
 """Checks an answer while it is written: chunks in, the verdict so far out."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from functools import cached_property
 from typing import Generic, TypeVar, Unpack
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
@@ -116,14 +117,15 @@ class AnswerStream:
         found: list[_Item] = []
         # Where nothing is open, what is new lies in the part that is not settled: half as much to look through.
         recent = window[-(_SETTLED + len(chunk) + _BEFORE) :]
-        if self._open or is_anything_in(recent, check.languages, check.packs, self._memory.placed):
+        placed, since = self._memory.placed, self._settled_before
+        if self._open or is_anything_in(recent, check.languages, check.packs, placed, since=since):
             found += find(
                 window,
                 check.languages,
                 check.custom.replaced,
                 begin,
                 packs=check.packs,
-                since=self._settled_before,
+                since=since,
                 memory=self._memory,
             )
         found += check.custom.signals(window, begin)
@@ -146,8 +148,12 @@ class _MasksNow:
 
     def __init__(self, state: MaskState) -> None:
         self._state = state
-        self.settled_before = state.settled_before()
         self._now: Masks | None = None
+
+    @cached_property
+    def settled_before(self) -> int:
+        """The place before which they stay as they are."""
+        return self._state.settled_before()
 
     def is_masked(self, found: Found) -> bool:
         """Whether the words of a phrase are not the author's own."""

@@ -196,8 +196,9 @@ def find(
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
     `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
-    that does not fit in a whole text of `length`. `memory` is of what was asked of the same text before, and grows.
-    With `full`, at most `_MOST_HITS` hits of each phrase are placed, and those that reach it are added to `full`.
+    that does not fit in a whole text of `length`; from `since` behind the opening, also what counts only there.
+    `memory` is of what was asked of the same text before, and grows. With `full`, at most `_MOST_HITS` hits of each
+    phrase are placed, and those that reach it are added to `full`.
     """
     found: list[Found] = []
     conditions = _Conditions(text, None if memory is None else memory.conditions)
@@ -208,6 +209,7 @@ def find(
             text,
             languages,
             is_whole=length == len(text),
+            is_later=since >= EDGE,
             most=None if full is None else _MOST_HITS,
             placed=None if memory is None else memory.placed,
         )
@@ -235,9 +237,18 @@ def is_anything_in(
     languages: frozenset[str] | None = None,
     packs: SignalPhrases | None = None,
     placed: PlacedBefore | None = None,
+    *,
+    since: int = 0,
 ) -> bool:
-    """Return whether any phrase is found in `text`, whatever its sentence says of it; `placed` as in a scan."""
-    return any(some.scan(text, languages, placed=placed) for some in (phrases(), packs) if some is not None)
+    """Return whether any phrase is found in `text`, whatever its sentence says of it.
+
+    `placed` is as in a scan, and what begins before `since` in the whole text does not matter.
+    """
+    return any(
+        some.scan(text, languages, is_later=since >= EDGE, placed=placed)
+        for some in (phrases(), packs)
+        if some is not None
+    )
 
 
 def counting(found: Iterable[Found], text: str) -> list[Found]:
