@@ -33,7 +33,7 @@ _NEAR = 60
 _MOST_KNOWN = 1_000  # Answers of patterns that are kept while one text is read.
 _MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
 # Hits of one phrase that are placed in a whole answer, the first ones: a text made of nothing else cost 3 µs a
-# character. No labelled answer has more than 40. Where fewer than `_MOST` of them count, all are placed (`_hides`).
+# character. The most in a labelled answer are 19. Where what is left out could count, all are placed (`_hides`).
 _MOST_HITS = 2 * _MOST
 # Signals that leave nothing to ask the learned model.
 _DECIDING = 0.3
@@ -61,6 +61,13 @@ class Found(NamedTuple):
     start: int
     end: int
     conceded: bool = False
+
+
+class FullPhrase(NamedTuple):
+    """A phrase of which `_MOST_HITS` hits were placed, and where the last of them begins."""
+
+    known: KnownPhrase
+    last: int
 
 
 class _Aftermath(NamedTuple):
@@ -142,41 +149,37 @@ def read_answer(
     own = custom.signals(text) if custom.patterns is not None else []
     # What failed is tried again where a call follows: only the last message of a turn reports a failure.
     left_out = SignalType.TOOL_FAILURE if finish_kind(finish_reason) == "calling" else None
-    full: list[KnownPhrase] | None = []
+    full: list[FullPhrase] | None = []
     while True:
         found = find(text, languages, custom.replaced, packs=packs, length=len(text), full=full)
-        if not (found or own or shape):
+        if not (found or own or shape or full):
             return []
         counted = counting(found, text)
-        of_phrases = [
-            each.signal for each in counted if not each.known.phrase.cue and each.known.type is not left_out
-        ]
+        of_phrases = [each.signal for each in counted if not each.known.phrase.cue and each.known.type is not left_out]
         signals = apart([*of_phrases, *own])
-        if not full or not _hides(full, counted, signals):
+        undecided = any(each.known.phrase.cue for each in counted)
+        if not full or not any(_hides(each, signals, undecided=undecided) for each in full):
             break
         full = None
-    undecided = any(each.known.phrase.cue for each in counted)
     signals = [*shape, *signals]
     if undecided and not any(signal.weight > _DECIDING for signal in signals):
         signals += [each for each in judged(text, model) if each.type not in custom.replaced]
     return sorted(signals, key=gravity)[:_MOST]
 
 
-def _hides(full: Iterable[KnownPhrase], counted: Iterable[Found], signals: Iterable[FailureSignal]) -> bool:
-    """Whether hits of the phrases in `full` that were not placed could say more than those that were.
+def _hides(full: FullPhrase, signals: Iterable[FailureSignal], *, undecided: bool) -> bool:
+    """Whether the hits of a phrase that were not placed could say more than what was found.
 
-    They could not where so many of a phrase count, at its full weight, as are reported at most: those that follow them
-    weigh no more and come later. Of a cue one is enough. What is quoted, voided or made good says nothing here, so no
-    number of such hits hides the one that counts.
+    They could not where as many signals as are reported at most weigh no less and stand before them; and where a cue
+    was found, no other cue says more. What is quoted, voided or made good is no signal: no number of such hits hides
+    the one that counts.
     """
-    kept = {id(signal) for signal in signals}
-    told = Counter(
-        id(each.known)
-        for each in counted
-        if each.known.phrase.cue
-        or (id(each.signal) in kept and each.signal.weight >= each.known.weight and not each.conceded)
-    )
-    return any(told[id(known)] < (1 if known.phrase.cue else _MOST) for known in full)
+    phrase = full.known.phrase
+    if phrase.cue:
+        return not undecided
+    weight = max(full.known.weight, phrase.softened or 0.0)
+    before = (each for each in signals if (each.position or 0) + len(each.evidence) <= full.last)
+    return sum(each.weight >= weight for each in before) < _MOST
 
 
 def find(
@@ -190,7 +193,7 @@ def find(
     since: int = 0,
     length: int | None = None,
     memory: ReadingMemory | None = None,
-    full: list[KnownPhrase] | None = None,
+    full: list[FullPhrase] | None = None,
 ) -> list[Found]:
     """The phrases in `text` that their sentence does not void.
 
@@ -215,7 +218,8 @@ def find(
         )
         if full is not None and len(hits) >= _MOST_HITS:
             often = Counter(hit.id for hit in hits)
-            full += [some.by_id[each] for each, count in often.items() if count >= _MOST_HITS]
+            last = {hit.id: hit.start for hit in hits}
+            full += [FullPhrase(some.by_id[each], last[each]) for each in often if often[each] >= _MOST_HITS]
         for hit in hits:
             about = some.by_id[hit.id]
             if about.type in replaced or hit.start + offset < since:
