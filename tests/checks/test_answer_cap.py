@@ -55,7 +55,9 @@ def test_hits_that_do_not_count_hide_none_that_does(around: str, hidden: str) ->
     text = f"{FILLER}\n\n{around * 400}\n\n{hidden}\n\n{around * 400}\n\n{FILLER}"
     quality = check_answer(text)
     assert quality.should_escalate
-    assert any(text.index(hidden) <= (each.position or 0) < text.index(hidden) + len(hidden) for each in quality.signals)
+    assert any(
+        text.index(hidden) <= (each.position or 0) < text.index(hidden) + len(hidden) for each in quality.signals
+    )
 
 
 def test_hits_that_weigh_less_hide_none_that_weighs_more() -> None:
@@ -74,7 +76,15 @@ def test_of_a_cue_one_is_enough(signals_made: list[FailureSignal], monkeypatch: 
 def test_with_any_bound_the_signals_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small bound is reached soon, in texts that have all there is; what is reported is what no bound reports."""
     rows = Random(16)  # noqa: S311 - Texts by a seed.
-    pieces = (REFUSAL, SOFTENED, CUE, *WITHDRAWN, "I'm not sure, maybe. ", "The search tool failed with an error. ", "\n\n")
+    pieces = (
+        REFUSAL,
+        SOFTENED,
+        CUE,
+        *WITHDRAWN,
+        "I'm not sure, maybe. ",
+        "The search tool failed with an error. ",
+        "\n\n",
+    )
     monkeypatch.setattr(read, "_MOST", 3)
     monkeypatch.setattr(read, "judged", lambda text, model: [])
     reached = 0
