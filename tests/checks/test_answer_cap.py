@@ -1,5 +1,7 @@
 """A text made of nothing but phrases is not read to its end, and no number of hits hides the one that counts."""
 
+# ruff: noqa: RUF001 - Texts in several scripts.
+
 from random import Random
 
 import pytest
@@ -67,7 +69,12 @@ def test_hits_that_weigh_less_hide_none_that_weighs_more() -> None:
 
 def test_of_a_cue_one_is_enough(signals_made: list[FailureSignal], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(read, "judged", lambda text, model: asked.append(text) or [])
+
+    def judged(text: str, _model: object) -> list[FailureSignal]:
+        asked.append(text)
+        return []
+
+    monkeypatch.setattr(read, "judged", judged)
     read_answer(FILLER + CUE * 2_000 + FILLER)
     assert len(asked) == 1
     assert len(signals_made) <= 1_000
@@ -86,7 +93,7 @@ def test_with_any_bound_the_signals_are_the_same(monkeypatch: pytest.MonkeyPatch
         "\n\n",
     )
     monkeypatch.setattr(read, "_MOST", 3)
-    monkeypatch.setattr(read, "judged", lambda text, model: [])
+    monkeypatch.setattr(read, "judged", lambda *_: [])
     reached = 0
     for _ in range(150):
         text = "".join(rows.choice(pieces) * rows.randint(1, 6) for _ in range(rows.randint(1, 12)))

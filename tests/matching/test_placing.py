@@ -1,16 +1,21 @@
 """Where hits are placed: how often a text is searched, and that what was found before is found again."""
 
-from collections.abc import Iterator
+# ruff: noqa: RUF001 - Texts in several scripts.
+
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
 from toolvet.checks.answer.phrases import phrases
-from toolvet.matching import Pattern, PatternSet
+from toolvet.matching import Pattern, PatternSet, engine_hyperscan
 from toolvet.matching.engine_hyperscan import HyperscanEngine
 from toolvet.matching.engine_re import ReEngine
 from toolvet.matching.index import index_of
-from toolvet.matching.pattern import PlacedBefore
+from toolvet.matching.translation import finder
+
+if TYPE_CHECKING:
+    from toolvet.matching.pattern import PlacedBefore
 
 # One has no greatest length, one needs the other matcher, and the last is one with letters beyond ASCII.
 REGEXES = (
@@ -40,13 +45,11 @@ class Counted:
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Counted]]:
-    from toolvet.matching import engine_hyperscan
-
-    original = engine_hyperscan.finding
+def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counted]:
+    original = finder
     monkeypatch.setattr(engine_hyperscan, "finding", lambda *args, **how: Counted(original(*args, **how)))
     Counted.searches = Counted.places = 0
-    yield Counted
+    return Counted
 
 
 def text_of(rows: Random, size: int) -> str:
