@@ -79,7 +79,7 @@ def test_of_real_answers_too_wherever_they_are_cut(file: str) -> None:
                 assert signals == told_by_phrases(text[:at]), text[:at]
                 told += bool(signals)
         assert stream.finish() == check_answer(text)
-    assert told
+    assert told or file == "good_answer"
 
 
 def test_what_was_settled_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
