@@ -31,6 +31,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import Report, shown
+from benchmarks.hostile import report_worst
 
 from toolvet import AnswerStream, check_answer
 from toolvet.checks.answer.phrases import phrases, read_phrases
@@ -175,6 +176,7 @@ def main() -> None:
         ]
         about = f"{source}, CPU time, median of {rounds} rounds"
         report.table("Answers as they come", columns, rows, about=about)
+        report_worst(report)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pytest
 from toolvet.matching import Hit, Pattern, PatternSet
 from toolvet.matching.engine_hyperscan import HyperscanEngine
 from toolvet.matching.pattern import HitScope
+from toolvet.matching.translation import Translation
 
 # Two of them overlap with themselves where they follow each other, and one has no greatest length.
 REGEXES = (r"\bno\b.{0,40}\bway\b", r"\b(?:no|way) (?:no|way)\b", r"\bway(?: \w+)+ out\b", r"\bcafé\b")
@@ -68,9 +69,9 @@ def test_what_stands_elsewhere_is_not_looked_at(monkeypatch: pytest.MonkeyPatch)
     looked: list[int] = []
     matches = HyperscanEngine._matches
 
-    def counted(self: HyperscanEngine, index: int, ends: list[int], *rest: object, **more: bool) -> object:
+    def counted(self: HyperscanEngine, index: int, about: Translation, ends: list[int], *rest: object) -> object:
         looked.append(len(ends))
-        return matches(self, index, ends, *rest, **more)  # type: ignore[arg-type]
+        return matches(self, index, about, ends, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(HyperscanEngine, "_matches", counted)
     filling = "The harbour was quiet in the morning. " * 40

@@ -1,7 +1,10 @@
 """A stream says what the whole text says, wherever it is cut."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import pytest
@@ -9,10 +12,13 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet import AnswerStream, check_answer, vet_stream
+from toolvet.checks.answer import FailureSignal
 from toolvet.checks.answer.phrases import read_phrases
-from toolvet.checks.answer.read import apart, counting, find, gravity
+from toolvet.checks.answer.read import apart, counts, find, gravity
+from toolvet.matching.translation import _Backtracker
 from toolvet.prose import masks
 
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 PHRASES = [text for known in read_phrases().values() for text in known.phrase.hits[:1]]
 SEPARATORS = ["\n\n", " ", '" ', ' "', "\n```\n", "`", "> ", "\n- ", "«", "»", ". ", "* "]
 FILLER = "The harbour was quiet in the morning, and the ferries waited for the tide. "
@@ -25,6 +31,13 @@ def cut_texts(draw: st.DrawFn) -> list[str]:
     text = draw(TEXTS)
     places = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
     return [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def told_by_phrases(text: str) -> list[FailureSignal]:
+    """What the phrases of a text say, read at once."""
+    own = masks(text)
+    told = [each for each in find(text) if not each.known.phrase.cue and counts(each, len(text), own)]
+    return sorted(apart([each.signal for each in told]), key=gravity)[:100]
 
 
 @examples(60)
@@ -44,8 +57,47 @@ def test_the_verdict_so_far_has_the_phrases_of_what_was_read(chunks: list[str]) 
     text = ""
     for chunk in chunks:
         text += chunk
-        told, _ = counting(find(text), len(text), masks(text))
-        assert list(stream.feed(chunk).signals) == sorted(apart(told), key=gravity)[:100], text
+        assert list(stream.feed(chunk).signals) == told_by_phrases(text), text
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="needs the real answers beside the project")
+@pytest.mark.parametrize("file", ["good_answer", "refusal", "uncertainty", "answer_tool_failure"])
+def test_of_real_answers_too_wherever_they_are_cut(file: str) -> None:
+    rows = Random(16)  # noqa: S311 - A sample by a seed.
+    lines = (DATA / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    told = 0
+    for line in rows.sample(lines, 12):
+        text = json.loads(line)["text"][:2_000]
+        stream = AnswerStream()
+        at = 0
+        while at < len(text):
+            size = rows.choice((2, 5, 9, 40, 160))
+            signals = list(stream.feed(text[at : at + size]).signals)
+            at += size
+            # To read all of it anew after every chunk would take minutes.
+            if signals or size > 9:
+                assert signals == told_by_phrases(text[:at]), text[:at]
+                told += bool(signals)
+        assert stream.finish() == check_answer(text)
+    assert told or file == "good_answer"
+
+
+def test_what_was_settled_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    original = _Backtracker.search
+
+    def counted(self: _Backtracker, text: str, start: int, limit: int) -> tuple[int, int] | None:
+        searched.append(limit - start)
+        return original(self, text, start, limit)
+
+    monkeypatch.setattr(_Backtracker, "search", counted)
+    text = f"{FILLER * 8}I cannot help with that request. {FILLER * 8}"
+    stream = AnswerStream()
+    for at in range(0, len(text), 5):
+        stream.feed(text[at : at + 5])
+    assert stream.so_far.signals
+    # Each of the tokens behind the refusal searched for it again, for as long as it was kept: 306 searches.
+    assert 0 < len(searched) < 180
 
 
 def test_a_refusal_is_known_as_soon_as_it_is_read() -> None:

@@ -8,15 +8,20 @@ segmentation fault.
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import hyperscan
 
 from toolvet.matching.compiled import CompiledSet
 from toolvet.matching.normal import OffsetMap, as_ascii, settle
-from toolvet.matching.pattern import HitScope
-from toolvet.matching.translation import WINDOW, Finder, finder as finding
+from toolvet.matching.pattern import HitScope, PlacedBefore
+from toolvet.matching.translation import WINDOW, Finder, Translation, finder as finding
 
 _INSIDE_CHARACTERS = bytes(range(0x80, 0xC0))
+
+# What is kept of the searches in a text that grows: so many, of so many characters. A window of a stream has 30.
+_MOST_PLACED = 200
+_LONGEST_PLACED = 2_000
 
 Match = tuple[int, int, int]
 
@@ -38,13 +43,14 @@ class HyperscanEngine:
         only: frozenset[int] | None = None,
         most: int | None = None,
         scopes: Sequence[HitScope | None] | None = None,
+        placed: PlacedBefore | None = None,
     ) -> list[Match]:
         """Every match, or the first `most` of each pattern, in characters."""
         if text.isascii():
             ends = self._ends(text.encode("ascii"))
             if ends and scopes is not None:
                 ends = self._in_scope(ends, scopes, len(text))
-            return self._place(ends, text, only, most, ascii_text=True) if ends else []
+            return self._place(ends, _Words(text, placed, ascii_only=True), only, most) if ends else []
         data = as_ascii(text).encode("utf-8", "replace")
         ends = self._ends(data)
         if not ends:
@@ -53,13 +59,13 @@ class HyperscanEngine:
             ends = _to_characters(ends, data)
             if scopes is not None:
                 ends = self._in_scope(ends, scopes, len(text))
-            return self._place(ends, data.decode("utf-8"), only, most, ascii_text=False) if ends else []
+            return self._place(ends, _Words(data.decode("utf-8"), placed), only, most) if ends else []
         settled, places = settle(data.decode("utf-8"))
         data = settled.encode("utf-8")
         ends = self._ends(data)
         # A letter in several parts that has no whole form is still rare.
         ends.pop(self._rare_id, None)
-        found = self._place(_to_characters(ends, data), settled, only, most, ascii_text=False)
+        found = self._place(_to_characters(ends, data), _Words(settled, placed), only, most)
         return [_to_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
 
     def prepare(self) -> None:
@@ -107,46 +113,94 @@ class HyperscanEngine:
         return kept
 
     def _place(
-        self, ends: dict[int, list[int]], text: str, only: frozenset[int] | None, most: int | None, *, ascii_text: bool
+        self, ends: dict[int, list[int]], words: "_Words", only: frozenset[int] | None, most: int | None
     ) -> list[Match]:
-        placed: list[Match] = []
+        found: list[Match] = []
         for index, places in ends.items():
             if only is not None and index not in only:
                 continue
             expression = self._compiled.expression(index)
             if expression.spans:
-                placed += self._matches(index, places, text, most, ascii_text=ascii_text)
-            elif ascii_text and expression.exact:
-                placed.append((index, places[0], places[0]))
+                found += self._matches(index, expression, places, words, most)
+            elif words.ascii_only and expression.exact:
+                found.append((index, places[0], places[0]))
             else:
-                matches = self._matches(index, places, text, 1, ascii_text=ascii_text)
-                placed += [(index, end, end) for _index, _start, end in matches]
-        return placed
+                matches = self._matches(index, expression, places, words, 1)
+                found += [(index, end, end) for _index, _start, end in matches]
+        return found
 
     def _matches(
-        self, index: int, ends: list[int], text: str, most: int | None = None, *, ascii_text: bool
+        self, index: int, expression: Translation, ends: list[int], words: "_Words", most: int | None
     ) -> list[Match]:
         """The matches of one pattern, or its first `most`, none overlapping, as `re` finds them around the ends."""
-        expression = self._compiled.expression(index)
-        finder = self._finders.get((index, ascii_text))
+        finder = self._finders.get((index, words.ascii_only))
         if finder is None:
-            finder = self._finders[index, ascii_text] = finding(expression, ascii_text=ascii_text)
+            finder = self._finders[index, words.ascii_only] = finding(expression, ascii_text=words.ascii_only)
         width = expression.width or WINDOW
+        # Two ends whose windows touch are one window. A search reads on behind its last end, so one for each of many
+        # ends in a row read every character a hundred times: 8 µs each, where none of them was a match.
+        near = 2 * width + 2 if expression.width is not None else 0
+        # What comes behind a text that grows may still change what is found around the last ends.
+        open_from = len(words.text) if words.placed is None else len(words.text) - width - 2
         found: list[Match] = []
-        reached = 0
-        for end in ends:
+        reached, limit = 0, -1
+        for number, end in enumerate(ends):
             if end <= reached:
                 continue
-            match = finder.search(text, max(reached, end - width), end)
+            if end > limit:
+                limit = _last_near(ends, number, near, open_from)
+            match = words.search(finder, max(reached, end - width), limit, expression)
             if match is None:
                 # None begins up to here: what comes next begins behind it, so no place is tried twice.
-                reached = end + 1
+                reached = limit + 1
             else:
                 found.append((index, *match))
                 if len(found) == most:
                     break
                 reached = match[1]
         return found
+
+
+class _Words(NamedTuple):
+    """A text in which matches are placed, and what scans of it before have placed, if it grows."""
+
+    text: str
+    placed: PlacedBefore | None
+    ascii_only: bool = False
+
+    def search(self, finder: Finder, start: int, limit: int, about: Translation) -> tuple[int, int] | None:
+        """As of the finder; what the words alone decide, whatever comes behind them, is searched once."""
+        last = limit + (about.width or WINDOW) + 2
+        placed = self.placed
+        if placed is None or last > len(self.text) or last - start > _LONGEST_PLACED:
+            return finder.search(self.text, start, limit)
+        # The character before is asked for a border, and where the text begins, too.
+        first = max(0, start - 1)
+        key = id(finder), start == 0, self.text[first:last]
+        if key in placed:
+            known = placed[key]
+            return None if known is None else (known[0] + first, known[1] + first)
+        match = finder.search(self.text, start, limit)
+        if match is None or (about.tree is None and match[0] <= limit and match[1] + 2 <= last):
+            if len(placed) >= _MOST_PLACED:
+                placed.clear()
+            placed[key] = None if match is None else (match[0] - first, match[1] - first)
+        return match
+
+
+def _last_near(ends: list[int], number: int, near: int, open_from: int) -> int:
+    """The last of the ends that follow each other from this one on, none more than `near` behind the one before.
+
+    Those from `open_from` on stay apart from those before.
+    """
+    is_open = ends[number] > open_from
+    while (
+        number + 1 < len(ends)
+        and ends[number + 1] - ends[number] <= near
+        and (is_open or ends[number + 1] <= open_from)
+    ):
+        number += 1
+    return ends[number]
 
 
 def _places_in_scope(ends: list[int], scope: HitScope, width: int, length: int) -> list[int]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from toolvet.matching.normal import RARE, OffsetMap, as_ascii, settle
-from toolvet.matching.pattern import HitScope
+from toolvet.matching.pattern import HitScope, PlacedBefore
 from toolvet.matching.translation import Finder, Translation, finder
 
 _RARE = re.compile(RARE)
@@ -53,9 +53,10 @@ class ReEngine:
         only: frozenset[int] | None = None,
         most: int | None = None,
         scopes: Sequence[HitScope | None] | None = None,
+        placed: PlacedBefore | None = None,
     ) -> list[tuple[int, int, int]]:
         """Every match, or the first `most` of each pattern, in characters; those out of scope, too."""
-        del scopes
+        del scopes, placed
         # A lone surrogate is not a character; the other engine reads it as a question mark, too.
         text = as_ascii(text.encode("utf-8", "replace").decode("utf-8"))
         places: OffsetMap | None = None

@@ -99,9 +99,13 @@ def settle(text: str) -> tuple[str, OffsetMap]:
     pieces: list[str] = []
     places = OffsetMap()
     reached = length = 0
+    # A text that has one such unit has it often: to settle one costs ten times as much as to look it up.
+    known: dict[str, str] = {}
     for unit in _expressions().unit.finditer(text):
         start, end = unit.span()
-        form = settled_unit(unit.group())
+        form = known.get(unit.group())
+        if form is None:
+            form = known[unit.group()] = settled_unit(unit.group())
         pieces += text[reached:start], form
         length += start - reached
         if len(form) != end - start:

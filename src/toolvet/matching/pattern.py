@@ -20,6 +20,13 @@ class HitScope(msgspec.Struct, frozen=True, gc=False):
     last: int | None = None
 
 
+PlacedBefore = dict[tuple[int, bool, str], tuple[int, int] | None]
+"""The match in some words, as scans of a text that grows have found it.
+
+By what looked for it, whether the text begins with these words, and the words.
+"""
+
+
 class Pattern(msgspec.Struct, frozen=True):
     """A phrase to look for: `id` comes back with every hit, `regex` is in the dialect of this package.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolvet.matching.engine_re import ReEngine
 from toolvet.matching.index import PatternIndex, index_of
-from toolvet.matching.pattern import Hit, HitScope, Pattern
+from toolvet.matching.pattern import Hit, HitScope, Pattern, PlacedBefore
 
 if TYPE_CHECKING:
     from toolvet.matching.compiled import CompiledSet
@@ -23,10 +23,12 @@ class Engine(Protocol):
         only: frozenset[int] | None = None,
         most: int | None = None,
         scopes: Sequence[HitScope | None] | None = None,
+        placed: PlacedBefore | None = None,
     ) -> list[tuple[int, int, int]]:
         """Every match of every expression, or of those in `only`, in any order; `most`: so many of each, the first.
 
-        With `scopes`, one for each expression, matches outside of them may be left out.
+        With `scopes`, one for each expression, matches outside of them may be left out. `placed` is what scans of the
+        same text before found, and grows.
         """
         ...
 
@@ -76,13 +78,16 @@ class PatternSet:
         """Compile what is missing in the cache, here and now: what scans otherwise do when a text needs it."""
         self._engine.prepare()
 
-    def scan(self, text: str, most: int | None = None, *, in_scope: bool = False) -> list[Hit]:
+    def scan(
+        self, text: str, most: int | None = None, *, in_scope: bool = False, placed: PlacedBefore | None = None
+    ) -> list[Hit]:
         """Return every hit in `text`, sorted by start, then end; hits of one pattern do not overlap.
 
         With `most`, only so many hits of each pattern are looked for, the first. With `in_scope`, hits outside of the
         scope of their pattern may be left out, which spares the search for where they begin; those inside are the same.
+        Of a text that grows, a scan may be given what the scans before it have `placed`, by the words that they read.
         """
-        found = self._engine.find(text, self._only, most, self._scopes if in_scope else None)
+        found = self._engine.find(text, self._only, most, self._scopes if in_scope else None, placed)
         if not found:
             return []
         if len(found) > 1:
@@ -100,9 +105,10 @@ class _NoEngine:
         only: frozenset[int] | None = None,
         most: int | None = None,
         scopes: Sequence[HitScope | None] | None = None,
+        placed: PlacedBefore | None = None,
     ) -> list[tuple[int, int, int]]:
         """Nothing."""
-        del text, only, most, scopes
+        del text, only, most, scopes, placed
         return []
 
     def prepare(self) -> None:
@@ -123,13 +129,14 @@ class _WaitingEngine:
         only: frozenset[int] | None = None,
         most: int | None = None,
         scopes: Sequence[HitScope | None] | None = None,
+        placed: PlacedBefore | None = None,
     ) -> list[tuple[int, int, int]]:
         """As of `Engine`; both engines find the same."""
         if not self._is_fast and self._compiled.is_ready():
             from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine`
 
             self._engine, self._is_fast = HyperscanEngine(self._compiled), True
-        return self._engine.find(text, only, most, scopes)
+        return self._engine.find(text, only, most, scopes, placed)
 
     def prepare(self) -> None:
         """Compile the databases."""

@@ -1,12 +1,13 @@
 """Checks an answer while it is written: chunks in, the verdict so far out."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from functools import cached_property
 from typing import Generic, TypeVar, Unpack
 
 from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.checks.answer.read import (
-    ConditionAnswers,
     Found,
+    ReadingMemory,
     apart,
     find,
     fits,
@@ -55,7 +56,7 @@ class AnswerStream:
         # The signals that the last verdict was made of: it holds as long as they do.
         self._signals: list[FailureSignal] = []
         self._verdict = CLEAN
-        self._answers: ConditionAnswers = {}
+        self._memory = ReadingMemory({}, {})
 
     @property
     def text(self) -> str:
@@ -115,15 +116,17 @@ class AnswerStream:
         check = self._check
         found: list[_Item] = []
         # Where nothing is open, what is new lies in the part that is not settled: half as much to look through.
-        if self._open or is_anything_in(window[-(_SETTLED + len(chunk) + _BEFORE) :], check.languages, check.packs):
+        recent = window[-(_SETTLED + len(chunk) + _BEFORE) :]
+        placed, since = self._memory.placed, self._settled_before
+        if self._open or is_anything_in(recent, check.languages, check.packs, placed, since=since):
             found += find(
                 window,
                 check.languages,
                 check.custom.replaced,
                 begin,
                 packs=check.packs,
-                since=self._settled_before,
-                answers=self._answers,
+                since=since,
+                memory=self._memory,
             )
         found += check.custom.signals(window, begin)
         settled_before = max(0, self._length - _SETTLED)
@@ -145,8 +148,12 @@ class _MasksNow:
 
     def __init__(self, state: MaskState) -> None:
         self._state = state
-        self.settled_before = state.settled_before()
         self._now: Masks | None = None
+
+    @cached_property
+    def settled_before(self) -> int:
+        """The place before which they stay as they are."""
+        return self._state.settled_before()
 
     def is_masked(self, found: Found) -> bool:
         """Whether the words of a phrase are not the author's own."""

@@ -42,7 +42,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover.cache import compiled_from
 from toolvet.matching import Hit, Pattern, PatternSet
-from toolvet.matching.pattern import HitScope
+from toolvet.matching.pattern import HitScope, PlacedBefore
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
@@ -165,13 +165,43 @@ class SignalPhrases:
         self.languages = frozenset(each.language for each in known.values()) - {ANY_LANGUAGE}
         self.pattern_set = _set_of(known)
         self._narrowed: dict[frozenset[str], PatternSet] = {}
+        self._later: dict[frozenset[str] | None, PatternSet] = {}
 
-    def scan(self, text: str, languages: frozenset[str] | None = None, *, is_whole: bool = False) -> list[Hit]:
+    def scan(
+        self,
+        text: str,
+        languages: frozenset[str] | None = None,
+        *,
+        is_whole: bool = False,
+        is_later: bool = False,
+        most: int | None = None,
+        placed: PlacedBefore | None = None,
+    ) -> list[Hit]:
         """Return every hit in `text`, by place, then in the order of the phrases: of all languages, or of these.
 
-        In a text that is the whole answer, some that stand where their phrase does not count are left out.
+        In a text that is the whole answer, some that stand where their phrase does not count are left out; and so are,
+        in a text from behind the opening of a longer answer (`is_later`), all phrases that count only there. `most` and
+        `placed` are those of `PatternSet.scan`.
         """
-        return (self.pattern_set if languages is None else self.only(languages)).scan(text, in_scope=is_whole)
+        if is_later:
+            chosen = self._behind_opening(languages)
+        else:
+            chosen = self.pattern_set if languages is None else self.only(languages)
+        return chosen.scan(text, most, in_scope=is_whole, placed=placed)
+
+    def _behind_opening(self, languages: frozenset[str] | None) -> PatternSet:
+        """The phrases that may count behind the opening of an answer."""
+        later = self._later.get(languages)
+        if later is None:
+            whole = self.pattern_set if languages is None else self.only(languages)
+            spoken = self.languages if languages is None else languages
+            later = self._later[languages] = whole.only(
+                each.id
+                for each in whole.patterns
+                if self.by_id[each.id].phrase.where != "opening"
+                and self.by_id[each.id].language in spoken | {ANY_LANGUAGE}
+            )
+        return later
 
     def only(self, languages: frozenset[str]) -> PatternSet:
         """The phrases of these languages, and those of `any`."""

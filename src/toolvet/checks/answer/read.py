@@ -1,6 +1,7 @@
 """Finds the signals in a text. The worked example is at the head of `toolvet.checks.answer`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from toolvet.checks.answer.phrases import (
 from toolvet.checks.answer.quality import FailureSignal, SignalType
 from toolvet.checks.answer.shape import shape_signals
 from toolvet.matching import Hit
+from toolvet.matching.pattern import PlacedBefore
 from toolvet.prose import Masks
 
 if TYPE_CHECKING:
@@ -30,13 +32,22 @@ _SENTENCE = 200  # How far a sentence is followed from a hit, in characters.
 _NEAR = 60
 _MOST_KNOWN = 1_000  # Answers of patterns that are kept while one text is read.
 _MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
-# All hits of a text are looked at: a bound from either end would change verdicts.
+# Hits of one phrase that are placed in a whole answer, the first ones: a text made of nothing else cost 3 µs a
+# character. The most in a labelled answer are 19. Where what is left out could count, all are placed (`_hides`).
+_MOST_HITS = 2 * _MOST
 # Signals that leave nothing to ask the learned model.
 _DECIDING = 0.3
 
 
 ConditionAnswers = dict[tuple[int, str], int]
 """Where a pattern, by its identity, is found in some words; -1 for nowhere."""
+
+
+class ReadingMemory(NamedTuple):
+    """What was asked of a text that is read again and again while it grows."""
+
+    conditions: ConditionAnswers
+    placed: PlacedBefore
 
 
 class Found(NamedTuple):
@@ -50,6 +61,13 @@ class Found(NamedTuple):
     start: int
     end: int
     conceded: bool = False
+
+
+class FullPhrase(NamedTuple):
+    """A phrase of which `_MOST_HITS` hits were placed, and where the last of them begins."""
+
+    known: KnownPhrase
+    last: int
 
 
 class _Aftermath(NamedTuple):
@@ -128,21 +146,40 @@ def read_answer(
     `model` is the learned model that is asked where the rules leave the text open; None is the shipped one.
     """
     shape = shape_signals(text, min_length, finish_reason)
-    found = find(text, languages, custom.replaced, packs=packs, length=len(text))
     own = custom.signals(text) if custom.patterns is not None else []
-    if not (found or own or shape):
-        return []
-    fitting = [each for each in found if fits(each, len(text))]
-    asked = sorted(each.start for each in fitting if not each.known.phrase.in_code)
-    regions = _masks(text, asked) if asked else None
-    of_phrases, undecided = counting(fitting, len(text), regions)
-    if finish_kind(finish_reason) == "calling":
-        # What failed is tried again: only the last message of a turn reports a failure.
-        of_phrases = [signal for signal in of_phrases if signal.type is not SignalType.TOOL_FAILURE]
-    signals = [*shape, *apart([*of_phrases, *own])]
+    # What failed is tried again where a call follows: only the last message of a turn reports a failure.
+    left_out = SignalType.TOOL_FAILURE if finish_kind(finish_reason) == "calling" else None
+    full: list[FullPhrase] | None = []
+    while True:
+        found = find(text, languages, custom.replaced, packs=packs, length=len(text), full=full)
+        if not (found or own or shape or full):
+            return []
+        counted = counting(found, text)
+        of_phrases = [each.signal for each in counted if not each.known.phrase.cue and each.known.type is not left_out]
+        signals = apart([*of_phrases, *own])
+        undecided = any(each.known.phrase.cue for each in counted)
+        if not full or not any(_hides(each, signals, undecided=undecided) for each in full):
+            break
+        full = None
+    signals = [*shape, *signals]
     if undecided and not any(signal.weight > _DECIDING for signal in signals):
         signals += [each for each in judged(text, model) if each.type not in custom.replaced]
     return sorted(signals, key=gravity)[:_MOST]
+
+
+def _hides(full: FullPhrase, signals: Iterable[FailureSignal], *, undecided: bool) -> bool:
+    """Whether the hits of a phrase that were not placed could say more than what was found.
+
+    They could not where as many signals as are reported at most weigh no less and stand before them; and where a cue
+    was found, no other cue says more. What is quoted, voided or made good is no signal: no number of such hits hides
+    the one that counts.
+    """
+    phrase = full.known.phrase
+    if phrase.cue:
+        return not undecided
+    weight = max(full.known.weight, phrase.softened or 0.0)
+    before = (each for each in signals if (each.position or 0) + len(each.evidence) <= full.last)
+    return sum(each.weight >= weight for each in before) < _MOST
 
 
 def find(
@@ -155,57 +192,75 @@ def find(
     packs: SignalPhrases | None = None,
     since: int = 0,
     length: int | None = None,
-    answers: ConditionAnswers | None = None,
+    memory: ReadingMemory | None = None,
+    full: list[FullPhrase] | None = None,
 ) -> list[Found]:
     """The phrases in `text` that their sentence does not void.
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
     `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
-    that does not fit in a whole text of `length`. `answers` are of conditions that were asked of the same text before,
-    and more are added.
+    that does not fit in a whole text of `length`; from `since` behind the opening, also what counts only there.
+    `memory` is of what was asked of the same text before, and grows. With `full`, at most `_MOST_HITS` hits of each
+    phrase are placed, and those that reach it are added to `full`.
     """
-    if packs is not None:
-        own = find(text, languages, replaced, offset, known, since=since, length=length, answers=answers)
-        return own + find(text, languages, replaced, offset, packs, since=since, length=length, answers=answers)
-    known = known or phrases()
-    hits = known.scan(text, languages, is_whole=length == len(text))
-    if not hits:
-        return []
     found: list[Found] = []
-    conditions = _Conditions(text, answers)
-    for hit in hits:
-        about = known.by_id[hit.id]
-        if about.type in replaced or hit.start + offset < since:
+    conditions = _Conditions(text, None if memory is None else memory.conditions)
+    for some in (known or phrases(), packs):
+        if some is None:
             continue
-        # What needs no look at the sentence comes first: most hits of a long answer stand where they do not count.
-        if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
-            continue
-        if conditions.void(hit, about):
-            continue
-        aftermath = conditions.aftermath(hit, about)
-        if aftermath is not None:
-            signal = _signal(text, hit, about, aftermath, offset)
-            found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
+        hits = some.scan(
+            text,
+            languages,
+            is_whole=length == len(text),
+            is_later=since >= EDGE,
+            most=None if full is None else _MOST_HITS,
+            placed=None if memory is None else memory.placed,
+        )
+        if full is not None and len(hits) >= _MOST_HITS:
+            often = Counter(hit.id for hit in hits)
+            last = {hit.id: hit.start for hit in hits}
+            full += [FullPhrase(some.by_id[each], last[each]) for each in often if often[each] >= _MOST_HITS]
+        for hit in hits:
+            about = some.by_id[hit.id]
+            if about.type in replaced or hit.start + offset < since:
+                continue
+            # What needs no look at the sentence comes first: most hits of a long answer stand where they do not count.
+            if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
+                continue
+            if conditions.void(hit, about):
+                continue
+            aftermath = conditions.aftermath(hit, about)
+            if aftermath is not None:
+                signal = _signal(text, hit, about, aftermath, offset)
+                found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
     return found
 
 
-def is_anything_in(text: str, languages: frozenset[str] | None = None, packs: SignalPhrases | None = None) -> bool:
-    """Return whether any phrase is found in `text`, whatever its sentence says of it."""
-    return bool(phrases().scan(text, languages)) or (packs is not None and bool(packs.scan(text, languages)))
+def is_anything_in(
+    text: str,
+    languages: frozenset[str] | None = None,
+    packs: SignalPhrases | None = None,
+    placed: PlacedBefore | None = None,
+    *,
+    since: int = 0,
+) -> bool:
+    """Return whether any phrase is found in `text`, whatever its sentence says of it.
+
+    `placed` is as in a scan, and what begins before `since` in the whole text does not matter.
+    """
+    return any(
+        some.scan(text, languages, is_later=since >= EDGE, placed=placed)
+        for some in (phrases(), packs)
+        if some is not None
+    )
 
 
-def counting(found: Iterable[Found], length: int, regions: Masks | None) -> tuple[list[FailureSignal], bool]:
-    """The signals of the phrases that count in a text of this length and masks, and whether a cue is among them."""
-    signals: list[FailureSignal] = []
-    undecided = False
-    for each in found:
-        if not counts(each, length, regions):
-            continue
-        if each.known.phrase.cue:
-            undecided = True
-        else:
-            signals.append(each.signal)
-    return signals, undecided
+def counting(found: Iterable[Found], text: str) -> list[Found]:
+    """The phrases that count in the whole `text`, cues among them."""
+    fitting = [each for each in found if fits(each, len(text))]
+    asked = sorted(each.start for each in fitting if not each.known.phrase.in_code)
+    regions = _masks(text, asked) if asked else None
+    return [each for each in fitting if counts(each, len(text), regions)]
 
 
 def counts(found: Found, length: int, regions: Masks | None) -> bool:

@@ -7,7 +7,6 @@ for itself in that place.
 """
 
 import re
-from itertools import pairwise
 from zlib import crc32
 
 import msgspec
@@ -53,7 +52,7 @@ def features(text: str) -> list[int]:
     first = _first_words(head.text)
     if not first:
         return []
-    last = _words(tail.text[-_TAIL_WINDOW:])[-_TAIL:]
+    last = _numbers(_words(tail.text[-_TAIL_WINDOW:])[-_TAIL:])
     found: list[int] = []
     for grams in _grams(first):
         found += grams
@@ -71,20 +70,28 @@ def features(text: str) -> list[int]:
 def _first_words(text: str) -> list[int]:
     """The first words as numbers. In a script without spaces a fraction of the window holds them all."""
     few = _words(text[: 2 * _HEAD])
-    return (few if len(few) >= _HEAD else _words(text))[:_HEAD]
+    return _numbers((few if len(few) >= _HEAD else _words(text))[:_HEAD])
 
 
-def _words(text: str) -> list[int]:
-    return [crc32(word.encode()) for word in _WORD.findall(text.lower().translate(_APOSTROPHES))]
+def _words(text: str) -> list[str]:
+    lowered = text.lower()
+    # The other apostrophes are not ASCII, and to translate costs as much as to find the words.
+    return _WORD.findall(lowered if lowered.isascii() else lowered.translate(_APOSTROPHES))
+
+
+def _numbers(words: list[str]) -> list[int]:
+    return [crc32(word.encode()) for word in words]
 
 
 def _grams(words: list[int]) -> tuple[list[int], list[int], list[int]]:
     """One, two and three words in a row, mixed into one index each."""
+    mixed = [word * 0x9E3779B1 for word in words]
+    following = words[1:]
     return (
         [word & _MASK for word in words],
-        [(one * 0x9E3779B1 + two) >> 11 & _MASK for one, two in pairwise(words)],
+        [(one + two) >> 11 & _MASK for one, two in zip(mixed, following, strict=False)],
         [
-            ((one * 0x9E3779B1 ^ two) * 0x85EBCA77 + three) >> 23 & _MASK
-            for one, two, three in zip(words, words[1:], words[2:], strict=False)
+            ((one ^ two) * 0x85EBCA77 + three) >> 23 & _MASK
+            for one, two, three in zip(mixed, following, words[2:], strict=False)
         ],
     )
