@@ -14,6 +14,8 @@ _SHOWN_TEXT: Final = 80
 _MOST_NODES: Final = 40
 _LONGEST_NAME: Final = 80
 _SHORTEST_SECRET: Final = 12
+# A tuple: `int | float` would make a union anew for each value.
+_NUMBERS: Final = (int, float)
 
 
 def show_value(value: object, *, secret: bool) -> tuple[object, str]:
@@ -24,7 +26,7 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
         return REDACTED, REDACTED
     if isinstance(value, str):
         return _show_text(value)
-    if isinstance(value, int | float):
+    if isinstance(value, _NUMBERS):
         return _show_number(value)
     size = _measure(value)
     if size is not _Size.LARGE:

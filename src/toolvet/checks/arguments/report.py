@@ -12,7 +12,7 @@ from toolvet.checks.arguments.markdown import render_markdown
 from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.wording_table import Wording, text, worded, wording
 from toolvet.meta import META_PREFIX
-from toolvet.schema import Repair, Schema
+from toolvet.schema import Repair, Schema, Violation
 from toolvet.schema.weight import MOST_STEPS
 from toolvet.tools import view_of
 
@@ -42,10 +42,12 @@ class ArgumentReport(msgspec.Struct, eq=False):
     _ready: Schema | None
     _arguments: object
     _issues: tuple[Issue, ...] = ()
-    _correct: Callable[[Schema, object], Repair | None] | None = None
+    _correct: Callable[[Schema, object, Sequence[Violation]], Repair | None] | None = None
     _repair: Repair | None = None
     _wording: Wording | None = None
     trace_id: str | None = None
+    # Where the search for a repair begins, until it has ended: it would find them anew.
+    _violations: tuple[Violation, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -119,13 +121,14 @@ class ArgumentReport(msgspec.Struct, eq=False):
         """
         if self._correct is not None:
             if self._ready is not None:
-                self._repair = self._correct(self._ready, self._arguments)
+                self._repair = self._correct(self._ready, self._arguments, self._violations)
             self._correct = None
+            self._violations = ()
         return self._repair
 
     def without_repair(self) -> "ArgumentReport":
         """The same report, which offers no correction."""
-        return msgspec.structs.replace(self, _correct=None, _repair=None)
+        return msgspec.structs.replace(self, _correct=None, _repair=None, _violations=())
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`, without secrets.

@@ -36,8 +36,9 @@ class MemberMismatch:
         self.view = view
         self.path = path
         self.value = members(view.at(path))
-        self.demands = view.demands(path)
-        self.declared = declared_names(self.demands)
+        place = view.place(path)
+        self.demands = place.demands
+        self.declared = place.declared
         self.missing = [
             name
             for violation in violations
@@ -290,14 +291,12 @@ def _add_known(mismatch: MemberMismatch) -> PathPatch | None:
     operations: list[Operation] = []
     sure: list[Confidence] = []
     for name in dict.fromkeys(mismatch.missing):
-        demands = mismatch.view.of(mismatch.demands.member(name), None)
-        known, value = is_known(demands)
-        if not known or not mismatch.view.context.accepts(mismatch.demands.member(name), value):
+        known = mismatch.view.known_member(mismatch.path, name)
+        if known is None:
             continue
-        single = demands.listed() is not None
-        why = "the only value that is allowed" if single else "its default"
-        operations.append(_add((*mismatch.path, name), value, why))
-        sure.append("high" if single else "medium")
+        why = "the only value that is allowed" if known.single else "its default"
+        operations.append(_add((*mismatch.path, name), known.value, why))
+        sure.append("high" if known.single else "medium")
     return mismatch.answer(least(sure), *operations, cost=len(operations)) if operations else None
 
 
