@@ -108,10 +108,11 @@ def _render_line(number: int, issue: Issue, most: int) -> str:
 
 def _render_issues(issues: Sequence[Issue]) -> str:
     lines = [f"## {words('issues_heading')}"]
+    received, expected, fix = words("received"), words("expected"), words("fix")
     for number, issue in enumerate(issues[:_MOST_ISSUES], 1):
         lines.append(
-            f"\n{number}. **{issue.field}**: {issue.problem}\n   - {words('received')}: {issue.received_text}\n"
-            f"   - {words('expected')}: {issue.expected}\n   - {words('fix')}: {issue.fix}"
+            f"\n{number}. **{issue.field}**: {issue.problem}\n   - {received}: {issue.received_text}\n"
+            f"   - {expected}: {issue.expected}\n   - {fix}: {issue.fix}"
         )
         if issue.did_you_mean:
             lines.append(f"   - {words('did_you_mean')}: {_join_or(issue.did_you_mean)}")

@@ -2,6 +2,7 @@
 
 import math
 from enum import Enum
+from functools import lru_cache
 from itertools import islice
 from typing import Final, cast
 
@@ -111,8 +112,12 @@ def show_name(name: str) -> str:
     """The name of a field in a call: cut, on one line, and without secrets."""
     if len(name) < _SHORTEST_SECRET and name.isascii() and name.isprintable():
         return name
-    if len(name) > _LONGEST_NAME:
-        name = f"{name[:_LONGEST_NAME]}…"
+    # The names of tools and fields come again with every call; to look for secrets in one takes a microsecond.
+    return _show_cut(f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name)
+
+
+@lru_cache(maxsize=4096)
+def _show_cut(name: str) -> str:
     name = redact_text(name)
     return escape_surrogates(name if name.isprintable() else "".join(c if c.isprintable() else " " for c in name))
 

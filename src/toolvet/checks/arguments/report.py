@@ -101,7 +101,8 @@ class ArgumentReport(msgspec.Struct, eq=False):
     def suggestions(self) -> tuple[str, ...]:
         """General advice for each kind of mistake; empty for a valid call."""
         with worded(self._wording):
-            return suggestions_for(self._issues, has_example=bool(self._example))
+            has_example = self._ready is not None and bool(guide_of(self._ready).example)
+            return suggestions_for(self._issues, has_example=has_example)
 
     @property
     def _example(self) -> tuple[object, ...]:
@@ -194,14 +195,21 @@ class ArgumentReport(msgspec.Struct, eq=False):
 
 def suggestions_for(issues: Sequence[Issue], *, has_example: bool) -> tuple[str, ...]:
     """One suggestion for each kind of mistake among the issues, and one to look at the valid example."""
+    if not issues:
+        return ()
+    advice = wording().suggestion
     fields: dict[str, dict[str, None]] = {}
     for issue in issues:
-        fields.setdefault(issue.kind, {})[issue.field] = None
+        known = fields.get(issue.kind)
+        if known is None:
+            fields[issue.kind] = {issue.field: None}
+        else:
+            known[issue.field] = None
     suggestions = [
         template.format(fields=", ".join(list(fields[kind])[:_MOST_FIELDS])) if "{" in template else template
-        for kind, template in wording().suggestion.items()
+        for kind, template in advice.items()
         if kind in fields
     ]
-    if issues and has_example:
-        suggestions.append(wording().suggestion["general"])
+    if has_example:
+        suggestions.append(advice["general"])
     return tuple(suggestions)

@@ -1,6 +1,6 @@
 """The context of a repair: the schema, its demands at each place of the value, and a budget."""
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import msgspec
 
@@ -29,7 +29,7 @@ class RepairContext:
         self.ready = ready
         tools = _tools_of(ready)
         self.judge, self.scope, self.branches, self.settled = tools.judge, tools.scope, tools.branches, tools.settled
-        self.is_plain = tools.is_plain
+        self.is_plain, self._holders = tools.is_plain, tools.holders
         self.validations = validations
         self.looks = looks
 
@@ -62,6 +62,18 @@ class RepairContext:
         if not base or self.part(base + schema_pointer) is not None:
             return base + schema_pointer
         return schema_pointer
+
+    def holder(self, base: str, schema_pointer: str) -> Subschema | None:
+        """The part of the schema that has the keyword at this pointer; None for the whole."""
+        if base:
+            return self._find_holder(self.absolute(base, schema_pointer))
+        if schema_pointer not in self._holders:
+            self._holders[schema_pointer] = self._find_holder(schema_pointer)
+        return self._holders[schema_pointer]
+
+    def _find_holder(self, pointer: str) -> Subschema | None:
+        holder = pointer.rpartition("/")[0]
+        return self.part(holder) if holder else None
 
     def part(self, pointer: str) -> Subschema | None:
         """The part of the schema at a pointer, or None."""
@@ -111,37 +123,26 @@ class RepairPlace:
     without. `known` is for what `known_member` finds.
     """
 
-    __slots__ = ("_declared", "_required", "_types", "demands", "known", "parts", "schemas")
-
     def __init__(self, demands: Demands) -> None:
         self.demands = demands
         self.parts = as_parts(demands)
         self.schemas = demands.plain()
         self.known: dict[str, KnownMember | None] = {}
-        self._required: frozenset[str] | None = None
-        self._declared: tuple[str, ...] | None = None
-        self._types: set[str] | None = None
 
-    @property
+    @cached_property
     def required(self) -> frozenset[str]:
         """The members that must be there."""
-        if self._required is None:
-            self._required = frozenset(self.demands.required())
-        return self._required
+        return frozenset(self.demands.required())
 
-    @property
+    @cached_property
     def declared(self) -> tuple[str, ...]:
         """Every member that the schemas name, in `properties` or only in `required`."""
-        if self._declared is None:
-            self._declared = tuple(declared_names(self.demands))
-        return self._declared
+        return tuple(declared_names(self.demands))
 
-    @property
-    def types(self) -> set[str]:
-        """The JSON types that the schemas allow."""
-        if self._types is None:
-            self._types = self.demands.types()
-        return self._types
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The same, to look one up."""
+        return frozenset(self.declared)
 
 
 class KnownMember(msgspec.Struct, frozen=True, gc=False):
@@ -154,8 +155,8 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 class _Tools(msgspec.Struct, frozen=True):
     """What the repairs of one schema have in common.
 
-    `branches` counts its alternatives. `settled` keeps the places where nothing has to be chosen. In a schema that
-    `is_plain`, what a member must be does not depend on the other members.
+    `branches` counts its alternatives. `settled` keeps the places where nothing has to be chosen, `holders` the parts
+    that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what another one must be.
     """
 
     judge: Judge
@@ -163,25 +164,30 @@ class _Tools(msgspec.Struct, frozen=True):
     branches: int
     is_plain: bool
     settled: dict[Path, RepairPlace]
+    holders: dict[str, Subschema | None]
 
 
 @lru_cache(maxsize=512)
 def _tools_of(ready: Schema) -> _Tools:
-    schemas = [found for _, found in subschemas(ready.usable)]
+    branches = sum(
+        len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
+    )
     return _Tools(
         judge=Judge(ready),
         scope=Scope(ready.usable, ready.dialect),
-        branches=sum(len(elements(found.get(word))) for found in schemas for word in ("anyOf", "oneOf")),
-        is_plain=all(_DEPENDENT.isdisjoint(found) for found in schemas),
+        branches=branches,
+        is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
         settled={},
+        holders={},
     )
 
 
-# The keywords by which one member, or how many there are, says what another one must be.
+# The keywords of an object by which one member, or how many there are, says what another one must be.
 _DEPENDENT = frozenset(
     {
         "$dynamicRef",
         "$recursiveRef",
+        "$ref",
         "allOf",
         "anyOf",
         "dependencies",
@@ -194,9 +200,7 @@ _DEPENDENT = frozenset(
         "oneOf",
         "patternProperties",
         "propertyNames",
-        "unevaluatedItems",
         "unevaluatedProperties",
-        "uniqueItems",
     }
 )
 

@@ -30,7 +30,7 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Path
         says_null = meant(value, "null") if isinstance(value, str) else None
         if says_null == "high" and not _is_of_type(view, parts, value):
             return _remove(path, "it says null, and may be left out", "medium")
-    schemas = [part.schema for part in parts if is_object(part.schema)]
+    schemas = place.schemas if parts is place.parts else [part.schema for part in parts if is_object(part.schema)]
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     guess = _choose_guess(view, parts, _guesses(value, name, violations, schemas))
     if guess is not None:
@@ -53,8 +53,7 @@ def _parts_at(view: View, place: RepairPlace, violations: Sequence[Violation]) -
     """All schemas at the place, and those that were broken: they may belong to an option that was not chosen."""
     parts = place.parts
     for violation in violations:
-        holder = view.context.absolute(view.base, violation.schema_pointer).rpartition("/")[0]
-        part = view.context.part(holder) if holder else None
+        part = view.context.holder(view.base, violation.schema_pointer)
         if part is not None and all([part.schema is not other.schema for other in parts]):  # noqa: C419 - half the time.
             parts = [*parts, part]
     return parts

@@ -45,10 +45,18 @@ class MemberMismatch:
             if isinstance(name := violation.params.get("property"), str) and violation.keyword != "propertyNames"
         ]
         self.forbidden = [name for violation in violations for name in names(violation.params.get("unexpected"))]
-        known = set(self.declared) | set(self.missing)
-        self.absent = [name for name in dict.fromkeys((*self.missing, *self.declared)) if name not in self.value]
+        self._absent: list[str] | None = None
         # An object with more is not a tool call.
-        self.unknown = [name for name in self.value if name not in known][:_MOST_NAMES]
+        known = place.named
+        self.unknown = [name for name in self.value if name not in known and name not in self.missing][:_MOST_NAMES]
+
+    @property
+    def absent(self) -> list[str]:
+        """The members that it lacks, the required ones first."""
+        if self._absent is None:
+            wanted = dict.fromkeys((*self.missing, *self.declared))
+            self._absent = [name for name in wanted if name not in self.value]
+        return self._absent
 
     def answer(self, confidence: Confidence, *operations: Operation, cost: int = 0) -> PathPatch:
         """The operations as an answer for this object."""
@@ -61,7 +69,7 @@ _MOST_NAMES = 200
 def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
     """Return what answers the violations of an object as a whole, or None: the first strategy that finds something."""
     mismatch = MemberMismatch(view, path, violations)
-    for strategy in _STRATEGIES:
+    for strategy in _STRATEGIES if mismatch.unknown or mismatch.forbidden else _FOR_KNOWN_NAMES:
         found = strategy(mismatch)
         if found is not None:
             return found
@@ -363,3 +371,5 @@ _STRATEGIES: tuple[Callable[[MemberMismatch], PathPatch | None], ...] = (
     _rename_only_one,
     _remove_forbidden,
 )
+# Those that can find something where every member has a name that the schema knows.
+_FOR_KNOWN_NAMES = (_hoist, _add_known, _rename_only_one)

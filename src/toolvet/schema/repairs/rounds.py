@@ -45,7 +45,7 @@ def find_repair(
             return None
         view = View(context, base, value)
         answers = (
-            _answers_for_members(view, violations)
+            _answers_for_members(view, violations, depth)
             if _are_independent(view, violations)
             else list(_disjoint(_answers_for(view, violations, depth)))
         )
@@ -75,7 +75,7 @@ def _are_independent(view: View, violations: Sequence[Violation]) -> bool:
     return True
 
 
-def _answers_for_members(view: View, violations: Sequence[Violation]) -> list[PathPatch]:
+def _answers_for_members(view: View, violations: Sequence[Violation], depth: int) -> list[PathPatch]:
     """The answers for members that are wrong by themselves; none where one has no answer.
 
     Nothing that is done to the others would make an answer for that one, so no round could be the last.
@@ -85,7 +85,7 @@ def _answers_for_members(view: View, violations: Sequence[Violation]) -> list[Pa
         places.setdefault(violation.pointer, []).append(violation)
     answers: list[PathPatch] = []
     for pointer, found in places.items():
-        answer = leaf_answer(view, pointer_steps(pointer), found)
+        answer = _answer_at(view, pointer_steps(pointer), found, depth)
         if answer is None:
             return []
         answers.append(answer)
@@ -106,15 +106,22 @@ def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Ite
             if answer is not None:
                 yield answer
                 continue
+            if len(of_object) == len(found):
+                # Nothing else is wrong there: no other value stands in for an object with the wrong members.
+                continue
         later.append((path, found))
     for path, found in later:
-        blank = view.at(path) in ("", None, [])
-        answer = None if blank else _union_answer(view, path, found, depth)
-        answer = answer or leaf_answer(view, path, found)
-        if answer is None and blank:
-            answer = _union_answer(view, path, found, depth)
+        answer = _answer_at(view, path, found, depth)
         if answer is not None:
             yield answer
+
+
+def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
+    """The answer for a value that is wrong in itself; one that is empty is left out before a form is found for it."""
+    is_blank = view.at(path) in ("", None, [])
+    answer = None if is_blank else _union_answer(view, path, violations, depth)
+    answer = answer or leaf_answer(view, path, violations)
+    return _union_answer(view, path, violations, depth) if answer is None and is_blank else answer
 
 
 def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
