@@ -131,6 +131,8 @@ class _IssueCollector:
             return fix
         declared = self.guide.facts(violation.schema_pointer.rpartition("/")[0]).demands.declared()
         unknown = [name for name in sent if name not in declared]
+        if not unknown:
+            return fix
         similar = similar_strings(member, unknown)
         misnamed = self._misnamed(violation.pointer, sent) if len(unknown) == 1 and not similar else None
         if misnamed is not None and misnamed.meant == member:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.checks.arguments.correction import render_repair
-from toolvet.checks.arguments.guide import SchemaHelp, guide_of
+from toolvet.checks.arguments.guide import Guide, SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.markdown import render_markdown
 from toolvet.checks.arguments.received import show_name
@@ -62,9 +62,12 @@ class ArgumentReport(msgspec.Struct, eq=False):
     @property
     def summary(self) -> str:
         """The report in one sentence."""
-        outcome = "valid" if self.valid else "unchecked" if self._ready is None else "invalid"
         with worded(self._wording):
-            return text(f"summary_{outcome}", tool=show_name(view_of(self._tool).name), count=len(self._issues))
+            return self._summarize()
+
+    def _summarize(self) -> str:
+        outcome = "valid" if self.valid else "unchecked" if self._ready is None else "invalid"
+        return text(f"summary_{outcome}", tool=show_name(view_of(self._tool).name), count=len(self._issues))
 
     @property
     def unchecked(self) -> str | None:
@@ -101,8 +104,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
     def suggestions(self) -> tuple[str, ...]:
         """General advice for each kind of mistake; empty for a valid call."""
         with worded(self._wording):
-            has_example = self._ready is not None and bool(guide_of(self._ready).example)
-            return suggestions_for(self._issues, has_example=has_example)
+            return suggestions_for(self._issues, None if self._ready is None else guide_of(self._ready))
 
     @property
     def _example(self) -> tuple[object, ...]:
@@ -161,7 +163,9 @@ class ArgumentReport(msgspec.Struct, eq=False):
                 suggestions and example; the issues are shortened last. The text says what was left out.
         """
         with worded(self._wording):
-            return render_markdown(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
+            guide = None if self._ready is None else guide_of(self._ready)
+            suggestions = suggestions_for(self._issues, guide)
+            return render_markdown(self, guide, max_chars, summary=self._summarize(), suggestions=suggestions)
 
     def to_result(self, era: Literal["legacy", "modern"] = "modern") -> dict[str, object]:
         """The report as an MCP tool result (`isError: true`): text for the model, and the JSON form in `_meta`.
@@ -193,7 +197,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
         return f"<ArgumentReport of {view_of(self._tool).name!r}: {verdict}>"
 
 
-def suggestions_for(issues: Sequence[Issue], *, has_example: bool) -> tuple[str, ...]:
+def suggestions_for(issues: Sequence[Issue], guide: Guide | None) -> tuple[str, ...]:
     """One suggestion for each kind of mistake among the issues, and one to look at the valid example."""
     if not issues:
         return ()
@@ -210,6 +214,6 @@ def suggestions_for(issues: Sequence[Issue], *, has_example: bool) -> tuple[str,
         for kind, template in advice.items()
         if kind in fields
     ]
-    if has_example:
+    if guide is not None and guide.example:
         suggestions.append(advice["general"])
     return tuple(suggestions)
