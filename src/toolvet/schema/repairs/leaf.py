@@ -31,7 +31,9 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Path
         if says_null == "high" and not _is_of_type(view, parts, value):
             return _remove(path, "it says null, and may be left out", "medium")
     schemas = place.schemas if parts is place.parts else [part.schema for part in parts if is_object(part.schema)]
-    name = next((step for step in reversed(path) if isinstance(step, str)), "")
+    name = path[-1] if path else ""
+    if not isinstance(name, str):
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
     guess = _choose_guess(view, parts, _guesses(value, name, violations, schemas))
     if guess is not None:
         return PathPatch(
@@ -54,7 +56,12 @@ def _parts_at(view: View, place: RepairPlace, violations: Sequence[Violation]) -
     parts = place.parts
     for violation in violations:
         part = view.context.holder(view.base, violation.schema_pointer)
-        if part is not None and all([part.schema is not other.schema for other in parts]):  # noqa: C419 - half the time.
+        if part is None:
+            continue
+        for other in parts:
+            if part.schema is other.schema:
+                break
+        else:
             parts = [*parts, part]
     return parts
 

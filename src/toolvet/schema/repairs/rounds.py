@@ -63,6 +63,7 @@ def find_repair(
 _ROUNDS = 12
 _MOST_VIOLATIONS = 2_000
 _DEEPEST = 6
+_UNIONS = ("anyOf", "oneOf")
 
 
 def _are_independent(view: View, violations: Sequence[Violation]) -> bool:
@@ -118,10 +119,14 @@ def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Ite
 
 def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
     """The answer for a value that is wrong in itself; one that is empty is left out before a form is found for it."""
-    is_blank = view.at(path) in ("", None, [])
-    answer = None if is_blank else _union_answer(view, path, violations, depth)
-    answer = answer or leaf_answer(view, path, violations)
-    return _union_answer(view, path, violations, depth) if answer is None and is_blank else answer
+    for violation in violations:
+        if violation.keyword in _UNIONS:
+            break
+    else:
+        return leaf_answer(view, path, violations)
+    if view.at(path) in ("", None, []):
+        return leaf_answer(view, path, violations) or _union_answer(view, path, violation, depth)
+    return _union_answer(view, path, violation, depth) or leaf_answer(view, path, violations)
 
 
 def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
@@ -137,10 +142,9 @@ def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
         yield answer
 
 
-def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
+def _union_answer(view: View, path: Path, union: Violation, depth: int) -> PathPatch | None:
     """The operations that satisfy one of the alternatives, the surest and cheapest; None where two are equal."""
-    union = next((violation for violation in violations if violation.keyword in ("anyOf", "oneOf")), None)
-    if union is None or depth >= _DEEPEST or elements(union.params.get("matched")):
+    if depth >= _DEEPEST or elements(union.params.get("matched")):
         return None
     value = view.at(path)
     pointer = view.context.absolute(view.base, union.schema_pointer)
