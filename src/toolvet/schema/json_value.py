@@ -130,7 +130,7 @@ def pointer(path: Sequence[str | int]) -> str:
     """The JSON Pointer (RFC 6901) of a path: `("a/b", 0)` is `/a~1b/0`."""
     try:
         # Nearly all are of names alone without a sign to escape: a fifth of the time.
-        written = "/".join(("", *path))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        written = "/".join(("", *cast("Sequence[str]", path)))
     except TypeError:
         written = "~"
     if "~" not in written and written.count("/") == len(path):

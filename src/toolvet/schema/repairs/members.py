@@ -6,7 +6,7 @@ from toolvet.redact import word_segments
 from toolvet.schema.json_value import Path, is_object, members, names
 from toolvet.schema.place import Demands
 from toolvet.schema.repairs.confidence import Confidence, least
-from toolvet.schema.repairs.context import View, as_parts, declared_names, declares_type, is_known
+from toolvet.schema.repairs.context import View, as_parts, declared_names, declares_type
 from toolvet.schema.repairs.conversion import convert
 from toolvet.schema.repairs.misnamed import find_misnamed
 from toolvet.schema.repairs.nearest import bare, nearest
