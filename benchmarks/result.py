@@ -61,6 +61,7 @@ CASES = {
     "100 KB success, prose": answer(PROSE * (100_000 // len(PROSE))),
     "10 KB error, prose": answer("Error: " + PROSE * (10_000 // len(PROSE)), is_error=True),
 }
+YARDSTICK = items(10_000)
 HOSTILE = {
     "letters": "a",
     "not not not": "not ",
@@ -76,6 +77,8 @@ HOSTILE = {
 def main() -> None:
     known = phrases().by_id.values()
     loop = ReEngine([translate(phrase.match, re.IGNORECASE, spans=False) for phrase in known])
+    # How fast the machine is: a figure of another one is compared by it.
+    yardstick = Way("orjson, 10 KB of JSON read", partial(orjson.loads, YARDSTICK), lost="checks nothing")
     with Report("result", peers=["orjson"]) as report:
         for name, result in CASES.items():
             text = result["content"][0]["text"]  # type: ignore[index]
@@ -84,6 +87,7 @@ def main() -> None:
                 Way("toolvet", partial(check_result, TOOL, {"query": "x"}, result)),
                 Way("the same phrases, `re`", partial(loop.find, text), lost="no verdict"),
                 Way("orjson, the result read", partial(orjson.loads, message), lost="checks nothing"),
+                yardstick,
             ]
             report.compare("One result", name, ways, about=f"{len(known)} phrases", case_s=5)
         rows = []

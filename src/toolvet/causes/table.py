@@ -67,7 +67,7 @@ class State(StrEnum):
     @property
     def is_business(self) -> bool:
         """Whether an error of this state is business logic: the tool worked, and refused the call."""
-        return cause_of(self).kind is ErrorKind.BUSINESS
+        return self in _business_states()
 
     @property
     def retry(self) -> Retry | None:
@@ -341,6 +341,11 @@ def _state_of_code(code: str) -> State | None:
             return row.cause
     own = next((state for state, cause in table.cause.items() if cause.error_code == code), None)
     return own or state_of_google_rpc(code) or state_of_name(tuple(word.lower() for word in code.split("_") if word))
+
+
+@cache
+def _business_states() -> frozenset[State]:
+    return frozenset(state for state, cause in _table().cause.items() if cause.kind is ErrorKind.BUSINESS)
 
 
 @cache

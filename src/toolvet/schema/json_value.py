@@ -126,17 +126,18 @@ def is_json(value: object, most: int = 20_000) -> bool:
 Path = tuple[str | int, ...]
 
 
-def pointer(path: Iterable[str | int]) -> str:
+def pointer(path: Sequence[str | int]) -> str:
     """The JSON Pointer (RFC 6901) of a path: `("a/b", 0)` is `/a~1b/0`."""
-    written = ""
-    for part in path:
-        if type(part) is str and "~" not in part and "/" not in part:
-            written += "/" + part
-        elif isinstance(part, str):
-            written += "/" + part.replace("~", "~0").replace("/", "~1")
-        else:
-            written += f"/{part}"
-    return written
+    try:
+        # Nearly all are of names alone without a sign to escape: a fifth of the time.
+        written = "/".join(("", *cast("Sequence[str]", path)))
+    except TypeError:
+        written = "~"
+    if "~" not in written and written.count("/") == len(path):
+        return written
+    return "".join(
+        ["/" + part.replace("~", "~0").replace("/", "~1") if isinstance(part, str) else f"/{part}" for part in path]
+    )
 
 
 def path_of(value: object, pointer: str) -> Path:

@@ -1,6 +1,6 @@
 """`Demands`: all that one place of an instance has to satisfy; references are followed, and `allOf` is joined."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -41,7 +41,18 @@ class Demands:
     shows.
     """
 
-    __slots__ = ("_seen", "avoid", "choices", "entered", "excluded_types", "excluded_values", "intricate", "schemas")
+    __slots__ = (
+        "_declared",
+        "_required",
+        "_seen",
+        "avoid",
+        "choices",
+        "entered",
+        "excluded_types",
+        "excluded_values",
+        "intricate",
+        "schemas",
+    )
 
     def __init__(self) -> None:
         self.schemas: list[Located] = []
@@ -52,6 +63,9 @@ class Demands:
         self.entered: list[int] = []
         self.intricate = False
         self._seen: set[int] = set()
+        # Both are asked for with every call, and are kept with the schema; `add` forgets them.
+        self._declared: tuple[str, ...] | None = None
+        self._required: tuple[str, ...] | None = None
 
     def copy(self) -> "Demands":
         """Return a copy, on which choices can be tried."""
@@ -82,6 +96,7 @@ class Demands:
         if not schema or id(schema) in self._seen:
             return
         self._seen.add(id(schema))
+        self._declared = self._required = None
         scope = part.scope.inside(schema)
         alone = scope.dialect.refs_stand_alone and isinstance(schema.get("$ref"), str)
         if not alone:
@@ -191,17 +206,15 @@ class Demands:
 
     def required(self) -> list[str]:
         """The members that must be there, each once, in order."""
-        found: dict[str, None] = {}
-        for located in self.schemas:
-            found.update(dict.fromkeys(names(located.schema.get("required"))))
-        return list(found)
+        if self._required is None:
+            self._required = _each_once(names(located.schema.get("required")) for located in self.schemas)
+        return [*self._required]
 
     def declared(self) -> list[str]:
         """The members that `properties` name, each once, in order."""
-        found: dict[str, None] = {}
-        for located in self.schemas:
-            found.update(dict.fromkeys(members(located.schema.get("properties"))))
-        return list(found)
+        if self._declared is None:
+            self._declared = _each_once(members(located.schema.get("properties")) for located in self.schemas)
+        return [*self._declared]
 
     def member(self, name: str) -> list[Subschema]:
         """The schemas that a member of this name has to satisfy."""
@@ -252,6 +265,13 @@ class Demands:
 
     def _pairs(self) -> Iterator[tuple[Mapping[str, object], Scope]]:
         return ((located.schema, located.scope) for located in self.schemas)
+
+
+def _each_once(several: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for each in several:
+        found.update(dict.fromkeys(each))
+    return tuple(found)
 
 
 def references(schema: Mapping[str, object], scope: Scope) -> Iterator[Subschema]:

@@ -1,6 +1,7 @@
 """`check_arguments`: a tool and the arguments of a call → a report. Total and pure."""
 
 import json
+from collections.abc import Sequence
 from typing import Literal, cast
 
 import msgspec
@@ -12,7 +13,7 @@ from toolvet.checks.arguments.guide import guide_of
 from toolvet.checks.arguments.issue_collector import collect_issues, syntax_issue
 from toolvet.checks.arguments.report import NO_SCHEMA, ArgumentReport
 from toolvet.checks.arguments.wording_table import Wording, worded
-from toolvet.schema import Repair, Schema, compiled
+from toolvet.schema import Repair, Schema, Violation, compiled
 from toolvet.schema.json_value import is_object
 from toolvet.tools import ToolHandle, input_schema_of, view_of
 
@@ -116,7 +117,7 @@ def _report_invalid(tool: object, ready: Schema, arguments: object) -> ArgumentR
     violations = ready.explain(arguments)
     issues = collect_issues(guide, violations) or (syntax_issue(guide, "unexplained", arguments, ""),)
     correct = None if is_hopeless(violations) else find_correction
-    return ArgumentReport(tool, ready, arguments, _issues=issues, _correct=correct)
+    return ArgumentReport(tool, ready, arguments, _issues=issues, _correct=correct, _violations=violations)
 
 
 def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> ArgumentReport:
@@ -136,7 +137,7 @@ def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> A
     return _report_invalid(tool, ready, value)
 
 
-def _recover(ready: Schema, arguments: object) -> Repair | None:
+def _recover(ready: Schema, arguments: object, _violations: Sequence[Violation]) -> Repair | None:
     return find_correction_of_text(ready, str(arguments))
 
 

@@ -1,6 +1,6 @@
 """The call that was probably intended: found by `toolvet.schema.repairs`, and shown without secrets."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -18,9 +18,9 @@ _DEEPEST: Final = 60
 _BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 
 
-def find_correction(ready: Schema, arguments: object) -> Repair | None:
-    """The nearest valid call that invents nothing, or None."""
-    return repair_by(ready, arguments)
+def find_correction(ready: Schema, arguments: object, violations: Sequence[Violation]) -> Repair | None:
+    """The nearest valid call that invents nothing, or None; `violations` are those of the arguments, if known."""
+    return repair_by(ready, arguments, violations)
 
 
 def is_hopeless(violations: Iterable[Violation]) -> bool:

@@ -1,5 +1,6 @@
 """`Issue`: one thing that is wrong with a call, in words from which a model can fix it."""
 
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -10,7 +11,7 @@ from toolvet.checks.arguments.received import MISSING, holds_secret, show_name, 
 from toolvet.schema.json_value import pointer, pointer_steps
 
 
-class Issue(msgspec.Struct, frozen=True, kw_only=True):
+class Issue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that is wrong with a call.
 
     field: the place for a reader, such as `items.0.id`, or `root`.
@@ -67,24 +68,32 @@ class Sent(msgspec.Struct, frozen=True, gc=False):
 NOTHING: Final = Sent(MISSING)
 
 
+class IssuePlace(msgspec.Struct, frozen=True, gc=False):
+    """A place in a call as issues name it: `field` for a reader, the pointer, its last name, whether it is secret."""
+
+    field: str
+    pointer: str
+    last: str
+    secret: bool
+
+
 def issue_at(
     place: str, keyword: str, words: KeywordText, sent: Sent, *, fix: str = "", guesses: tuple[object, ...] = ()
 ) -> Issue:
     """The issue at `place`, a JSON Pointer. A `fix` replaces that of `words`."""
-    path = pointer_steps(place)
-    shown = tuple(map(show_name, path))
-    last = shown[-1] if shown else "root"
+    # Calls name the same few places again and again; a name that is no name of a field is not kept.
+    at = _known_place(place) if len(place) <= _LONGEST_KEPT else _read_place(place)
     problem, fix = words.problem, fix or words.fix
     if words.names:
-        problem, fix = problem.replace(NAME, last), fix.replace(NAME, last)
+        problem, fix = problem.replace(NAME, at.last), fix.replace(NAME, at.last)
     if sent is NOTHING:
         received: object = MISSING
         received_text = MISSING
     else:
-        received, received_text = show_value(sent.value, secret=holds_secret(path))
+        received, received_text = show_value(sent.value, secret=at.secret)
     return Issue(
-        field=".".join(shown) or "root",
-        pointer=place if shown == path else pointer(shown),
+        field=at.field,
+        pointer=at.pointer,
         keyword=keyword,
         kind=words.kind,
         problem=problem,
@@ -95,3 +104,22 @@ def issue_at(
         did_you_mean=guesses,
         examples=words.examples,
     )
+
+
+_LONGEST_KEPT: Final = 100
+
+
+def _read_place(place: str) -> IssuePlace:
+    path = pointer_steps(place)
+    shown = tuple(map(show_name, path))
+    return IssuePlace(
+        field=".".join(shown) or "root",
+        pointer=place if shown == path else pointer(shown),
+        last=shown[-1] if shown else "root",
+        secret=holds_secret(path),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _known_place(place: str) -> IssuePlace:
+    return _read_place(place)

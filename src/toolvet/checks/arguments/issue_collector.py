@@ -1,6 +1,6 @@
 """The violations of a schema → issues, one or more for each violation."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -104,8 +104,8 @@ class _IssueCollector:
 
     def add_wrong_type(self, violation: Violation) -> None:
         """A value of the wrong type."""
-        wanted = names(violation.params.get("types"))
-        self.add(violation, self.texts(violation, "type", received=_type_sent(violation.instance, wanted)))
+        received = _type_sent(violation.instance, elements(violation.params.get("types")))
+        self.add(violation, self.texts(violation, "type", received=received))
 
     def add_unlisted(self, violation: Violation) -> None:
         """A value that is not in the list."""
@@ -131,6 +131,8 @@ class _IssueCollector:
             return fix
         declared = self.guide.facts(violation.schema_pointer.rpartition("/")[0]).demands.declared()
         unknown = [name for name in sent if name not in declared]
+        if not unknown:
+            return fix
         similar = similar_strings(member, unknown)
         misnamed = self._misnamed(violation.pointer, sent) if len(unknown) == 1 and not similar else None
         if misnamed is not None and misnamed.meant == member:
@@ -263,7 +265,7 @@ def _similar_values(value: object, options: Iterable[object]) -> tuple[object, .
     return tuple(option for option in options if isinstance(option, str) and option == str(value))
 
 
-def _type_sent(value: object, wanted: tuple[str, ...]) -> str:
+def _type_sent(value: object, wanted: Sequence[object]) -> str:
     """The name of the type of `value`: a number with a fraction is a float where an integer is wanted."""
     name = type_name(value)
     if name == "number" and "integer" in wanted:

@@ -28,11 +28,6 @@ class ReportParts(Protocol):
         ...
 
     @property
-    def summary(self) -> str:
-        """One sentence."""
-        ...
-
-    @property
     def unchecked(self) -> str | None:
         """What could not be checked, and why; None if everything was."""
         ...
@@ -43,19 +38,16 @@ class ReportParts(Protocol):
         ...
 
     @property
-    def suggestions(self) -> tuple[str, ...]:
-        """What to look at, by kind of mistake."""
-        ...
-
-    @property
     def repair(self) -> Repair | None:
         """The nearest valid call."""
         ...
 
 
-def render_markdown(report: ReportParts, guide: Guide | None, max_chars: int | None) -> str:
+def render_markdown(
+    report: ReportParts, guide: Guide | None, max_chars: int | None, *, summary: str, suggestions: Sequence[str]
+) -> str:
     """The text of a report, not longer than `max_chars` where that is given. Without a `guide` only its head."""
-    head = f"❌ {report.summary}" if not report.valid else f"✅ {report.summary}"
+    head = f"❌ {summary}" if not report.valid else f"✅ {summary}"
     if report.valid or guide is None:
         text = f"{head}\n\n{words('not_checked', reason=report.unchecked)}" if report.unchecked else head
         return text if max_chars is None else cut(text, max(max_chars, 0))
@@ -63,7 +55,7 @@ def render_markdown(report: ReportParts, guide: Guide | None, max_chars: int | N
         "issues": _render_issues(report.issues),
         "correction": _render_correction(report.repair),
         "schema": _render_schema(guide, report),
-        "suggestions": _render_suggestions(report.suggestions),
+        "suggestions": _render_suggestions(suggestions),
         "example": _render_example(guide),
     }
     text = "\n\n".join([head, *filter(None, sections.values())])
@@ -108,10 +100,11 @@ def _render_line(number: int, issue: Issue, most: int) -> str:
 
 def _render_issues(issues: Sequence[Issue]) -> str:
     lines = [f"## {words('issues_heading')}"]
+    received, expected, fix = words("received"), words("expected"), words("fix")
     for number, issue in enumerate(issues[:_MOST_ISSUES], 1):
         lines.append(
-            f"\n{number}. **{issue.field}**: {issue.problem}\n   - {words('received')}: {issue.received_text}\n"
-            f"   - {words('expected')}: {issue.expected}\n   - {words('fix')}: {issue.fix}"
+            f"\n{number}. **{issue.field}**: {issue.problem}\n   - {received}: {issue.received_text}\n"
+            f"   - {expected}: {issue.expected}\n   - {fix}: {issue.fix}"
         )
         if issue.did_you_mean:
             lines.append(f"   - {words('did_you_mean')}: {_join_or(issue.did_you_mean)}")

@@ -2,6 +2,7 @@
 
 import math
 from enum import Enum
+from functools import lru_cache
 from itertools import islice
 from typing import Final, cast
 
@@ -14,6 +15,8 @@ _SHOWN_TEXT: Final = 80
 _MOST_NODES: Final = 40
 _LONGEST_NAME: Final = 80
 _SHORTEST_SECRET: Final = 12
+# A tuple: `int | float` would make a union anew for each value.
+_NUMBERS: Final = (int, float)
 
 
 def show_value(value: object, *, secret: bool) -> tuple[object, str]:
@@ -24,7 +27,7 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
         return REDACTED, REDACTED
     if isinstance(value, str):
         return _show_text(value)
-    if isinstance(value, int | float):
+    if isinstance(value, _NUMBERS):
         return _show_number(value)
     size = _measure(value)
     if size is not _Size.LARGE:
@@ -109,8 +112,12 @@ def show_name(name: str) -> str:
     """The name of a field in a call: cut, on one line, and without secrets."""
     if len(name) < _SHORTEST_SECRET and name.isascii() and name.isprintable():
         return name
-    if len(name) > _LONGEST_NAME:
-        name = f"{name[:_LONGEST_NAME]}…"
+    # The names of tools and fields come again with every call; to look for secrets in one takes a microsecond.
+    return _show_cut(f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name)
+
+
+@lru_cache(maxsize=4096)
+def _show_cut(name: str) -> str:
     name = redact_text(name)
     return escape_surrogates(name if name.isprintable() else "".join(c if c.isprintable() else " " for c in name))
 

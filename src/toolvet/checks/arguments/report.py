@@ -6,13 +6,13 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.checks.arguments.correction import render_repair
-from toolvet.checks.arguments.guide import SchemaHelp, guide_of
+from toolvet.checks.arguments.guide import Guide, SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.markdown import render_markdown
 from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.wording_table import Wording, text, worded, wording
 from toolvet.meta import META_PREFIX
-from toolvet.schema import Repair, Schema
+from toolvet.schema import Repair, Schema, Violation
 from toolvet.schema.weight import MOST_STEPS
 from toolvet.tools import view_of
 
@@ -42,10 +42,12 @@ class ArgumentReport(msgspec.Struct, eq=False):
     _ready: Schema | None
     _arguments: object
     _issues: tuple[Issue, ...] = ()
-    _correct: Callable[[Schema, object], Repair | None] | None = None
+    _correct: Callable[[Schema, object, Sequence[Violation]], Repair | None] | None = None
     _repair: Repair | None = None
     _wording: Wording | None = None
     trace_id: str | None = None
+    # Where the search for a repair begins, until it has ended: it would find them anew.
+    _violations: tuple[Violation, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -60,9 +62,12 @@ class ArgumentReport(msgspec.Struct, eq=False):
     @property
     def summary(self) -> str:
         """The report in one sentence."""
-        outcome = "valid" if self.valid else "unchecked" if self._ready is None else "invalid"
         with worded(self._wording):
-            return text(f"summary_{outcome}", tool=show_name(view_of(self._tool).name), count=len(self._issues))
+            return self._summarize()
+
+    def _summarize(self) -> str:
+        outcome = "valid" if self.valid else "unchecked" if self._ready is None else "invalid"
+        return text(f"summary_{outcome}", tool=show_name(view_of(self._tool).name), count=len(self._issues))
 
     @property
     def unchecked(self) -> str | None:
@@ -99,7 +104,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
     def suggestions(self) -> tuple[str, ...]:
         """General advice for each kind of mistake; empty for a valid call."""
         with worded(self._wording):
-            return suggestions_for(self._issues, has_example=bool(self._example))
+            return suggestions_for(self._issues, None if self._ready is None else guide_of(self._ready))
 
     @property
     def _example(self) -> tuple[object, ...]:
@@ -119,13 +124,14 @@ class ArgumentReport(msgspec.Struct, eq=False):
         """
         if self._correct is not None:
             if self._ready is not None:
-                self._repair = self._correct(self._ready, self._arguments)
+                self._repair = self._correct(self._ready, self._arguments, self._violations)
             self._correct = None
+            self._violations = ()
         return self._repair
 
     def without_repair(self) -> "ArgumentReport":
         """The same report, which offers no correction."""
-        return msgspec.structs.replace(self, _correct=None, _repair=None)
+        return msgspec.structs.replace(self, _correct=None, _repair=None, _violations=())
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`, without secrets.
@@ -157,7 +163,9 @@ class ArgumentReport(msgspec.Struct, eq=False):
                 suggestions and example; the issues are shortened last. The text says what was left out.
         """
         with worded(self._wording):
-            return render_markdown(self, guide_of(self._ready) if self._ready is not None else None, max_chars)
+            guide = None if self._ready is None else guide_of(self._ready)
+            suggestions = suggestions_for(self._issues, guide)
+            return render_markdown(self, guide, max_chars, summary=self._summarize(), suggestions=suggestions)
 
     def to_result(self, era: Literal["legacy", "modern"] = "modern") -> dict[str, object]:
         """The report as an MCP tool result (`isError: true`): text for the model, and the JSON form in `_meta`.
@@ -189,16 +197,23 @@ class ArgumentReport(msgspec.Struct, eq=False):
         return f"<ArgumentReport of {view_of(self._tool).name!r}: {verdict}>"
 
 
-def suggestions_for(issues: Sequence[Issue], *, has_example: bool) -> tuple[str, ...]:
+def suggestions_for(issues: Sequence[Issue], guide: Guide | None) -> tuple[str, ...]:
     """One suggestion for each kind of mistake among the issues, and one to look at the valid example."""
+    if not issues:
+        return ()
+    advice = wording().suggestion
     fields: dict[str, dict[str, None]] = {}
     for issue in issues:
-        fields.setdefault(issue.kind, {})[issue.field] = None
+        known = fields.get(issue.kind)
+        if known is None:
+            fields[issue.kind] = {issue.field: None}
+        else:
+            known[issue.field] = None
     suggestions = [
         template.format(fields=", ".join(list(fields[kind])[:_MOST_FIELDS])) if "{" in template else template
-        for kind, template in wording().suggestion.items()
+        for kind, template in advice.items()
         if kind in fields
     ]
-    if issues and has_example:
-        suggestions.append(wording().suggestion["general"])
+    if guide is not None and guide.example:
+        suggestions.append(advice["general"])
     return tuple(suggestions)

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from toolvet.bounds import is_endless
 from toolvet.causes import ErrorKind, State, cause_of
@@ -133,10 +134,10 @@ def check_result(
         verdict = _flagged(seen, category, own, any_response=any_response)
     else:
         verdict = _unflagged(seen, category, own)
-    return verdict if trace is None else msgspec.structs.replace(verdict, trace_id=trace)
+    return verdict if trace is None else replace(verdict, trace_id=trace)
 
 
-class _Seen(NamedTuple):
+class _Seen(msgspec.Struct, frozen=True, gc=False):
     """One call and its answer."""
 
     view: ToolView
@@ -207,7 +208,7 @@ def _error_verdict(
     if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
         # The call was wrong on purpose: it should bring an error, in any words.
         reason = "The scenario expects an error, and nothing shows that the tool failed"
-        decision = decision._replace(kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
+        decision = replace(decision, kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
     if decision.kind is ErrorKind.BUSINESS:
         classification, confidence, valid = Classification.FULLY_WORKING, 100.0, True
         evidence: tuple[str, ...] = (f"Tool rejected the call: {decision.reason}",)
@@ -229,7 +230,7 @@ def _error_verdict(
 
 
 def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> ResultVerdict:
-    view, _, response, envelope = seen
+    view, response, envelope = seen.view, seen.response, seen.envelope
     if response.unreadable:
         return _broken(response, response.unreadable)
     if response.structured is None:
@@ -254,9 +255,9 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     if not response.has_flag:
         # A text or a message that has no flag: that the flag is missing is nobody's fault.
-        return msgspec.structs.replace(verdict, error_without_flag=True)
+        return replace(verdict, error_without_flag=True)
     worse = verdict.classification is Classification.ERROR
-    return msgspec.structs.replace(
+    return replace(
         verdict,
         classification=Classification.ERROR if worse else Classification.PARTIALLY_WORKING,
         confidence=min(verdict.confidence, 70.0),
@@ -267,7 +268,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
 
 def _unflagged_text(seen: _Seen) -> str | None:
     """The text of an error that is not flagged; None for a success. An envelope says which of them it is."""
-    view, _, response, envelope = seen
+    view, response, envelope = seen.view, seen.response, seen.envelope
     if envelope is None:
         runs = tool_traits(view.name, view.description).runs_programs
         return unflagged_error(response, phrases(), runs_programs=runs)
@@ -363,12 +364,12 @@ def _metadata(
 
 def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
     """Whose fault the error is, and what it leaks."""
-    view, arguments, response, envelope = seen
+    view, arguments, envelope = seen.view, seen.arguments, seen.envelope
     known = phrases()
     read = readable(text[:_LONGEST_READ])
     hits = known.evidence(read)
     sent = _sent(arguments)
-    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, response), _name_word(view, own))
+    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, seen.response), _name_word(view, own))
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
         own.look(read, evidence)
@@ -380,7 +381,7 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     if evidence.refusal is not None:
         # "Unexpected keyword argument" are the words of a crash elsewhere.
         leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
-        decision = decision._replace(framework=framework_of(hits, known))
+        decision = replace(decision, framework=framework_of(hits, known))
     return decision, leaks
 
 

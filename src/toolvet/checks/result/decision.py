@@ -1,6 +1,8 @@
 """Business error or failure? The factor table behind the answer."""
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from toolvet.causes import ErrorKind, State, state_of_http, state_of_json_rpc
 from toolvet.checks.result.certainty import Ground, certainty_of
@@ -30,7 +32,7 @@ _LONGEST_NAME: Final = 60
 _LONGEST_SHOWN: Final = 300
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """Whose fault it is, what went wrong, why, on which ground, and the table behind it.
 
     `certainty` (0 to 1) is how likely `kind` is right. `framework` wrote the words of a refusal, if the author did not.
@@ -46,7 +48,7 @@ class Decision(NamedTuple):
     code: str = ""
 
 
-class _Told(NamedTuple):
+class _Told(msgspec.Struct, frozen=True, gc=False):
     """The parts of the evidence that the decision compares."""
 
     code: str
@@ -84,7 +86,7 @@ def decide_by_envelope(envelope: SeenEnvelope, state: State, decision: Decision)
     said = Factor("envelope", 0, present=True, evidence=envelope.named[:_LONGEST_NAME])
     reason = f"business logic: {error}" if state.is_business else error
     decided = _decision(state, reason, (*decision.factors, said), Ground.ENVELOPE)
-    return decided._replace(code=envelope.code[:_LONGEST_NAME])
+    return msgspec.structs.replace(decided, code=envelope.code[:_LONGEST_NAME])
 
 
 def shown(sentence: str) -> str:
@@ -198,7 +200,7 @@ def _factors(evidence: FirstHits, told: _Told) -> tuple[Factor, ...]:
     )
 
 
-class _FailureSign(NamedTuple):
+class _FailureSign(msgspec.Struct, frozen=True, gc=False):
     """What proves that the tool failed."""
 
     state: State

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from toolvet.causes import State
 from toolvet.checks.result.phrases import CallerText, ResultPhrases, Strength
@@ -22,7 +24,7 @@ _SAME_NOUN: Final = re.compile(r"[\w -]{1,24}")
 _VAGUER: Final = (State.CRASH, State.INTERNAL)
 
 
-class CallFacts(NamedTuple):
+class CallFacts(msgspec.Struct, frozen=True, gc=False):
     """What is known of the call whose error is judged.
 
     `sent` are the strings of the arguments, of which `quoted` is one that the error quotes. `structured` and
@@ -51,7 +53,8 @@ class FirstHits:
     """The first hit of each strength in one text, and what the caller's own patterns found.
 
     `callers` is the first error of a text that the caller wrote and the tool ran. `veto` is the hit that says most
-    about a failure, of the state `veto_state`.
+    about a failure, of the state `veto_state`. `refusal` are the words by which a validation library refused the
+    arguments; a stack trace makes them those of a crash.
     """
 
     __slots__ = (
@@ -65,6 +68,7 @@ class FirstHits:
         "own_failure",
         "own_strong",
         "rate",
+        "refusal",
         "status",
         "text",
         "veto",
@@ -86,6 +90,7 @@ class FirstHits:
         self._alone_state: State | None = None
         self._runs: frozenset[CallerText] | None = None
         self._sort(hits, known)
+        self.refusal = None if Strength.TRACE in self.first else self.first.get(Strength.REFUSAL)
         stated = self.first.get(Strength.HTTP)
         self.status = 0 if stated is None else self._status(stated)
 
@@ -148,11 +153,6 @@ class FirstHits:
         if self._runs is None:
             self._runs = self.call.runs
         return self._runs
-
-    @property
-    def refusal(self) -> Hit | None:
-        """The words by which a validation library refused the arguments; a stack trace makes them those of a crash."""
-        return None if Strength.TRACE in self.first else self.first.get(Strength.REFUSAL)
 
     @property
     def is_callers_crash(self) -> bool:

@@ -1,6 +1,8 @@
 """The context of a repair: the schema, its demands at each place of the value, and a budget."""
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
+
+import msgspec
 
 from toolvet.bounds import is_flat
 from toolvet.schema.compilation import Schema
@@ -25,12 +27,14 @@ class RepairContext:
 
     def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
         self.ready = ready
-        self.judge, self.scope, self.branches, self.settled = _tools_of(ready)
+        tools = _tools_of(ready)
+        self.judge, self.scope, self.branches, self.settled = tools.judge, tools.scope, tools.branches, tools.settled
+        self.is_plain, self._holders = tools.is_plain, tools.holders
         self.validations = validations
         self.looks = looks
 
-    def errors(self, base: str, value: object) -> tuple[Violation, ...]:
-        """Return what `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
+    def spend(self, value: object) -> None:
+        """Take one validation of `value` from the budget. Raises `BudgetSpent`."""
         # Larger values cost more; a few rounds are affordable for any.
         entries = _entries(value, _MOST_ENTRIES)
         if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_REPORTED:
@@ -38,6 +42,10 @@ class RepairContext:
         self.validations -= 1 + min(entries // _LARGE, _DEAREST)
         if self.validations < 0:
             raise BudgetSpent
+
+    def errors(self, base: str, value: object) -> tuple[Violation, ...]:
+        """Return what `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
+        self.spend(value)
         if not base:
             return self.ready.violations(value)
         validators = self.ready.parts()
@@ -54,6 +62,18 @@ class RepairContext:
         if not base or self.part(base + schema_pointer) is not None:
             return base + schema_pointer
         return schema_pointer
+
+    def holder(self, base: str, schema_pointer: str) -> Subschema | None:
+        """The part of the schema that has the keyword at this pointer; None for the whole."""
+        if base:
+            return self._find_holder(self.absolute(base, schema_pointer))
+        if schema_pointer not in self._holders:
+            self._holders[schema_pointer] = self._find_holder(schema_pointer)
+        return self._holders[schema_pointer]
+
+    def _find_holder(self, pointer: str) -> Subschema | None:
+        holder = pointer.rpartition("/")[0]
+        return self.part(holder) if holder else None
 
     def part(self, pointer: str) -> Subschema | None:
         """The part of the schema at a pointer, or None."""
@@ -96,13 +116,93 @@ def _entries(value: object, most: int) -> int:
     return found
 
 
+class RepairPlace:
+    """What the schema demands at one place of a value, each part of it read once.
+
+    `demands` with the branch that was meant taken at each choice; `parts` are its schemas with their scopes, `schemas`
+    without. `known` is for what `known_member` finds.
+    """
+
+    def __init__(self, demands: Demands) -> None:
+        self.demands = demands
+        self.parts = as_parts(demands)
+        self.schemas = demands.plain()
+        self.known: dict[str, KnownMember | None] = {}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """The members that must be there."""
+        return frozenset(self.demands.required())
+
+    @cached_property
+    def declared(self) -> tuple[str, ...]:
+        """Every member that the schemas name, in `properties` or only in `required`."""
+        return tuple(declared_names(self.demands))
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The same, to look one up."""
+        return frozenset(self.declared)
+
+
+class KnownMember(msgspec.Struct, frozen=True, gc=False):
+    """The value of a missing member that the schema knows: the only one that is allowed (`single`), or its default."""
+
+    value: object
+    single: bool
+
+
+class _Tools(msgspec.Struct, frozen=True):
+    """What the repairs of one schema have in common.
+
+    `branches` counts its alternatives. `settled` keeps the places where nothing has to be chosen, `holders` the parts
+    that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what another one must be.
+    """
+
+    judge: Judge
+    scope: Scope
+    branches: int
+    is_plain: bool
+    settled: dict[Path, RepairPlace]
+    holders: dict[str, Subschema | None]
+
+
 @lru_cache(maxsize=512)
-def _tools_of(ready: Schema) -> tuple[Judge, Scope, int, dict[Path, Demands]]:
-    """The judge and the scope of a schema, how many alternatives it contains, and a place for `View.demands`."""
+def _tools_of(ready: Schema) -> _Tools:
     branches = sum(
         len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
     )
-    return Judge(ready), Scope(ready.usable, ready.dialect), branches, {}
+    return _Tools(
+        judge=Judge(ready),
+        scope=Scope(ready.usable, ready.dialect),
+        branches=branches,
+        is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
+        settled={},
+        holders={},
+    )
+
+
+# The keywords of an object by which one member, or how many there are, says what another one must be.
+_DEPENDENT = frozenset(
+    {
+        "$dynamicRef",
+        "$recursiveRef",
+        "$ref",
+        "allOf",
+        "anyOf",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "if",
+        "maxProperties",
+        "minProperties",
+        "not",
+        "oneOf",
+        "patternProperties",
+        "propertyNames",
+        "unevaluatedProperties",
+    }
+)
 
 
 class View:
@@ -112,35 +212,50 @@ class View:
         self.context = context
         self.base = base
         self.value = value
-        self._demands: dict[Path, Demands] = {}
+        self._places: dict[Path, RepairPlace] = {}
 
     def at(self, path: Path) -> object:
         """The value at a place."""
         return at(self.value, path)
 
-    def demands(self, path: Path) -> Demands:
-        """The demands at `path`, with the branch that was meant taken at each choice."""
-        found = self._demands.get(path)
+    def place(self, path: Path) -> RepairPlace:
+        """What is demanded at `path`, with the branch that was meant taken at each choice."""
+        found = self._places.get(path)
         if found is None:
             # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.
             settled = {} if self.base else self.context.settled
             found = settled.get(path)
             if found is None:
-                found, is_settled = self._look_up(path)
+                demands, is_settled = self._look_up(path)
+                found = RepairPlace(demands)
                 if is_settled and (not path or path[:-1] in settled) and len(settled) < _MOST_SETTLED:
                     settled[path] = found
-            self._demands[path] = found
+            self._places[path] = found
         return found
 
-    def parts(self, path: Path) -> list[Subschema]:
-        """The schemas that the value at `path` has to satisfy."""
-        return as_parts(self.demands(path))
+    def demands(self, path: Path) -> Demands:
+        """The demands at `path`."""
+        return self.place(path).demands
 
     def is_optional(self, path: Path) -> bool:
         """Whether the place is a member that its object may lack."""
         if not path or not isinstance(path[-1], str):
             return False
-        return path[-1] not in self.demands(path[:-1]).required()
+        return path[-1] not in self.place(path[:-1]).required
+
+    def known_member(self, path: Path, name: str) -> KnownMember | None:
+        """The value of the member `name` that the object at `path` lacks, where the schema knows it."""
+        place = self.place(path)
+        if name not in place.known:
+            place.known[name] = self._find_known(place.demands.member(name))
+        return place.known[name]
+
+    def _find_known(self, parts: list[Subschema]) -> KnownMember | None:
+        demands = self.of(parts, None)
+        known, value = is_known(demands)
+        if not known or not self.context.accepts(parts, value):
+            return None
+        return KnownMember(value, single=demands.listed() is not None)
 
     def of(self, parts: list[Subschema], value: object) -> Demands:
         """The demands of the parts together; at a choice, the branch that `value` takes."""
@@ -228,7 +343,7 @@ def declares_type(demands: Demands, kind: str) -> bool:
 def wanted_types(violation: Violation) -> tuple[str, ...]:
     """The types that a broken `type` asks for, a fraction last."""
     found = names(violation.params.get("types"))
-    return tuple(sorted(found, key="number".__eq__))
+    return tuple(sorted(found, key="number".__eq__)) if len(found) > 1 else found
 
 
 def is_known(demands: Demands) -> tuple[bool, object]:

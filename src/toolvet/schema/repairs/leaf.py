@@ -7,7 +7,7 @@ import msgspec
 from toolvet.schema.json_value import Path, elements, is_array, is_object, same, type_name, unique
 from toolvet.schema.reference import Subschema
 from toolvet.schema.repairs.confidence import Confidence, Guess, rank
-from toolvet.schema.repairs.context import View, wanted_types
+from toolvet.schema.repairs.context import RepairPlace, View, wanted_types
 from toolvet.schema.repairs.conversion import convert
 from toolvet.schema.repairs.nearest import nearest
 from toolvet.schema.repairs.operation import Operation, PathPatch
@@ -19,16 +19,21 @@ from toolvet.schema.violation import Violation
 def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
     """Return what answers the violations of the value at `path` itself, or None: bounds are never clamped."""
     value = view.at(path)
-    parts = _parts_at(view, path, violations)
-    optional = view.is_optional(path)
-    if optional and value is None:
-        return _remove(path, "it is null, and may be left out", "high")
-    if optional and value in ("", []):
-        return _remove(path, "it is empty, and may be left out", "medium")
-    if optional and isinstance(value, str) and meant(value, "null") == "high" and not _is_of_type(view, parts, value):
-        return _remove(path, "it says null, and may be left out", "medium")
-    schemas = [part.schema for part in parts if is_object(part.schema)]
-    name = next((step for step in reversed(path) if isinstance(step, str)), "")
+    place = view.place(path)
+    parts = _parts_at(view, place, violations)
+    says_null: Confidence | None = None
+    if (value is None or value in ("", []) or isinstance(value, str)) and view.is_optional(path):
+        if value is None:
+            return _remove(path, "it is null, and may be left out", "high")
+        if value in ("", []):
+            return _remove(path, "it is empty, and may be left out", "medium")
+        says_null = meant(value, "null") if isinstance(value, str) else None
+        if says_null == "high" and not _is_of_type(view, parts, value):
+            return _remove(path, "it says null, and may be left out", "medium")
+    schemas = place.schemas if parts is place.parts else [part.schema for part in parts if is_object(part.schema)]
+    name = path[-1] if path else ""
+    if not isinstance(name, str):
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
     guess = _choose_guess(view, parts, _guesses(value, name, violations, schemas))
     if guess is not None:
         return PathPatch(
@@ -37,7 +42,7 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Path
             confidence=guess.confidence,
             cost=guess.cost,
         )
-    if optional and isinstance(value, str) and meant(value, "null"):
+    if says_null:
         return _remove(path, "it says null, and may be left out", "medium")
     return None
 
@@ -46,14 +51,18 @@ def _remove(path: Path, why: str, confidence: Confidence) -> PathPatch:
     return PathPatch(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
 
 
-def _parts_at(view: View, path: Path, violations: Sequence[Violation]) -> list[Subschema]:
+def _parts_at(view: View, place: RepairPlace, violations: Sequence[Violation]) -> list[Subschema]:
     """All schemas at the place, and those that were broken: they may belong to an option that was not chosen."""
-    parts = view.parts(path)
+    parts = place.parts
     for violation in violations:
-        holder = view.context.absolute(view.base, violation.schema_pointer).rpartition("/")[0]
-        part = view.context.part(holder) if holder else None
-        if part is not None and all(part.schema is not other.schema for other in parts):
-            parts.append(part)
+        part = view.context.holder(view.base, violation.schema_pointer)
+        if part is None:
+            continue
+        for other in parts:
+            if part.schema is other.schema:
+                break
+        else:
+            parts = [*parts, part]
     return parts
 
 
@@ -128,8 +137,8 @@ def _choose_guess(view: View, parts: list[Subschema], guesses: Iterator[Guess]) 
             opening.append(guess)
     if not fitting and opening:
         fitting = opening
-    if not fitting:
-        return None
+    if len(fitting) < 2:
+        return fitting[0] if fitting else None
     ordered = sorted(fitting, key=lambda guess: (rank(guess.confidence), guess.cost))
     first = ordered[0]
     others = [guess for guess in ordered if not same(guess.value, first.value)]

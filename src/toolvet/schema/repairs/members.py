@@ -6,7 +6,7 @@ from toolvet.redact import word_segments
 from toolvet.schema.json_value import Path, is_object, members, names
 from toolvet.schema.place import Demands
 from toolvet.schema.repairs.confidence import Confidence, least
-from toolvet.schema.repairs.context import View, as_parts, declared_names, declares_type, is_known
+from toolvet.schema.repairs.context import View, as_parts, declared_names, declares_type
 from toolvet.schema.repairs.conversion import convert
 from toolvet.schema.repairs.misnamed import find_misnamed
 from toolvet.schema.repairs.nearest import bare, nearest
@@ -36,18 +36,27 @@ class MemberMismatch:
         self.view = view
         self.path = path
         self.value = members(view.at(path))
-        self.demands = view.demands(path)
-        self.declared = declared_names(self.demands)
+        place = view.place(path)
+        self.demands = place.demands
+        self.declared = place.declared
         self.missing = [
             name
             for violation in violations
             if isinstance(name := violation.params.get("property"), str) and violation.keyword != "propertyNames"
         ]
         self.forbidden = [name for violation in violations for name in names(violation.params.get("unexpected"))]
-        known = set(self.declared) | set(self.missing)
-        self.absent = [name for name in dict.fromkeys((*self.missing, *self.declared)) if name not in self.value]
+        self._absent: list[str] | None = None
         # An object with more is not a tool call.
-        self.unknown = [name for name in self.value if name not in known][:_MOST_NAMES]
+        known = place.named
+        self.unknown = [name for name in self.value if name not in known and name not in self.missing][:_MOST_NAMES]
+
+    @property
+    def absent(self) -> list[str]:
+        """The members that it lacks, the required ones first."""
+        if self._absent is None:
+            wanted = dict.fromkeys((*self.missing, *self.declared))
+            self._absent = [name for name in wanted if name not in self.value]
+        return self._absent
 
     def answer(self, confidence: Confidence, *operations: Operation, cost: int = 0) -> PathPatch:
         """The operations as an answer for this object."""
@@ -60,7 +69,7 @@ _MOST_NAMES = 200
 def members_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:
     """Return what answers the violations of an object as a whole, or None: the first strategy that finds something."""
     mismatch = MemberMismatch(view, path, violations)
-    for strategy in _STRATEGIES:
+    for strategy in _STRATEGIES if mismatch.unknown or mismatch.forbidden else _FOR_KNOWN_NAMES:
         found = strategy(mismatch)
         if found is not None:
             return found
@@ -290,14 +299,12 @@ def _add_known(mismatch: MemberMismatch) -> PathPatch | None:
     operations: list[Operation] = []
     sure: list[Confidence] = []
     for name in dict.fromkeys(mismatch.missing):
-        demands = mismatch.view.of(mismatch.demands.member(name), None)
-        known, value = is_known(demands)
-        if not known or not mismatch.view.context.accepts(mismatch.demands.member(name), value):
+        known = mismatch.view.known_member(mismatch.path, name)
+        if known is None:
             continue
-        single = demands.listed() is not None
-        why = "the only value that is allowed" if single else "its default"
-        operations.append(_add((*mismatch.path, name), value, why))
-        sure.append("high" if single else "medium")
+        why = "the only value that is allowed" if known.single else "its default"
+        operations.append(_add((*mismatch.path, name), known.value, why))
+        sure.append("high" if known.single else "medium")
     return mismatch.answer(least(sure), *operations, cost=len(operations)) if operations else None
 
 
@@ -364,3 +371,5 @@ _STRATEGIES: tuple[Callable[[MemberMismatch], PathPatch | None], ...] = (
     _rename_only_one,
     _remove_forbidden,
 )
+# Those that can find something where every member has a name that the schema knows.
+_FOR_KNOWN_NAMES = (_hoist, _add_known, _rename_only_one)

@@ -13,6 +13,7 @@ from toolvet.schema.repairs.confidence import Confidence
 from toolvet.schema.repairs.context import BudgetSpent, RepairContext
 from toolvet.schema.repairs.rounds import find_repair
 from toolvet.schema.repairs.sentences import describe
+from toolvet.schema.violation import Violation
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,19 +50,20 @@ def repair(schema: object, value: object) -> Repair | None:
     return repair_by(compiled(schema), value)
 
 
-def repair_by(ready: Schema, value: object) -> Repair | None:
-    """The same for a schema that is compiled already."""
-    if is_endless(value) or ready.problem is not None or ready.is_valid(value) or not is_json(value):
+def repair_by(ready: Schema, value: object, violations: Sequence[Violation] = ()) -> Repair | None:
+    """The same for a schema that is compiled already; `violations` is what `value` breaks, where that is known."""
+    if ready.problem is not None or is_endless(value) or not is_json(value):
         return None
     try:
-        found = find_repair(RepairContext(ready), "", _copy(value))
-        if found is None or not found.operations:
-            return None
-        arguments = _copy(found.value)
+        found = find_repair(RepairContext(ready), "", _copy(value), known=violations)
     except (BudgetSpent, RecursionError):
         return None
-    if not ready.is_valid(arguments):
+    except LookupError:
+        # The value was changed since its violations were found: they are about places that it no longer has.
+        return repair_by(ready, value) if violations else None
+    if found is None or not found.operations:
         return None
+    arguments = _copy(found.value)
     return Repair(
         arguments=arguments,
         patch=tuple(operation.as_patch() for operation in found.operations),

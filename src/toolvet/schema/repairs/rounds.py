@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from toolvet.schema.json_value import Path, elements, is_object, path_of, same
+from toolvet.schema.json_value import Path, elements, is_object, path_of, pointer_steps, same
 from toolvet.schema.repairs.confidence import Confidence, least, rank
 from toolvet.schema.repairs.context import RepairContext, View
 from toolvet.schema.repairs.leaf import leaf_answer
@@ -22,21 +22,33 @@ class FoundRepair(msgspec.Struct, frozen=True, kw_only=True):
     cost: int
 
 
-def find_repair(context: RepairContext, base: str, value: object, depth: int = 0) -> FoundRepair | None:
+def find_repair(
+    context: RepairContext, base: str, value: object, depth: int = 0, *, known: Sequence[Violation] = ()
+) -> FoundRepair | None:
     """Change `value` until it satisfies the part of the schema at `base`; None where that fails.
 
-    `depth` counts the unions that this call is nested in. Raises `BudgetSpent`.
+    `depth` counts the unions that this call is nested in, `known` is what `value` breaks, where that is known already.
+    Raises `BudgetSpent`.
     """
     operations: list[Operation] = []
     sure: list[Confidence] = []
     cost = 0
-    for _ in range(_ROUNDS):
-        violations = context.errors(base, value)
+    for number in range(_ROUNDS):
+        if known and not number:
+            context.spend(value)
+            violations = known
+        else:
+            violations = context.errors(base, value)
         if not violations:
             return FoundRepair(value=value, operations=tuple(operations), confidence=least(sure), cost=cost)
         if len(violations) > _MOST_VIOLATIONS:
             return None
-        answers = list(_disjoint(_answers_for(View(context, base, value), violations, depth)))
+        view = View(context, base, value)
+        answers = (
+            _answers_for_members(view, violations, depth)
+            if _are_independent(view, violations)
+            else list(_disjoint(_answers_for(view, violations, depth)))
+        )
         if not answers:
             return None
         for answer in answers:
@@ -51,6 +63,34 @@ def find_repair(context: RepairContext, base: str, value: object, depth: int = 0
 _ROUNDS = 12
 _MOST_VIOLATIONS = 2_000
 _DEEPEST = 6
+_UNIONS = ("anyOf", "oneOf")
+
+
+def _are_independent(view: View, violations: Sequence[Violation]) -> bool:
+    """Whether all that is wrong are single members of the value, and none of them says what another must be."""
+    if view.base or not view.context.is_plain or not is_object(view.value):
+        return False
+    for violation in violations:  # noqa: SIM110 - a generator would cost three times as much, for each report.
+        if violation.keyword in OF_OBJECTS or violation.pointer.count("/") != 1:
+            return False
+    return True
+
+
+def _answers_for_members(view: View, violations: Sequence[Violation], depth: int) -> list[PathPatch]:
+    """The answers for members that are wrong by themselves; none where one has no answer.
+
+    Nothing that is done to the others would make an answer for that one, so no round could be the last.
+    """
+    places: dict[str, list[Violation]] = {}
+    for violation in violations:
+        places.setdefault(violation.pointer, []).append(violation)
+    answers: list[PathPatch] = []
+    for pointer, found in places.items():
+        answer = _answer_at(view, pointer_steps(pointer), found, depth)
+        if answer is None:
+            return []
+        answers.append(answer)
+    return answers
 
 
 def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Iterator[PathPatch]:
@@ -67,15 +107,26 @@ def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Ite
             if answer is not None:
                 yield answer
                 continue
+            if len(of_object) == len(found):
+                # Nothing else is wrong there: no other value stands in for an object with the wrong members.
+                continue
         later.append((path, found))
     for path, found in later:
-        blank = view.at(path) in ("", None, [])
-        answer = None if blank else _union_answer(view, path, found, depth)
-        answer = answer or leaf_answer(view, path, found)
-        if answer is None and blank:
-            answer = _union_answer(view, path, found, depth)
+        answer = _answer_at(view, path, found, depth)
         if answer is not None:
             yield answer
+
+
+def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
+    """The answer for a value that is wrong in itself; one that is empty is left out before a form is found for it."""
+    for violation in violations:
+        if violation.keyword in _UNIONS:
+            break
+    else:
+        return leaf_answer(view, path, violations)
+    if view.at(path) in ("", None, []):
+        return leaf_answer(view, path, violations) or _union_answer(view, path, violation, depth)
+    return _union_answer(view, path, violation, depth) or leaf_answer(view, path, violations)
 
 
 def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
@@ -91,10 +142,9 @@ def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
         yield answer
 
 
-def _union_answer(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
+def _union_answer(view: View, path: Path, union: Violation, depth: int) -> PathPatch | None:
     """The operations that satisfy one of the alternatives, the surest and cheapest; None where two are equal."""
-    union = next((violation for violation in violations if violation.keyword in ("anyOf", "oneOf")), None)
-    if union is None or depth >= _DEEPEST or elements(union.params.get("matched")):
+    if depth >= _DEEPEST or elements(union.params.get("matched")):
         return None
     value = view.at(path)
     pointer = view.context.absolute(view.base, union.schema_pointer)
