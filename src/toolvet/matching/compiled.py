@@ -104,7 +104,8 @@ def build(key: bytes) -> None:
 
 
 def _read(key: bytes) -> hyperscan.Database | None:
-    kept = cached(key)
+    # The engine refuses a damaged one by a checksum of its own.
+    kept = cached(key, checks_itself=True)
     try:
         return None if kept is None else hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
     except hyperscan.error:

@@ -1,7 +1,7 @@
 """`PatternIndex`: the translations of a set of patterns, which both engines need; of a large set they are kept."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -14,10 +14,13 @@ from toolvet.matching.translation import Translation, finder
 _WORTH_KEEPING: Final = 50
 
 
-class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
-    """What is kept of a set: each pattern, and the patterns of each family."""
+Expression = tuple[str, int, bool]
+"""The regex, the flags and the spans of a pattern."""
 
-    expressions: tuple[msgspec.Raw, ...]
+
+class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
+    """What is kept of a set: the patterns of each family. A text without hits needs no more."""
+
     families: dict[str, tuple[int, ...]]
     """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
     classes: dict[str, str]
@@ -27,69 +30,95 @@ class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
 class PatternIndex:
     """The translations of the patterns of a set, by number."""
 
-    def __init__(self, key: bytes, kept: _KeptIndex) -> None:
+    def __init__(self, key: bytes, kept: _KeptIndex, read: Callable[[], Sequence[msgspec.Raw]]) -> None:
         self.key = key
         """What the patterns and their translations depend on; empty for a set that is not kept."""
         self.families = kept.families
         """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
         self.classes = kept.classes
         """A class of the letters of each family."""
-        self._expressions = kept.expressions
+        self._count = sum(map(len, kept.families.values()))
+        # They are megabytes: read where something is found.
+        self._read = read
+        self._expressions: Sequence[msgspec.Raw] | None = None
         self._known: dict[int, Translation] = {}
 
     def __len__(self) -> int:
-        return len(self._expressions)
+        return self._count
 
     def __getitem__(self, number: int) -> Translation:
         known = self._known.get(number)
         if known is None:
+            if self._expressions is None:
+                self._expressions = self._read()
             known = self._known[number] = msgspec.msgpack.decode(self._expressions[number], type=Translation)
         return known
 
 
-def index_of(patterns: Sequence[tuple[str, int, bool]], *, is_kept: bool | None = None) -> PatternIndex:
-    """Return the index of (regex, flags, spans) of each pattern, from the cache if `is_kept`.
+def index_of(patterns: Sequence[Expression], *, is_kept: bool | None = None) -> PatternIndex:
+    """Return the index of patterns, from the cache if `is_kept`; by default it is if there are many.
 
-    By default it is if there are many. What is in the cache was made from these very
-    patterns by these very sources. Raises `UnsafePattern`.
+    What is in the cache was made from these very patterns by these very sources. Raises `UnsafePattern`.
     """
     if not (len(patterns) >= _WORTH_KEEPING if is_kept is None else is_kept):
-        return PatternIndex(b"", _translate(patterns, by_family=False))
+        expressions = _translate_all(patterns)
+        written = _written(expressions)
+        return PatternIndex(b"", _families(expressions, by_family=False), lambda: written)
+    return index_made_from(msgspec.msgpack.encode(patterns), lambda: patterns)
+
+
+def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> PatternIndex:
+    """Return the index of the patterns that `make` returns, from the cache.
+
+    `source` is what they are made from, and they are made only where the cache has nothing of it. Raises as `index_of`.
+    """
     # The translation of a pattern depends on the files of this package.
-    sources = fingerprint("toolvet.matching", ".py", "letters.toml")
-    key = digest(msgspec.msgpack.encode((sources, patterns)))
-    found = _read(key)
-    if found is None:
-        with building(_name(key)):
-            # Another process may have built it while this one waited.
-            found = _read(key)
-            if found is None:
-                announce()
-                found = _translate(patterns, by_family=True)
-                keep(_name(key), msgspec.msgpack.encode(found))
-    return PatternIndex(key, found)
+    key = digest(msgspec.msgpack.encode((fingerprint("toolvet.matching", ".py", "letters.toml"), source)))
+    found = _read(key) or _built(key, make)
+    # Who drops old files may have dropped one of the two.
+    return PatternIndex(key, found, lambda: _read_expressions(key) or _written(_translate_all(make())))
 
 
 def kept_index(key: bytes) -> PatternIndex | None:
     """Return the index that is kept under this key, None if there is none."""
-    kept = _read(key)
-    return None if kept is None else PatternIndex(key, kept)
+    kept, expressions = _read(key), _read_expressions(key)
+    return None if kept is None or expressions is None else PatternIndex(key, kept, lambda: expressions)
 
 
-def _translate(patterns: Sequence[tuple[str, int, bool]], *, by_family: bool) -> _KeptIndex:
-    expressions = _translate_all(patterns)
+def _built(key: bytes, make: Callable[[], Sequence[Expression]]) -> _KeptIndex:
+    with building(_name(key)):
+        # Another process may have built it while this one waited.
+        found = _read(key)
+        if found is None:
+            announce()
+            expressions = _translate_all(make())
+            found = _families(expressions, by_family=True)
+            # First what is read last: whoever finds the one finds the other.
+            keep(_expressions_name(key), msgspec.msgpack.encode(_written(expressions)))
+            keep(_name(key), msgspec.msgpack.encode(found))
+    return found
+
+
+def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIndex:
     of_family: dict[str, list[int]] = {"": []}
     for number, expression in enumerate(expressions):
         of_family.setdefault(expression.family if by_family else "", []).append(number)
     return _KeptIndex(
-        tuple(msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions),
         {name: tuple(numbers) for name, numbers in of_family.items()},
         {name: _class_of(name) for name in of_family if name},
     )
 
 
+def _written(expressions: Iterable[Translation]) -> tuple[msgspec.Raw, ...]:
+    return tuple(msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions)
+
+
 def _name(key: bytes) -> bytes:
-    return b"index" + key
+    return b"families" + key
+
+
+def _expressions_name(key: bytes) -> bytes:
+    return b"expressions" + key
 
 
 def _read(key: bytes) -> _KeptIndex | None:
@@ -100,7 +129,15 @@ def _read(key: bytes) -> _KeptIndex | None:
         return None  # It is translated again, and replaced.
 
 
-def _translate_all(patterns: Iterable[tuple[str, int, bool]]) -> tuple[Translation, ...]:
+def _read_expressions(key: bytes) -> tuple[msgspec.Raw, ...] | None:
+    kept = cached(_expressions_name(key))
+    try:
+        return None if kept is None else msgspec.msgpack.decode(kept, type=tuple[msgspec.Raw, ...])
+    except msgspec.MsgspecError:
+        return None  # As above.
+
+
+def _translate_all(patterns: Iterable[Expression]) -> tuple[Translation, ...]:
     # A set that is in the cache needs no translator.
     from toolvet.matching.dialect import translate  # noqa: PLC0415
 
