@@ -7,7 +7,7 @@ reads only English does not pay for Russian.
 
 import platform
 import re
-import threading
+from _thread import allocate_lock
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -31,8 +31,8 @@ class CompiledSet:
         self._index = index
         self._key = digest(_engine_version() + index.key) if index.key else b""
         self._databases: dict[str, hyperscan.Database] = {}
-        # Two threads that need it at once must not have one each.
-        self._loading = threading.Lock()
+        # Two threads that need it at once must not have one each. It is `threading.Lock`, which takes 1 ms to import.
+        self._loading = allocate_lock()
         self._is_ready = not index.key
         self.rare_id = len(index)
         self.families = {len(index) + 1 + number: name for number, name in enumerate(index.classes)}

@@ -12,6 +12,8 @@ from toolvet.matching.translation import Translation, finder
 
 # Compiling fewer is quicker than reading them back, and a caller's own patterns would fill the cache folder.
 _WORTH_KEEPING: Final = 50
+# How many translations are read at once: all 1,800 of the phrases are 5 MB, and a text that hits needs a few.
+_PART: Final = 64
 
 
 Expression = tuple[str, int, bool]
@@ -30,7 +32,8 @@ class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
 class PatternIndex:
     """The translations of the patterns of a set, by number."""
 
-    def __init__(self, key: bytes, kept: _KeptIndex, read: Callable[[], Sequence[msgspec.Raw]]) -> None:
+    def __init__(self, key: bytes, kept: _KeptIndex, read: Callable[[int], Sequence[msgspec.Raw]]) -> None:
+        """`read` returns the part of this number of the translations."""
         self.key = key
         """What the patterns and their translations depend on; empty for a set that is not kept."""
         self.families = kept.families
@@ -38,9 +41,9 @@ class PatternIndex:
         self.classes = kept.classes
         """A class of the letters of each family."""
         self._count = sum(map(len, kept.families.values()))
-        # They are megabytes: read where something is found.
+        # They are megabytes: read where something is found, part by part.
         self._read = read
-        self._expressions: Sequence[msgspec.Raw] | None = None
+        self._parts: dict[int, Sequence[msgspec.Raw]] = {}
         self._known: dict[int, Translation] = {}
 
     def __len__(self) -> int:
@@ -49,9 +52,11 @@ class PatternIndex:
     def __getitem__(self, number: int) -> Translation:
         known = self._known.get(number)
         if known is None:
-            if self._expressions is None:
-                self._expressions = self._read()
-            known = self._known[number] = msgspec.msgpack.decode(self._expressions[number], type=Translation)
+            place, within = divmod(number, _PART)
+            part = self._parts.get(place)
+            if part is None:
+                part = self._parts[place] = self._read(place)
+            known = self._known[number] = msgspec.msgpack.decode(part[within], type=Translation)
         return known
 
 
@@ -62,8 +67,8 @@ def index_of(patterns: Sequence[Expression], *, is_kept: bool | None = None) -> 
     """
     if not (len(patterns) >= _WORTH_KEEPING if is_kept is None else is_kept):
         expressions = _translate_all(patterns)
-        written = _written(expressions)
-        return PatternIndex(b"", _families(expressions, by_family=False), lambda: written)
+        parts = _parts(expressions)
+        return PatternIndex(b"", _families(expressions, by_family=False), parts.__getitem__)
     return index_made_from(msgspec.msgpack.encode(patterns), lambda: patterns)
 
 
@@ -75,14 +80,18 @@ def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> 
     # The translation of a pattern depends on the files of this package.
     key = digest(msgspec.msgpack.encode((fingerprint("toolvet.matching", ".py", "letters.toml"), source)))
     found = _read(key) or _built(key, make)
-    # Who drops old files may have dropped one of the two.
-    return PatternIndex(key, found, lambda: _read_expressions(key) or _written(_translate_all(make())))
+    # Whoever drops old files may have dropped a part.
+    return PatternIndex(key, found, lambda number: _read_part(key, number) or _keep_parts(key, make())[0][number])
 
 
 def kept_index(key: bytes) -> PatternIndex | None:
     """Return the index that is kept under this key, None if there is none."""
-    kept, expressions = _read(key), _read_expressions(key)
-    return None if kept is None or expressions is None else PatternIndex(key, kept, lambda: expressions)
+    kept = _read(key)
+    if kept is None:
+        return None
+    parts = [_read_part(key, number) for number in range(-(-sum(map(len, kept.families.values())) // _PART))]
+    known = [each for each in parts if each is not None]
+    return PatternIndex(key, kept, known.__getitem__) if len(known) == len(parts) else None
 
 
 def _built(key: bytes, make: Callable[[], Sequence[Expression]]) -> _KeptIndex:
@@ -91,12 +100,20 @@ def _built(key: bytes, make: Callable[[], Sequence[Expression]]) -> _KeptIndex:
         found = _read(key)
         if found is None:
             announce()
-            expressions = _translate_all(make())
-            found = _families(expressions, by_family=True)
-            # First what is read last: whoever finds the one finds the other.
-            keep(_expressions_name(key), msgspec.msgpack.encode(_written(expressions)))
+            # The parts first: whoever finds the rest finds them, too.
+            found = _families(_keep_parts(key, make())[1], by_family=True)
             keep(_name(key), msgspec.msgpack.encode(found))
     return found
+
+
+def _keep_parts(
+    key: bytes, patterns: Iterable[Expression]
+) -> tuple[list[Sequence[msgspec.Raw]], Sequence[Translation]]:
+    expressions = _translate_all(patterns)
+    parts = _parts(expressions)
+    for number, part in enumerate(parts):
+        keep(_part_name(key, number), msgspec.msgpack.encode(part))
+    return parts, expressions
 
 
 def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIndex:
@@ -109,16 +126,17 @@ def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIn
     )
 
 
-def _written(expressions: Iterable[Translation]) -> tuple[msgspec.Raw, ...]:
-    return tuple(msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions)
+def _parts(expressions: Sequence[Translation]) -> list[Sequence[msgspec.Raw]]:
+    written = [msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions]
+    return [written[begin : begin + _PART] for begin in range(0, len(written), _PART)]
 
 
 def _name(key: bytes) -> bytes:
     return b"families" + key
 
 
-def _expressions_name(key: bytes) -> bytes:
-    return b"expressions" + key
+def _part_name(key: bytes, number: int) -> bytes:
+    return b"part %d of " % number + key
 
 
 def _read(key: bytes) -> _KeptIndex | None:
@@ -129,10 +147,10 @@ def _read(key: bytes) -> _KeptIndex | None:
         return None  # It is translated again, and replaced.
 
 
-def _read_expressions(key: bytes) -> tuple[msgspec.Raw, ...] | None:
-    kept = cached(_expressions_name(key))
+def _read_part(key: bytes, number: int) -> list[msgspec.Raw] | None:
+    kept = cached(_part_name(key, number))
     try:
-        return None if kept is None else msgspec.msgpack.decode(kept, type=tuple[msgspec.Raw, ...])
+        return None if kept is None else msgspec.msgpack.decode(kept, type=list[msgspec.Raw])
     except msgspec.MsgspecError:
         return None  # As above.
 

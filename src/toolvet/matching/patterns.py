@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
-from toolvet.matching.engine_re import ReEngine
 from toolvet.matching.index import Expression, PatternIndex, index_made_from, index_of
 from toolvet.matching.pattern import Hit, HitScope, Pattern, PatternSource
 
@@ -123,6 +122,8 @@ class _WaitingEngine:
     """The slow engine, until the databases of the fast one are there."""
 
     def __init__(self, index: PatternIndex, compiled: "CompiledSet") -> None:
+        from toolvet.matching.engine_re import ReEngine  # noqa: PLC0415 - see `_engine_of`
+
         self._compiled = compiled
         self._engine: Engine = ReEngine(index)
         self._is_fast = False
@@ -136,7 +137,7 @@ class _WaitingEngine:
     ) -> list[tuple[int, int, int]]:
         """As of `Engine`; both engines find the same."""
         if not self._is_fast and self._compiled.is_ready():
-            from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine`
+            from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine_of`
 
             self._engine, self._is_fast = HyperscanEngine(self._compiled), True
         return self._engine.find(text, only, most, scopes)
@@ -160,6 +161,8 @@ def _engine_of(index: PatternIndex) -> Engine:
         from toolvet.matching.compiled import CompiledSet  # noqa: PLC0415
         from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415
     except ImportError:
+        from toolvet.matching.engine_re import ReEngine  # noqa: PLC0415 - as above
+
         engine = ReEngine(index)
         if not index.key:
             # A caller's own patterns: they are refused when the set is built, not when a text is scanned.
