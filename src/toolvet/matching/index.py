@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -18,6 +19,9 @@ _PART: Final = 64
 
 Expression = tuple[str, int, bool]
 """The regex, the flags and the spans of a pattern."""
+
+Parts = list[Sequence[msgspec.Raw]]
+"""The translations of a set as they are kept, so many together."""
 
 
 class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
@@ -79,9 +83,24 @@ def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> 
     """
     # The translation of a pattern depends on the files of this package.
     key = digest(msgspec.msgpack.encode((fingerprint("toolvet.matching", ".py", "letters.toml"), source)))
-    found = _read(key) or _built(key, make)
+    found = _read(key)
+    if found is None:
+        with building(_name(key)):
+            # Another process may have built it while this one waited.
+            found = _read(key)
+            if found is None:
+                announce()
+                found, parts = _built(key, make())
+                keep(_name(key), msgspec.msgpack.encode(found))
+                # Where no folder can be written, they are nowhere else.
+                return PatternIndex(key, found, parts.__getitem__)
+
+    @cache
+    def rebuilt() -> Parts:
+        return _built(key, make())[1]
+
     # Whoever drops old files may have dropped a part.
-    return PatternIndex(key, found, lambda number: _read_part(key, number) or _keep_parts(key, make())[0][number])
+    return PatternIndex(key, found, lambda number: _read_part(key, number) or rebuilt()[number])
 
 
 def kept_index(key: bytes) -> PatternIndex | None:
@@ -94,26 +113,13 @@ def kept_index(key: bytes) -> PatternIndex | None:
     return PatternIndex(key, kept, known.__getitem__) if len(known) == len(parts) else None
 
 
-def _built(key: bytes, make: Callable[[], Sequence[Expression]]) -> _KeptIndex:
-    with building(_name(key)):
-        # Another process may have built it while this one waited.
-        found = _read(key)
-        if found is None:
-            announce()
-            # The parts first: whoever finds the rest finds them, too.
-            found = _families(_keep_parts(key, make())[1], by_family=True)
-            keep(_name(key), msgspec.msgpack.encode(found))
-    return found
-
-
-def _keep_parts(
-    key: bytes, patterns: Iterable[Expression]
-) -> tuple[list[Sequence[msgspec.Raw]], Sequence[Translation]]:
+def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Parts]:
+    """Translate patterns, and keep the parts: before the rest, so that whoever finds it finds them."""
     expressions = _translate_all(patterns)
     parts = _parts(expressions)
     for number, part in enumerate(parts):
         keep(_part_name(key, number), msgspec.msgpack.encode(part))
-    return parts, expressions
+    return _families(expressions, by_family=True), parts
 
 
 def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIndex:
@@ -126,7 +132,7 @@ def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIn
     )
 
 
-def _parts(expressions: Sequence[Translation]) -> list[Sequence[msgspec.Raw]]:
+def _parts(expressions: Sequence[Translation]) -> Parts:
     written = [msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions]
     return [written[begin : begin + _PART] for begin in range(0, len(written), _PART)]
 
