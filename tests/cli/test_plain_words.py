@@ -17,16 +17,16 @@ from toolvet.cli.plain_words import plain_call
 
 COMMANDS = ("answer", "arguments", "conversation", "envelope", "result")
 WORDS = (
-    "--json", "--jso", "--no-json", "--json=true", "-", "--", "a.txt", "b c.txt", "-v", "--fail-on", "never", "--
-    fail_on", "escalate", "signal", "error", "--fail-on=never", "--fail-on=", "--fail-on=NEVER", "--min-length",
-    "20", "-5", "007", "0", "1.5", "0x10", "--threshold", "--strict", "--settings", "toolvet.toml", "--tool", "--
-    tool=t.json", "--name=x", "--packs", "medical,legal", "--field", "text", "--advice", "--lines", "--store", "--
-    trace", "t", "--max-chars", "9", "--help", "-h", "--version", ", "ü", "a\tb", "--unknown", "--tools=x=y",
+    "--json", "--jso", "--no-json", "--json=true", "-", "--", "a.txt", "b c.txt", "-v", "--fail-on", "never",
+    "--fail_on", "escalate", "signal", "error", "--fail-on=never", "--fail-on=", "--fail-on=NEVER", "--min-length",
+    "20", "-5", "007", "0", "1.5", "0x10", "--threshold", "--strict", "--settings", "toolvet.toml", "--tool",
+    "--tool=t.json", "--name=x", "--packs", "medical,legal", "--field", "text", "--advice", "--lines", "--store",
+    "--trace", "t", "--max-chars", "9", "--help", "-h", "--version", "", "ü", "a\tb", "--unknown", "--tools=x=y",
     "--=x", "-j",
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.sampled_from(COMMANDS), st.lists(st.sampled_from(WORDS), max_size=6))
 def test_both_read_the_same(command: str, words: list[str]) -> None:
     call = plain_call(["check", command, *words])

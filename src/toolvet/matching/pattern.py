@@ -37,7 +37,7 @@ class Pattern(msgspec.Struct, frozen=True):
     scope: HitScope | None = None
 
 
-class PatternSource(NamedTuple):
+class LazyPatterns(NamedTuple):
     """Patterns that are made only where what they compile to is not kept: making thousands takes milliseconds."""
 
     key: bytes

@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from toolvet.matching.index import Expression, PatternIndex, index_made_from, index_of
-from toolvet.matching.pattern import Hit, HitScope, Pattern, PatternSource
+from toolvet.matching.pattern import Hit, HitScope, LazyPatterns, Pattern
 
 if TYPE_CHECKING:
     from toolvet.matching.compiled import CompiledSet
@@ -46,10 +46,10 @@ class PatternSet:
         [Hit(id='wish', start=4, end=16)]
     """
 
-    def __init__(self, patterns: Iterable[Pattern] | PatternSource, *, is_kept: bool | None = None) -> None:
+    def __init__(self, patterns: Iterable[Pattern] | LazyPatterns, *, is_kept: bool | None = None) -> None:
         self._only: frozenset[int] | None = None
-        if isinstance(patterns, PatternSource):
-            self._source: PatternSource | None = patterns
+        if isinstance(patterns, LazyPatterns):
+            self._source: LazyPatterns | None = patterns
             self._ids, self._scopes = patterns.ids, patterns.scopes
             make = patterns.make
             self._engine = _engine_of(index_made_from(patterns.key, lambda: _expressions(make())))

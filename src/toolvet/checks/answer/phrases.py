@@ -42,7 +42,7 @@ import msgspec
 from toolvet.checks.answer.quality import SignalType
 from toolvet.discover.cache import compiled_with_key
 from toolvet.matching import Hit, Pattern, PatternSet
-from toolvet.matching.pattern import HitScope, PatternSource
+from toolvet.matching.pattern import HitScope, LazyPatterns
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
@@ -198,9 +198,9 @@ class KeptPhrases(msgspec.Struct, frozen=True, array_like=True):
     key: bytes = b""
     """What they were made from."""
 
-    def source(self, known: Mapping[str, KnownPhrase]) -> PatternSource:
+    def source(self, known: Mapping[str, KnownPhrase]) -> LazyPatterns:
         """The patterns, made only where what they compile to is not kept."""
-        return PatternSource(self.key, tuple(self.phrases), self.scopes, lambda: _patterns_of(known))
+        return LazyPatterns(self.key, tuple(self.phrases), self.scopes, lambda: _patterns_of(known))
 
 
 class _DecodedPhrases(Mapping[str, KnownPhrase]):
@@ -232,10 +232,10 @@ def _patterns_of(known: Mapping[str, KnownPhrase]) -> Iterator[Pattern]:
     return (Pattern(identifier, each.phrase.match, scope=each.phrase.scope()) for identifier, each in known.items())
 
 
-def _source_of(chosen: Mapping[str, KnownPhrase], key: bytes) -> PatternSource:
+def _source_of(chosen: Mapping[str, KnownPhrase], key: bytes) -> LazyPatterns:
     """Some of the phrases that were made from `key`, as patterns."""
     ids, scopes = tuple(chosen), tuple(each.phrase.scope() for each in chosen.values())
-    return PatternSource(key + "\0".join(ids).encode(), ids, scopes, lambda: _patterns_of(chosen))
+    return LazyPatterns(key + "\0".join(ids).encode(), ids, scopes, lambda: _patterns_of(chosen))
 
 
 @cache
