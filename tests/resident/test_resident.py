@@ -145,22 +145,23 @@ def test_the_callers_folder_and_environment_count(home: Home) -> None:
 def test_a_child_answers_again_and_knows_nothing_of_the_call_before(home: Home) -> None:
     home.begin()
     plain = home.asked(["check", "answer"])
-    wait_for(lambda: len(home.residents()) == 4)
-    processes = home.residents()
+    wait_for(lambda: len(home.residents()) > 3)
+    processes = set(home.residents())
     settings = home.folder / "toolvet.toml"
-    for _ in range(3):
+    for _ in range(2):
         settings.write_text("[checks.answer]\nmin_length = 500\n", encoding="utf-8")
         assert b"empty_response" in home.asked(["check", "answer"])[1]
         settings.unlink()
         assert b"\x1b[" in home.asked(["check", "answer"], FORCE_COLOR="1")[1]
         assert home.asked(["check", "answer"]) == plain
-    assert home.residents() == processes
+    # None of them ended.
+    assert processes <= set(home.residents())
 
 
 def test_what_opened_a_store_answers_no_more(home: Home) -> None:
     home.begin()
     home.asked(ANSWER)
-    wait_for(lambda: len(home.residents()) == 4)
+    wait_for(lambda: len(home.residents()) > 3)
     processes = set(home.residents())
     assert home.asked([*ANSWER, "--store", "answers.db", "--trace", "a1"])[0] == 1
     wait_for(lambda: len(processes - set(home.residents())) == 1)
