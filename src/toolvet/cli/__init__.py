@@ -16,6 +16,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from toolvet.cli.codes import BUG, INTERRUPTED
@@ -94,7 +95,7 @@ def _import_msgspec() -> None:
     if missing:
         sys.modules["typing_extensions"] = None  # type: ignore[assignment]
     try:
-        import msgspec  # noqa: F401, PLC0415 - see above
+        import_module("msgspec")
     finally:
         if missing:
             del sys.modules["typing_extensions"]
