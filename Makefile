@@ -100,7 +100,7 @@ platforms: .venv-platforms/.done
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.
 .PHONY: reviewers
 reviewers: $(VENV)/.test
-	TOOLVET_QUEUE_ITEMS=10000 $(BIN)/pytest -k twenty --timeout=1800 tests/store/test_queue.py
+	TOOLVET_QUEUE_ITEMS=10000 $(BIN)/pytest -k twenty --timeout=1800 tests/store/test_queue_reviewers.py
 
 # Requests drawn from the OpenAPI document, so many for each operation, on SQLite and on PostgreSQL.
 .PHONY: schemathesis

@@ -99,22 +99,25 @@ def started(command: list[str], environment: dict[str, str] | None = None, given
     return clock
 
 
-def first_of_all(line: str, *, writable: bool = True, processes: int = 1) -> Clock:
-    """A line where nothing was compiled before: the most that one of so many processes at once takes."""
+def first_of_all(command: list[str], *, writable: bool = True, processes: int = 1) -> Clock:
+    """A command where nothing was compiled before: the most that one of so many processes at once takes."""
 
     def clock(repeats: int) -> Taken:
-        most = [_first(line, writable=writable, processes=processes) for _ in range(repeats)]
+        most = [_first(command, writable=writable, processes=processes) for _ in range(repeats)]
         return Taken(sum(each.cpu for each in most), sum(each.wall for each in most))
 
     return clock
 
 
-def _first(line: str, *, writable: bool, processes: int) -> Taken:
+def _first(command: list[str], *, writable: bool, processes: int) -> Taken:
     with tempfile.TemporaryDirectory() as folder:
         place = folder if writable else "/dev/null"
         variables = {**os.environ, **BYTECODE, "XDG_CACHE_HOME": place, "TMPDIR": place}
         began, most = time.perf_counter(), 0.0
-        running = [subprocess.Popen([sys.executable, "-c", line], env=variables) for _ in range(processes)]
+        running = [
+            subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            for _ in range(processes)
+        ]
         for process in running:
             _pid, _status, used = os.wait4(process.pid, 0)
             process.returncode = 0
@@ -146,9 +149,10 @@ def main() -> None:
         # From a wheel nothing is compiled; in a checkout another process compiles, and the slow engine serves.
         first = [
             bare,
-            Way.timed("toolvet", [first_of_all(answer)]),
-            Way.timed("toolvet, nothing can be written", [first_of_all(answer, writable=False)]),
-            Way.timed("toolvet, twenty at once, the most of one", [first_of_all(answer, processes=20)]),
+            Way.timed("toolvet", [first_of_all([*python, answer])]),
+            Way.timed("toolvet check answer", [first_of_all(CHECK)]),
+            Way.timed("toolvet, nothing can be written", [first_of_all([*python, answer], writable=False)]),
+            Way.timed("toolvet, twenty at once, the most of one", [first_of_all([*python, answer], processes=20)]),
         ]
         report.compare("The first verdict of an installation", "an empty cache", first, rounds=5, case_s=60)
         above = mebibytes(answer) - mebibytes("pass")

@@ -366,8 +366,8 @@ def emptied(_: bytes) -> bytes:
 def test_a_damaged_cache_is_rebuilt(damage: Callable[[bytes], bytes], cache_folder: Path) -> None:
     first = scans()
     kept = {path: path.read_bytes() for path in cache_folder.iterdir()}
-    # The index, two databases, and which sources there are.
-    assert len(kept) == 4
+    # The families of the patterns, their translations, two databases, and which sources there are.
+    assert len(kept) == 5
     for path, content in kept.items():
         path.write_bytes(damage(content))
     assert scans() == first

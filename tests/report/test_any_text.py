@@ -17,7 +17,8 @@ from tests.report.structure import check_junit, check_markdown, check_page, chec
 from toolvet import report
 from toolvet.findings import Finding, Severity
 from toolvet.report.document import Baseline, Report, Scenario, Server, Tool, Verdict
-from toolvet.report.visible import compact, one_line, pretty, shorten, visible
+from toolvet.report.values import compact, pretty
+from toolvet.report.visible import one_line, shorten, visible
 
 NASTY = [
     "", "\x00", "\x1b[2J", "\ud800", "\udfff", "\ufffe", "\uffff", "\u202e", "\u2028", "\r", "\n", "\t", "]]>", "<!--",

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 REFUSAL = b"I cannot help with that request."
 ANSWER = ["check", "answer", "--json"]
 PATIENCE = 4_000
+ASK = """
+import sys
+from toolvet.resident.client import ask
+code = ask(sys.argv[1:])
+sys.exit(99 if code is None else code)
+"""
 
 
 class Home:
@@ -48,6 +53,18 @@ class Home:
     def alone(self, words: list[str], given: bytes = REFUSAL, **more: str) -> tuple[int, bytes, bytes]:
         return self.run(words, given, TOOLVET_RESIDENT="off", **more)
 
+    def asked(self, words: list[str], given: bytes = REFUSAL, **more: str) -> tuple[int, bytes, bytes]:
+        """As `run`, by the resident alone: 99 where it does not answer."""
+        done = subprocess.run(
+            [sys.executable, "-c", ASK, *words],
+            env={**self.environment, **more},
+            cwd=self.folder,
+            input=given,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
     def residents(self) -> list[int]:
         """The processes that were started for this folder, the one that listens first."""
         found: list[int] = []
@@ -60,9 +77,6 @@ class Home:
                 if b"toolvet.cli.residence" in words and os.fsencode(self.folder) in words and b"/bin/sh" not in words:
                     found.append(int(each.name))
         return sorted(found)
-
-    def has_others_than(self, known: set[int]) -> bool:
-        return bool(set(self.residents()) - known)
 
     def socket(self) -> Path | None:
         return next(iter(self.sockets.glob("*.sock")), None)
@@ -117,10 +131,7 @@ def test_a_resident_gives_the_same_bytes(home: Home) -> None:
         (["check"], b""),
     ]
     for given, content in words:
-        before = set(home.residents())
-        assert home.run(given, content) == home.alone(given, content), given
-        # A child answers once: where there is a new one, the resident did it.
-        wait_for(partial(home.has_others_than, before))
+        assert home.asked(given, content) == home.alone(given, content), given
 
 
 def test_the_callers_folder_and_environment_count(home: Home) -> None:
@@ -129,6 +140,32 @@ def test_the_callers_folder_and_environment_count(home: Home) -> None:
     given = b"The museum opens at nine and closes at six."
     assert b"empty_response" in home.run(ANSWER, given)[1]
     assert home.run(ANSWER, given) == home.alone(ANSWER, given)
+
+
+def test_a_child_answers_again_and_knows_nothing_of_the_call_before(home: Home) -> None:
+    home.begin()
+    plain = home.asked(["check", "answer"])
+    wait_for(lambda: len(home.residents()) > 3)
+    processes = set(home.residents())
+    settings = home.folder / "toolvet.toml"
+    for _ in range(2):
+        settings.write_text("[checks.answer]\nmin_length = 500\n", encoding="utf-8")
+        assert b"empty_response" in home.asked(["check", "answer"])[1]
+        settings.unlink()
+        assert b"\x1b[" in home.asked(["check", "answer"], FORCE_COLOR="1")[1]
+        assert home.asked(["check", "answer"]) == plain
+    # None of them ended.
+    assert processes <= set(home.residents())
+
+
+def test_what_opened_a_store_answers_no_more(home: Home) -> None:
+    home.begin()
+    home.asked(ANSWER)
+    wait_for(lambda: len(home.residents()) > 3)
+    processes = set(home.residents())
+    assert home.asked([*ANSWER, "--store", "answers.db", "--trace", "a1"])[0] == 1
+    wait_for(lambda: len(processes - set(home.residents())) == 1)
+    assert home.run(["trace", "a1", "--store", "answers.db"])[0] == 0
 
 
 def test_of_twenty_at_once_one_starts_it(home: Home) -> None:

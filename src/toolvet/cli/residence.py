@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 
 from toolvet.cli import parse, run
+from toolvet.cli.plain_words import plain_call
 from toolvet.resident.server import Resident
 
 _LOADED = ("answer", "arguments", "conversation", "envelope", "result")
@@ -37,6 +38,9 @@ def _parse(words: list[str]) -> Callable[[], int]:
 @lru_cache(_MOST_WORDS)
 def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
     """The command with its arguments; None where the words are wrong, which the caller is to be told."""
+    call = plain_call(list(words))
+    if call is not None:
+        return call
     try:
         command, bound, _ignored = parse(list(words))
     except (Exception, SystemExit):  # noqa: BLE001 - whatever it is, the command says it where it is run

@@ -9,10 +9,11 @@ import stat
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Final
 from zlib import crc32
 
-from toolvet.discover import file_states, files_of, module_state
+from toolvet.discover import FileState, file_state, files_of, module_state, states_of
 from toolvet.discover.background import announce
 from toolvet.discover.prepared import is_prepared, prepared
 
@@ -52,6 +53,17 @@ def compiled_from(
         version: the version of the format that `build` writes: change it when `build` changes, or name its `sources`.
         sources: the modules whose source decides what `build` writes; an edit of one builds again.
     """
+    return compiled_with_key(package, wanted, build, version, sources)[1]
+
+
+def compiled_with_key(
+    package: str,
+    wanted: str | tuple[str, ...],
+    build: Callable[[Iterable[tuple[str, bytes]]], bytes],
+    version: str,
+    sources: tuple[str, ...] = (),
+) -> tuple[bytes, bytes]:
+    """Return the key of the entry, too, for the keys of what is compiled from it; see `compiled_from`."""
     files = (wanted,) if isinstance(wanted, str) else wanted
     key = b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, *files, sources=sources)))
     built = cached(key)
@@ -63,7 +75,7 @@ def compiled_from(
                 announce()
                 built = build(sorted(found for each in files for found in files_of(package, each)))
                 keep(key, built)
-    return built
+    return key, built
 
 
 def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> bytes:
@@ -74,9 +86,9 @@ def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> by
     reading the files 8.
     """
     of_sources = tuple(state for state in map(module_state, sources) if state is not None)
-    states = file_states(package, wanted) + of_sources
+    states = states_of(package, wanted) + of_sources
     # Plain tuples, because named ones take 2 ms to be written.
-    key = b"\0".join((b"files", repr([tuple(state) for state in states]).encode(), *(each.encode() for each in wanted)))
+    key = b"\0".join((b"files", _written(states), package.encode(), *(each.encode() for each in wanted)))
     known = cached(key)
     if known is not None and len(known) == _DIGEST_BYTES:
         return known
@@ -92,17 +104,37 @@ def fingerprint(package: str, *wanted: str, sources: tuple[str, ...] = ()) -> by
         whole.update(b"%d\0" % len(content))
         whole.update(content)
     found = whole.digest()
-    # A file that was written just now may be written again without a change of its times.
-    if all(state.changed_ns < time.time_ns() - _SETTLED_SECONDS * 10**9 for state in states):
+    if _are_settled(states):
         keep(key, found)
     return found
 
 
-def cached(key: bytes) -> bytes | None:
-    """Return what `keep` stored under `key`, or what the package brings; None for a missing or untrustworthy entry."""
+def file_key(package: str, name: str) -> tuple[bytes, bool]:
+    """Return a key that changes when a data file is written, and whether something can be kept under it yet.
+
+    A file that was written just now may be written again without a change of its times.
+    """
+    state = file_state(os.path.join(import_module(package).__path__[0], name))
+    return b"file" + _written((state,)), _are_settled((state,))
+
+
+def _written(states: Iterable[FileState]) -> bytes:
+    # Plain tuples, because named ones take 2 ms to be written.
+    return repr([tuple(state) for state in states]).encode()
+
+
+def _are_settled(states: Iterable[FileState]) -> bool:
+    return all(state.changed_ns < time.time_ns() - _SETTLED_SECONDS * 10**9 for state in states)
+
+
+def cached(key: bytes, *, checks_itself: bool = False) -> bytes | None:
+    """Return what `keep` stored under `key`, or what the package brings; None for a missing or untrustworthy entry.
+
+    What `checks_itself` when it is used, as a database does, is not looked through for damage here (2 ms for 10 MB).
+    """
     name = _name(key)
     for folder in _folders():
-        content = _read(folder, name)
+        content = _read(folder, name, checks_itself=checks_itself)
         if content is not None:
             return content
     content = prepared(name)
@@ -160,7 +192,7 @@ def _open_lock(name: str) -> tuple[int, str] | None:
     return None
 
 
-def _read(folder: str, name: str) -> bytes | None:
+def _read(folder: str, name: str, *, checks_itself: bool = False) -> bytes | None:
     path = os.path.join(folder, name)
     try:
         # A buffer would copy ten megabytes once more.
@@ -176,7 +208,7 @@ def _read(folder: str, name: str) -> bytes | None:
         # That it is still read matters to `_drop_old` alone; on a disk that cannot be written nothing is dropped.
         with suppress(OSError):
             os.utime(path)
-    return content if guard == _guard(content) else None
+    return content if checks_itself or guard == _guard(content) else None
 
 
 def _write(folder: str, name: str, content: bytes) -> bool:

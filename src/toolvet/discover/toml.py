@@ -6,7 +6,8 @@
 
 Every TOML text of toolvet is read by `decode_toml`, which calls `msgspec.toml.decode`: that is `tomllib` and then a
 check of the types, as fast as `tomllib` with `msgspec.convert` (440 tables: 0.12 s either way). It imports `tomllib`
-with the first text, so a process that finds everything in the cache does not pay for that import (5 ms).
+with the first text, so a process that finds everything in the cache does not pay for that import (5 ms). A table that
+is read by its name is kept as MessagePack, for as long as nobody touches its file: that is read 20 times as fast.
 """
 
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from toolvet.discover import data_file, data_files
+from toolvet.discover.cache import cached, file_key, keep
 
 _T = TypeVar("_T")
 
@@ -25,7 +27,23 @@ def read_toml(package: str, name: str, kind: type[_T]) -> _T:
     Raises `msgspec.DecodeError` where the file is not TOML, and its subclass `msgspec.ValidationError` where it is not
     a `kind`; both carry the path of the file as a note.
     """
-    return decode_toml(data_file(package, name), kind, f"{package}: {name}")
+    key, is_settled = file_key(package, name)
+    known = cached(key)
+    if known is not None:
+        try:
+            return msgspec.msgpack.decode(known, type=kind)
+        except msgspec.DecodeError:
+            pass  # It was kept by another version: the file says what is wrong, if anything is.
+    place = f"{package}: {name}"
+    document = decode_toml(data_file(package, name), object, place)
+    try:
+        table = msgspec.convert(document, kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        error.add_note(place)
+        raise
+    if is_settled:
+        keep(key, msgspec.msgpack.encode(document))
+    return table
 
 
 def read_toml_folder(package: str, folder: str, kind: type[_T]) -> Iterator[tuple[str, _T]]:

@@ -7,7 +7,7 @@ reads only English does not pay for Russian.
 
 import platform
 import re
-import threading
+from _thread import allocate_lock
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -31,8 +31,8 @@ class CompiledSet:
         self._index = index
         self._key = digest(_engine_version() + index.key) if index.key else b""
         self._databases: dict[str, hyperscan.Database] = {}
-        # Two threads that need it at once must not have one each.
-        self._loading = threading.Lock()
+        # Two threads that need it at once must not have one each. It is `threading.Lock`, which takes 1 ms to import.
+        self._loading = allocate_lock()
         self._is_ready = not index.key
         self.rare_id = len(index)
         self.families = {len(index) + 1 + number: name for number, name in enumerate(index.classes)}
@@ -104,7 +104,8 @@ def build(key: bytes) -> None:
 
 
 def _read(key: bytes) -> hyperscan.Database | None:
-    kept = cached(key)
+    # The engine refuses a damaged one by a checksum of its own.
+    kept = cached(key, checks_itself=True)
     try:
         return None if kept is None else hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
     except hyperscan.error:

@@ -1,7 +1,8 @@
 """`PatternIndex`: the translations of a set of patterns, which both engines need; of a large set they are kept."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -12,12 +13,20 @@ from toolvet.matching.translation import Translation, finder
 
 # Compiling fewer is quicker than reading them back, and a caller's own patterns would fill the cache folder.
 _WORTH_KEEPING: Final = 50
+# How many translations are read at once: all 1,800 of the phrases are 5 MB, and a text that hits needs a few.
+_PART: Final = 64
+
+
+Expression = tuple[str, int, bool]
+"""The regex, the flags and the spans of a pattern."""
+
+Parts = list[Sequence[msgspec.Raw]]
+"""The translations of a set as they are kept, so many together."""
 
 
 class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
-    """What is kept of a set: each pattern, and the patterns of each family."""
+    """What is kept of a set: the patterns of each family. A text without hits needs no more."""
 
-    expressions: tuple[msgspec.Raw, ...]
     families: dict[str, tuple[int, ...]]
     """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
     classes: dict[str, str]
@@ -27,37 +36,53 @@ class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
 class PatternIndex:
     """The translations of the patterns of a set, by number."""
 
-    def __init__(self, key: bytes, kept: _KeptIndex) -> None:
+    def __init__(self, key: bytes, kept: _KeptIndex, read: Callable[[int], Sequence[msgspec.Raw]]) -> None:
+        """`read` returns the part of this number of the translations."""
         self.key = key
         """What the patterns and their translations depend on; empty for a set that is not kept."""
         self.families = kept.families
         """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
         self.classes = kept.classes
         """A class of the letters of each family."""
-        self._expressions = kept.expressions
+        self._count = sum(map(len, kept.families.values()))
+        # They are megabytes: read where something is found, part by part.
+        self._read = read
+        self._parts: dict[int, Sequence[msgspec.Raw]] = {}
         self._known: dict[int, Translation] = {}
 
     def __len__(self) -> int:
-        return len(self._expressions)
+        return self._count
 
     def __getitem__(self, number: int) -> Translation:
         known = self._known.get(number)
         if known is None:
-            known = self._known[number] = msgspec.msgpack.decode(self._expressions[number], type=Translation)
+            place, within = divmod(number, _PART)
+            part = self._parts.get(place)
+            if part is None:
+                part = self._parts[place] = self._read(place)
+            known = self._known[number] = msgspec.msgpack.decode(part[within], type=Translation)
         return known
 
 
-def index_of(patterns: Sequence[tuple[str, int, bool]], *, is_kept: bool | None = None) -> PatternIndex:
-    """Return the index of (regex, flags, spans) of each pattern, from the cache if `is_kept`.
+def index_of(patterns: Sequence[Expression], *, is_kept: bool | None = None) -> PatternIndex:
+    """Return the index of patterns, from the cache if `is_kept`; by default it is if there are many.
 
-    By default it is if there are many. What is in the cache was made from these very
-    patterns by these very sources. Raises `UnsafePattern`.
+    What is in the cache was made from these very patterns by these very sources. Raises `UnsafePattern`.
     """
     if not (len(patterns) >= _WORTH_KEEPING if is_kept is None else is_kept):
-        return PatternIndex(b"", _translate(patterns, by_family=False))
+        expressions = _translate_all(patterns)
+        parts = _parts(expressions)
+        return PatternIndex(b"", _families(expressions, by_family=False), parts.__getitem__)
+    return index_made_from(msgspec.msgpack.encode(patterns), lambda: patterns)
+
+
+def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> PatternIndex:
+    """Return the index of the patterns that `make` returns, from the cache.
+
+    `source` is what they are made from, and they are made only where the cache has nothing of it. Raises as `index_of`.
+    """
     # The translation of a pattern depends on the files of this package.
-    sources = fingerprint("toolvet.matching", ".py", "letters.toml")
-    key = digest(msgspec.msgpack.encode((sources, patterns)))
+    key = digest(msgspec.msgpack.encode((fingerprint("toolvet.matching", ".py", "letters.toml"), source)))
     found = _read(key)
     if found is None:
         with building(_name(key)):
@@ -65,31 +90,59 @@ def index_of(patterns: Sequence[tuple[str, int, bool]], *, is_kept: bool | None 
             found = _read(key)
             if found is None:
                 announce()
-                found = _translate(patterns, by_family=True)
+                found, parts = _built(key, make())
                 keep(_name(key), msgspec.msgpack.encode(found))
-    return PatternIndex(key, found)
+                # Where no folder can be written, they are nowhere else.
+                return PatternIndex(key, found, parts.__getitem__)
+
+    @cache
+    def rebuilt() -> Parts:
+        return _built(key, make())[1]
+
+    # Whoever drops old files may have dropped a part.
+    return PatternIndex(key, found, lambda number: _read_part(key, number) or rebuilt()[number])
 
 
 def kept_index(key: bytes) -> PatternIndex | None:
     """Return the index that is kept under this key, None if there is none."""
     kept = _read(key)
-    return None if kept is None else PatternIndex(key, kept)
+    if kept is None:
+        return None
+    parts = [_read_part(key, number) for number in range(-(-sum(map(len, kept.families.values())) // _PART))]
+    known = [each for each in parts if each is not None]
+    return PatternIndex(key, kept, known.__getitem__) if len(known) == len(parts) else None
 
 
-def _translate(patterns: Sequence[tuple[str, int, bool]], *, by_family: bool) -> _KeptIndex:
+def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Parts]:
+    """Translate patterns, and keep the parts: before the rest, so that whoever finds it finds them."""
     expressions = _translate_all(patterns)
+    parts = _parts(expressions)
+    for number, part in enumerate(parts):
+        keep(_part_name(key, number), msgspec.msgpack.encode(part))
+    return _families(expressions, by_family=True), parts
+
+
+def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIndex:
     of_family: dict[str, list[int]] = {"": []}
     for number, expression in enumerate(expressions):
         of_family.setdefault(expression.family if by_family else "", []).append(number)
     return _KeptIndex(
-        tuple(msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions),
         {name: tuple(numbers) for name, numbers in of_family.items()},
         {name: _class_of(name) for name in of_family if name},
     )
 
 
+def _parts(expressions: Sequence[Translation]) -> Parts:
+    written = [msgspec.Raw(msgspec.msgpack.encode(expression)) for expression in expressions]
+    return [written[begin : begin + _PART] for begin in range(0, len(written), _PART)]
+
+
 def _name(key: bytes) -> bytes:
-    return b"index" + key
+    return b"families" + key
+
+
+def _part_name(key: bytes, number: int) -> bytes:
+    return b"part %d of " % number + key
 
 
 def _read(key: bytes) -> _KeptIndex | None:
@@ -100,7 +153,15 @@ def _read(key: bytes) -> _KeptIndex | None:
         return None  # It is translated again, and replaced.
 
 
-def _translate_all(patterns: Iterable[tuple[str, int, bool]]) -> tuple[Translation, ...]:
+def _read_part(key: bytes, number: int) -> list[msgspec.Raw] | None:
+    kept = cached(_part_name(key, number))
+    try:
+        return None if kept is None else msgspec.msgpack.decode(kept, type=list[msgspec.Raw])
+    except msgspec.MsgspecError:
+        return None  # As above.
+
+
+def _translate_all(patterns: Iterable[Expression]) -> tuple[Translation, ...]:
     # A set that is in the cache needs no translator.
     from toolvet.matching.dialect import translate  # noqa: PLC0415
 

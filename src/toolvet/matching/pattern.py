@@ -1,6 +1,8 @@
 """`Pattern`, a phrase to look for, and `Hit`, a place where it was found."""
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -40,6 +42,16 @@ class Pattern(msgspec.Struct, frozen=True):
     flags: re.RegexFlag = re.IGNORECASE
     spans: bool = True
     scope: HitScope | None = None
+
+
+class LazyPatterns(NamedTuple):
+    """Patterns that are made only where what they compile to is not kept: making thousands takes milliseconds."""
+
+    key: bytes
+    """What they are made from: another key means other patterns."""
+    ids: Sequence[str]
+    scopes: Sequence[HitScope | None]
+    make: Callable[[], Iterable[Pattern]]
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False):

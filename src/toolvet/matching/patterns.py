@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
-from toolvet.matching.engine_re import ReEngine
-from toolvet.matching.index import PatternIndex, index_of
-from toolvet.matching.pattern import Hit, HitScope, Pattern, PlacedBefore
+from toolvet.matching.index import Expression, PatternIndex, index_made_from, index_of
+from toolvet.matching.pattern import Hit, HitScope, LazyPatterns, Pattern, PlacedBefore
 
 if TYPE_CHECKING:
     from toolvet.matching.compiled import CompiledSet
@@ -49,14 +48,24 @@ class PatternSet:
         [Hit(id='wish', start=4, end=16)]
     """
 
-    def __init__(self, patterns: Iterable[Pattern], *, is_kept: bool | None = None) -> None:
-        self.patterns: tuple[Pattern, ...] = tuple(patterns)
-        self._ids = tuple(pattern.id for pattern in self.patterns)
-        self._scopes = tuple(pattern.scope for pattern in self.patterns)
-        self._engine = _engine(
-            [(pattern.regex, int(pattern.flags), pattern.spans) for pattern in self.patterns], is_kept=is_kept
-        )
+    def __init__(self, patterns: Iterable[Pattern] | LazyPatterns, *, is_kept: bool | None = None) -> None:
         self._only: frozenset[int] | None = None
+        if isinstance(patterns, LazyPatterns):
+            self._source: LazyPatterns | None = patterns
+            self._ids, self._scopes = patterns.ids, patterns.scopes
+            make = patterns.make
+            self._engine = _engine_of(index_made_from(patterns.key, lambda: _expressions(make())))
+            return
+        self._source = None
+        self._patterns = tuple(patterns)
+        self._ids = tuple(pattern.id for pattern in self._patterns)
+        self._scopes = tuple(pattern.scope for pattern in self._patterns)
+        self._engine = _engine(_expressions(self._patterns), is_kept=is_kept)
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The patterns, in order."""
+        return self._patterns if self._source is None else tuple(self._source.make())
 
     def __reduce__(self) -> tuple[object, ...]:
         # An engine neither pickles nor copies: it is made anew, for large sets from the cache.
@@ -119,6 +128,8 @@ class _WaitingEngine:
     """The slow engine, until the databases of the fast one are there."""
 
     def __init__(self, index: PatternIndex, compiled: "CompiledSet") -> None:
+        from toolvet.matching.engine_re import ReEngine  # noqa: PLC0415 - see `_engine_of`
+
         self._compiled = compiled
         self._engine: Engine = ReEngine(index)
         self._is_fast = False
@@ -133,7 +144,7 @@ class _WaitingEngine:
     ) -> list[tuple[int, int, int]]:
         """As of `Engine`; both engines find the same."""
         if not self._is_fast and self._compiled.is_ready():
-            from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine`
+            from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - see `_engine_of`
 
             self._engine, self._is_fast = HyperscanEngine(self._compiled), True
         return self._engine.find(text, only, most, scopes, placed)
@@ -143,15 +154,22 @@ class _WaitingEngine:
         self._compiled.prepare()
 
 
-def _engine(patterns: list[tuple[str, int, bool]], *, is_kept: bool | None) -> Engine:
-    if not patterns:
-        return _NoEngine()
-    index = index_of(patterns, is_kept=is_kept)
+def _expressions(patterns: Iterable[Pattern]) -> list[Expression]:
+    return [(pattern.regex, int(pattern.flags), pattern.spans) for pattern in patterns]
+
+
+def _engine(patterns: list[Expression], *, is_kept: bool | None) -> Engine:
+    return _engine_of(index_of(patterns, is_kept=is_kept)) if patterns else _NoEngine()
+
+
+def _engine_of(index: PatternIndex) -> Engine:
     try:
         # Imported by the first scan only (13 ms); and some platforms have no wheel.
         from toolvet.matching.compiled import CompiledSet  # noqa: PLC0415
         from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415
     except ImportError:
+        from toolvet.matching.engine_re import ReEngine  # noqa: PLC0415 - as above
+
         engine = ReEngine(index)
         if not index.key:
             # A caller's own patterns: they are refused when the set is built, not when a text is scanned.

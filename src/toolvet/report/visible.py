@@ -1,13 +1,10 @@
-"""Text and JSON values of a server, made safe to look at: characters that are invisible or steer a terminal are shown.
+"""Text of a server, made safe to look at: characters that are invisible or steer a terminal are shown.
 
 It does not escape for any format: Rich markup, HTML, XML and Markdown do that where they are written.
 """
 
-import json
 import re
 from typing import Final
-
-import orjson
 
 # Controls, bidirectional overrides, zero-width marks, line separators, tag characters (used to hide prompts), lone
 # surrogates and non-characters. The joiners U+200C and U+200D stay: Persian and emoji are written with them.
@@ -31,6 +28,8 @@ def escape_unseen(document: str) -> str:
     >>> print(escape_unseen('{"text": "\x9b31m"}'))
     {"text": "\u009b31m"}
     """
+    import json  # noqa: PLC0415 - 3 ms, and `check answer` shows texts only
+
     return _UNSEEN.sub(lambda match: json.dumps(match.group())[1:-1], document)
 
 
@@ -46,37 +45,8 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:limit].rstrip()} … ({len(text) - limit:,} more characters)"
 
 
-def pretty(value: object, limit: int) -> str:
-    """Indented JSON, cut after `limit` characters. Total: a value that is not JSON is shown by its `repr`."""
-    return shorten(visible(_indent(value)), limit)
-
-
-def compact(value: object, limit: int) -> str:
-    """JSON on one line, cut after `limit` characters. Total, like `pretty`."""
-    try:
-        text = orjson.dumps(value).decode()
-    except TypeError:
-        text = _encode_slowly(value, indent=None)
-    return shorten(visible(text), limit)
-
-
 def _picture(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
-
-
-def _indent(value: object) -> str:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:
-        return _encode_slowly(value, indent=2)
-
-
-def _encode_slowly(value: object, indent: int | None) -> str:
-    """JSON of what orjson refuses: large integers, lone surrogates, other keys than strings, 255 levels and more."""
-    try:
-        return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
-    except (TypeError, ValueError, RecursionError):
-        return "(a value that cannot be shown as JSON)"

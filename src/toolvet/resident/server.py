@@ -33,12 +33,17 @@ Parse = Callable[[list[str]], Callable[[], int]]
 """Words → what runs them and returns the exit code. It is called beforehand, too, so it must not look around."""
 
 _SPARE_CHILDREN: Final = 2
+_MOST_SPARE: Final = 4  # Where more wait, after many calls at once, those that come back end.
+_MOST_CALLS: Final = 100  # Of one child: what it has learnt from them goes with it.
 _MOST_CHILDREN: Final = 32
 _MOST_CALLERS: Final = 64  # Who waits for a child.
 _REQUEST_SECONDS: Final = 2.0
 _CHILD_SECONDS: Final = 60  # The kernel ends a child then; its caller gave up long before.
 _REQUEST_FIELDS: Final = 3
-_TAKEN, _OLD = b"+", b"-"  # What a child says to its parent.
+_TAKEN, _FREE, _OLD = b"+", b"=", b"-"  # What a child says to its parent.
+# A call that opened a store, or failed in a way that nobody foresaw, is the last one of its child.
+_LEAVES_SOMETHING: Final = ("toolvet.store.store", "sqlalchemy")
+_MOST_CODE: Final = 4
 _MOST_SAID_BYTES: Final = 2**16
 _INSTALLED: Final = "site-packages"
 
@@ -46,8 +51,8 @@ _INSTALLED: Final = "site-packages"
 class Resident:
     """The process that stays: it sees to it that children wait for callers, and has one thread, because it forks.
 
-    A child is made ahead and answers one call: making one and its first touch of what it shares cost more than a
-    verdict does.
+    A child is made ahead, and answers one call after the other: making one and its first touch of what it shares cost
+    five times as much as a call. Each call has its own words, folder, environment, input and output.
     """
 
     def __init__(self, path: str, parse: Parse, rehearse: Callable[[], object], *, idle: float, held: int) -> None:
@@ -100,11 +105,18 @@ class Resident:
             self._hear(number)
 
     def _hear(self, number: int) -> None:
-        """Take a word of a child: it has a caller with these words, what is loaded is old, or its end."""
+        """Take a word of a child: it has a caller with these words, is free again, has old files loaded, or ends."""
         connection = self._waiting.get(number) or self._busy[number]
         said = connection.recv(_MOST_SAID_BYTES)
         if said == _OLD:
             raise SystemExit
+        if said == _FREE:
+            self._asked_at = time.monotonic()
+            self._waiting[number] = self._busy.pop(number)
+            if len(self._waiting) > _MOST_SPARE:
+                # It sees that, and ends.
+                connection.shutdown(socket.SHUT_WR)
+            return
         if said:
             self._asked_at = time.monotonic()
             self._busy[number] = self._waiting.pop(number)
@@ -132,9 +144,11 @@ class Resident:
                 other.close()
             # What it touches becomes its own: now, not while somebody waits.
             self._rehearse()
-            caller = self._await_caller(theirs)
-            if caller is not None:
-                self._answer(caller, theirs)
+            for _ in range(_MOST_CALLS):
+                caller = self._await_caller(theirs)
+                if caller is None or not self._answer(caller, theirs):
+                    break
+                theirs.send(_FREE)
         finally:
             # Nothing of the parent's is to be tidied up by the child, and no traceback is to be printed.
             os._exit(0)
@@ -153,18 +167,20 @@ class Resident:
                     return caller
                 caller.close()
 
-    def _answer(self, caller: socket.socket, parent: socket.socket) -> None:
-        """Run the command that the caller wants, and say what came of it; whoever gets no answer runs it itself."""
+    def _answer(self, caller: socket.socket, parent: socket.socket) -> bool:
+        """Run the command that the caller wants, and say what came of it; return whether another may follow.
+
+        Whoever gets no answer runs it itself.
+        """
         signal.alarm(_CHILD_SECONDS)
-        self._listener.close()
         caller.settimeout(_REQUEST_SECONDS)
         said = receive(caller)
         if said is None or said[0] != REQUEST or len(said[1]) != _REQUEST_FIELDS:
-            return
+            return False
         words, folder, environment = said[1]
         if loaded_files() != self._loaded:
             parent.send(_OLD)
-            return
+            return False
         parent.send(_TAKEN + words[:_MOST_SAID_BYTES])
         caller.settimeout(None)
         caller.sendall(packed(TAKEN))
@@ -182,6 +198,11 @@ class Resident:
         answer = packed(DONE, b"%d" % code, printed.getvalue(), complaints.getvalue())
         if len(answer) <= MOST_BYTES:
             caller.sendall(answer)
+        caller.close()
+        signal.alarm(0)
+        # Nobody's folder is held by a child that waits.
+        os.chdir(os.path.dirname(self._path))  # noqa: PTH120 - a path is a string here
+        return code <= _MOST_CODE and not any(name in sys.modules for name in _LEAVES_SOMETHING)
 
 
 class _CallersInput(RawIOBase):

@@ -287,7 +287,7 @@ class _ReceivedSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     misses: tuple[str, ...]
 
 
-class _PatternSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _KeptPatterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns: tuple[str, ...]
     hits: tuple[str, ...]
     misses: tuple[str, ...]
@@ -299,8 +299,8 @@ class MessageSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights: Weights
     field: _FieldSource
     received: _ReceivedSource
-    expected: _PatternSource
-    fix: _PatternSource
+    expected: _KeptPatterns
+    fix: _KeptPatterns
 
 
 class _Patterns(msgspec.Struct, frozen=True):

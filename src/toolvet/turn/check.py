@@ -20,8 +20,7 @@ from toolvet.checks.answer import (
     read_answer,
 )
 from toolvet.checks.answer.finish import finish_kind
-from toolvet.checks.answer.packs import pack_phrases
-from toolvet.checks.answer.phrases import phrases
+from toolvet.checks.answer.phrases import SignalPhrases, phrases
 from toolvet.turn.midturn import announced, may_announce, reason_before_calls
 from toolvet.turn.verdict import CLEAN, checked_threshold, verdict
 
@@ -102,7 +101,7 @@ class AnswerCheck:
         self.strict = strict
         self.custom = read_custom_patterns(custom_patterns, replace=replace_patterns)
         self.languages = known_languages(languages)
-        self.packs = pack_phrases(packs)
+        self.packs = _pack_phrases(packs)
         self.rules = own_rules(exceptions, weights)
         self.threshold = checked_threshold(threshold, strict=strict)
 
@@ -271,6 +270,15 @@ def checked_text(text: object) -> str:
         return ""
     hint = "; decode it first, as with .decode('utf-8', 'replace')" if isinstance(text, bytes | bytearray) else ""
     raise TypeError(f"the text of an answer must be a str (or None), not {type(text).__name__}{hint}")
+
+
+def _pack_phrases(packs: Iterable[str] | None) -> SignalPhrases | None:
+    if packs is None:
+        return None
+    # It brings the reader of phrase files, which takes 3 ms.
+    from toolvet.checks.answer.packs import pack_phrases  # noqa: PLC0415
+
+    return pack_phrases(packs)
 
 
 def known_languages(languages: Iterable[str] | None) -> frozenset[str] | None:

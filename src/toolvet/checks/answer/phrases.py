@@ -33,23 +33,23 @@ refusals in English. How files are read, and what `{name}` means in them, is at 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import msgspec
 
 from toolvet.checks.answer.quality import SignalType
-from toolvet.discover.cache import compiled_from
+from toolvet.discover.cache import compiled_with_key
 from toolvet.matching import Hit, Pattern, PatternSet
-from toolvet.matching.pattern import HitScope, PlacedBefore
+from toolvet.matching.pattern import HitScope, LazyPatterns, PlacedBefore
 from toolvet.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 if TYPE_CHECKING:
     from toolvet.matching.phrasebook import PhraseSource
 
 _FILES: Final = (WORDS_FILE, *(f"{kind}.toml" for kind in SignalType))
-_VERSION: Final = "phrases/2"
+_VERSION: Final = "phrases/3"
 # What is kept depends on how these read the files, so their own text counts, too.
 _SOURCES: Final = (
     __name__,
@@ -160,10 +160,11 @@ class SignalPhrases:
     the time. For other languages the phrases of the others are left out of what the whole set finds.
     """
 
-    def __init__(self, known: dict[str, KnownPhrase]) -> None:
+    def __init__(self, known: Mapping[str, KnownPhrase], kept: "KeptPhrases | None" = None) -> None:
         self.by_id = known
-        self.languages = frozenset(each.language for each in known.values()) - {ANY_LANGUAGE}
-        self.pattern_set = _set_of(known)
+        self.languages = kept.languages if kept is not None else _languages_of(known)
+        self._key = kept.key if kept is not None else b""
+        self.pattern_set = PatternSet(_patterns_of(known) if kept is None else kept.source(known))
         self._narrowed: dict[frozenset[str], PatternSet] = {}
         self._later: dict[frozenset[str] | None, PatternSet] = {}
 
@@ -209,22 +210,70 @@ class SignalPhrases:
         if narrowed is None:
             wanted = languages | {ANY_LANGUAGE}
             chosen = {identifier: each for identifier, each in self.by_id.items() if each.language in wanted}
-            narrowed = _set_of(chosen) if languages == APART else self.pattern_set.only(chosen)
+            narrowed = (
+                PatternSet(_source_of(chosen, self._key) if self._key else _patterns_of(chosen))
+                if languages == APART
+                else self.pattern_set.only(chosen)
+            )
             self._narrowed[languages] = narrowed
         return narrowed
 
 
-def _set_of(known: dict[str, KnownPhrase]) -> PatternSet:
-    return PatternSet(
-        Pattern(identifier, each.phrase.match, scope=each.phrase.scope()) for identifier, each in known.items()
-    )
+class KeptPhrases(msgspec.Struct, frozen=True, array_like=True):
+    """The phrases as they are kept: those that are found are decoded, of the others only what a scan needs."""
+
+    phrases: dict[str, msgspec.Raw]
+    scopes: tuple[HitScope | None, ...]
+    languages: frozenset[str]
+    key: bytes = b""
+    """What they were made from."""
+
+    def source(self, known: Mapping[str, KnownPhrase]) -> LazyPatterns:
+        """The patterns, made only where what they compile to is not kept."""
+        return LazyPatterns(self.key, tuple(self.phrases), self.scopes, lambda: _patterns_of(known))
+
+
+class _DecodedPhrases(Mapping[str, KnownPhrase]):
+    """The phrases by their identifiers, each decoded when it is asked for: all of them take 5 ms."""
+
+    def __init__(self, kept: dict[str, msgspec.Raw]) -> None:
+        self._kept = kept
+        self._known: dict[str, KnownPhrase] = {}
+
+    def __getitem__(self, identifier: str) -> KnownPhrase:
+        known = self._known.get(identifier)
+        if known is None:
+            known = msgspec.msgpack.decode(self._kept[identifier], type=KnownPhrase)
+            self._known[identifier] = known
+        return known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+def _languages_of(known: Mapping[str, KnownPhrase]) -> frozenset[str]:
+    return frozenset(each.language for each in known.values()) - {ANY_LANGUAGE}
+
+
+def _patterns_of(known: Mapping[str, KnownPhrase]) -> Iterator[Pattern]:
+    return (Pattern(identifier, each.phrase.match, scope=each.phrase.scope()) for identifier, each in known.items())
+
+
+def _source_of(chosen: Mapping[str, KnownPhrase], key: bytes) -> LazyPatterns:
+    """Some of the phrases that were made from `key`, as patterns."""
+    ids, scopes = tuple(chosen), tuple(each.phrase.scope() for each in chosen.values())
+    return LazyPatterns(key + "\0".join(ids).encode(), ids, scopes, lambda: _patterns_of(chosen))
 
 
 @cache
 def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
-    built = compiled_from(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
-    return SignalPhrases(msgspec.msgpack.decode(built, type=dict[str, KnownPhrase]))
+    key, built = compiled_with_key(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
+    kept = msgspec.structs.replace(msgspec.msgpack.decode(built, type=KeptPhrases), key=key)
+    return SignalPhrases(_DecodedPhrases(kept.phrases), kept)
 
 
 def known_phrases(sources: Iterable["PhraseSource[SignalFile]"]) -> dict[str, KnownPhrase]:
@@ -259,12 +308,16 @@ def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
     # A process that finds its phrases in the cache needs no reader of files.
     from toolvet.matching.phrasebook import read_phrases as read_files  # noqa: PLC0415
 
-    known = known_phrases(read_files(LANGUAGES, files, SignalFile))
+    known = {
+        identifier: msgspec.structs.replace(each, phrase=msgspec.structs.replace(each.phrase, hits=[], misses=[]))
+        for identifier, each in known_phrases(read_files(LANGUAGES, files, SignalFile)).items()
+    }
     return msgspec.msgpack.encode(
-        {
-            identifier: msgspec.structs.replace(each, phrase=msgspec.structs.replace(each.phrase, hits=[], misses=[]))
-            for identifier, each in known.items()
-        }
+        KeptPhrases(
+            {identifier: msgspec.Raw(msgspec.msgpack.encode(each)) for identifier, each in known.items()},
+            tuple(each.phrase.scope() for each in known.values()),
+            _languages_of(known),
+        )
     )
 
 

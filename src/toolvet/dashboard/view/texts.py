@@ -12,7 +12,8 @@ from typing import Final
 from markupsafe import Markup, escape
 from orjson import JSONDecodeError, loads
 
-from toolvet.report.visible import pretty, visible
+from toolvet.report.values import pretty
+from toolvet.report.visible import visible
 from toolvet.schema.json_value import elements, is_object, members
 
 _LONG_TEXT: Final = 1_200

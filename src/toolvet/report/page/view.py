@@ -16,7 +16,8 @@ from markupsafe import Markup
 from toolvet.findings import Card, Finding
 from toolvet.report.document import Report, Scenario, Tool
 from toolvet.report.group import FindingGroup, group_findings
-from toolvet.report.visible import pretty, shorten, visible
+from toolvet.report.values import pretty
+from toolvet.report.visible import shorten, visible
 from toolvet.report.wording import worst_first
 
 # Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.

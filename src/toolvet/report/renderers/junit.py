@@ -13,7 +13,8 @@ from toolvet.findings import Card, Finding
 from toolvet.report.document import ItemRequest, Report, Scenario, Tool
 from toolvet.report.format import Format
 from toolvet.report.gate import explain_shortfall, fails
-from toolvet.report.visible import one_line, pretty, shorten, visible
+from toolvet.report.values import pretty
+from toolvet.report.visible import one_line, shorten, visible
 from toolvet.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, subject
 
 _MOST_IDLE: Final = 1_000  # suites of tools that were not called

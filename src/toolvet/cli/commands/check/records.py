@@ -1,14 +1,11 @@
 """Read the input of `toolvet check …`: a file or stdin → the records in it, one JSON value, a list, or one per line."""
 
-import sys
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 
+from toolvet.cli.commands.check.source import open_input, source_name
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import elements, is_object
 
@@ -68,28 +65,10 @@ def read_lines(file: str) -> Iterator[Record]:
             yield record
 
 
-def source_name(file: str) -> str:
-    """Return the name of a file in messages: `stdin` for `-`."""
-    return "stdin" if file == "-" else file
-
-
 def read_input(file: str) -> bytes:
     """Return the content of a file, or of stdin for `-`. Raises UsageError when it cannot be read."""
     with open_input(file) as stream:
         return stream.read()
-
-
-@contextmanager
-def open_input(file: str) -> Generator[BinaryIO]:
-    """Open a file, or stdin for `-`, for the length of the block. Raises UsageError when it cannot be read."""
-    try:
-        if file == "-":
-            yield sys.stdin.buffer
-        else:
-            with Path(file).open("rb") as stream:
-                yield stream
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
 
 
 def _parse(text: bytes, place: str) -> Record:

@@ -11,11 +11,10 @@ from typing import BinaryIO, Final, Protocol, cast
 
 import orjson
 
-from toolvet.cli.commands.check.records import Record, open_input
+from toolvet.cli.commands.check.records import Record
+from toolvet.cli.commands.check.source import PARQUET, open_input
 from toolvet.errors import UsageError
 
-_SEPARATED: Final = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-_PARQUET: Final = (".parquet", ".pq")
 _SEPARATORS: Final = ",;\t"
 _LONGEST_CELL: Final = 2**31 - 1
 _TEXT_TYPES: Final = ("string", "large_string", "string_view")
@@ -95,11 +94,6 @@ class Table:
         raise UsageError(f"{self.name} is a table: which column? Give --field NAME; it has {shown}")
 
 
-def is_table(file: str) -> bool:
-    """Whether a file is a table, by its name."""
-    return file.lower().endswith((*_SEPARATED, *_PARQUET))
-
-
 def refuse_field(file: str, field: str | None) -> None:
     """Raise UsageError where a column was named for a file that is not a table."""
     if field is not None:
@@ -123,7 +117,7 @@ def read_table(file: str, field: str | None, usual: str, others: Sequence[str]) 
 def open_table(file: str) -> Generator[Table]:
     """Open a table for the length of the block. Raises UsageError when it cannot be read."""
     with open_input(file) as stream:
-        if file.lower().endswith(_PARQUET):
+        if file.lower().endswith(PARQUET):
             yield _parquet(file, stream)
             return
         plain = cast("BinaryIO", gzip.GzipFile(fileobj=stream)) if file.lower().endswith(".gz") else stream

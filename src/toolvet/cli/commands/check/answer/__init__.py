@@ -1,9 +1,8 @@
 """`toolvet check answer`: say whether answers can be shown."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
@@ -14,9 +13,10 @@ def command(
         Parameter(help="Exit with 1 for an answer that should be escalated, or that has any signal."),
     ] = "escalate",
     settings: Annotated[
-        Path | None,
+        str | None,
         Parameter(
-            help="Options as TOML, under [checks.answer]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]"
+            metavar="PATH",
+            help="Options as TOML, under [checks.answer]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
     packs: Annotated[

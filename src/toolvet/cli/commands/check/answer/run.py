@@ -4,12 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolvet.checks.answer import AnswerQuality
 from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
@@ -20,16 +15,16 @@ from toolvet.cli.commands.check.verdicts import (
     show_progress,
     signal_lines,
 )
+from toolvet.cli.lines import Line, line_printer
 from toolvet.report.visible import visible
-from toolvet.settings import Settings, load_settings
-from toolvet.turn import AnswerCheck, regeneration_advice
+from toolvet.settings.file import settings_file
+from toolvet.turn.check import AnswerCheck, AnswerOptions
 
 if TYPE_CHECKING:
     from toolvet.store import Store
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """The flags for the output (`json`, `advice`) and the input.
 
     With `lines` each line of a text is an answer; `field` is the column or key that has it. `store` is the file or
@@ -45,21 +40,20 @@ class Output:
 
 
 def check_files(
-    files: Sequence[str], fail_on: str, *, output: Output, settings: Path | None, given: Mapping[str, object]
+    files: Sequence[str], fail_on: str, *, output: Output, settings: str | None, given: Mapping[str, object]
 ) -> int:
     """Check every answer of every file; return 1 when one is as bad as `fail_on`, else 0.
 
     `given` are the options of the flags, None for those that were not given: the file `settings` decides about these.
     """
-    loaded = load_settings(settings)
-    options = loaded.answer_options()
+    options, url = _settings(settings)
     options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     check = AnswerCheck(**options)
-    console = Console(highlight=False, soft_wrap=True)
+    print_line, is_terminal = line_printer()
     totals = _Totals()
     failed = False
     with ExitStack() as until_the_end:
-        store = _open_store(output, loaded, until_the_end)
+        store = _open_store(output.store or url, until_the_end)
         progress = until_the_end.enter_context(show_progress())
         for number, record in enumerate(_read_all(files, output), start=1):
             quality = check(
@@ -73,16 +67,30 @@ def check_files(
                 _keep(store, record, quality)
             totals.add(quality)
             failed |= _fails(quality, fail_on)
-            _print_verdict(console, record, quality, output)
+            if output.json:
+                _write_json(record, quality, output)
+            else:
+                for line in _lines(record, quality, output, underlines=not is_terminal):
+                    print_line(line)
             if progress is not None and number % PROGRESS_INTERVAL == 0:
                 progress.update(f"{number:,} answers")
     if not output.json:
-        console.print(totals.line())
+        print_line(totals.line())
     return int(failed)
 
 
-def _open_store(output: Output, settings: Settings, until_the_end: ExitStack) -> "Store | None":
-    given = output.store or settings.store_settings().url
+def _settings(given: str | None) -> tuple[AnswerOptions, str | None]:
+    """The options of the settings file, and its store."""
+    if settings_file(given) is None:
+        return {}, None
+    # Most often there is none, and loading this takes as long as a verdict.
+    from toolvet.settings import load_settings  # noqa: PLC0415
+
+    loaded = load_settings(given)
+    return loaded.answer_options(), loaded.store_settings().url
+
+
+def _open_store(given: str | None, until_the_end: ExitStack) -> "Store | None":
     if given is None:
         return None
     from toolvet.cli.store import checked_store  # noqa: PLC0415 - only where it is asked for
@@ -115,27 +123,35 @@ def _fails(quality: AnswerQuality, fail_on: str) -> bool:
     return quality.should_escalate or (fail_on == "signal" and bool(quality.signals))
 
 
-def _print_verdict(console: Console, record: AnswerRecord, quality: AnswerQuality, output: Output) -> None:
-    advice = regeneration_advice(quality, question=record.question, calls=record.calls) if output.advice else None
-    if output.json:
-        document = {**record.identity, **quality.to_dict()}
-        if advice is not None:
-            document["advice"] = advice
-        sys.stdout.buffer.write(encode(document) + b"\n")
-        sys.stdout.buffer.flush()
-        return
-    verdict, style = ("escalate", "red") if quality.should_escalate else ("show", "green")
-    line = Text.assemble(
-        (f"{verdict:9}", f"bold {style}"),
-        f"{quality.score:<6g}",
-        visible(record.name),
-        ("  " + kinds(quality), "dim"),
-    )
-    console.print(line)
-    for printed in signal_lines(quality, underlines=not console.is_terminal):
-        console.print(printed)
+def _advice(record: AnswerRecord, quality: AnswerQuality, output: Output) -> str | None:
+    if not output.advice:
+        return None
+    from toolvet.turn import regeneration_advice  # noqa: PLC0415 - only where it is asked for
+
+    return regeneration_advice(quality, question=record.question, calls=record.calls)
+
+
+def _write_json(record: AnswerRecord, quality: AnswerQuality, output: Output) -> None:
+    document = quality.to_dict()
+    advice = _advice(record, quality, output)
     if advice is not None:
-        console.print(Text(f"    next time: {visible(advice)}", style="italic"))
+        document["advice"] = advice
+    sys.stdout.buffer.write(encode(document, record.identity) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _lines(record: AnswerRecord, quality: AnswerQuality, output: Output, *, underlines: bool) -> Iterable[Line]:
+    verdict, style = ("escalate", "red") if quality.should_escalate else ("show", "green")
+    yield [
+        (f"{verdict:9}", f"bold {style}"),
+        (f"{quality.score:<6g}", ""),
+        (visible(record.name), ""),
+        ("  " + kinds(quality), "dim"),
+    ]
+    yield from signal_lines(quality, underlines=underlines)
+    advice = _advice(record, quality, output)
+    if advice is not None:
+        yield [(f"    next time: {visible(advice)}", "italic")]
 
 
 class _Totals:
@@ -153,11 +169,11 @@ class _Totals:
         self._score += quality.score
         self._issues.update(signal.type.value for signal in quality.signals)
 
-    def line(self) -> Text:
+    def line(self) -> Line:
         count = self._count or 1
         issues = ", ".join(f"{kind} {number}" for kind, number in self._issues.most_common())
         figures = (
             f"{self._count:,} answer{'' if self._count == 1 else 's'}, {self._escalated:,} to escalate "
             f"({self._escalated / count:.0%}), mean score {self._score / count:.2f}"
         )
-        return Text(figures + (f"; {issues}" if issues else ""), style="bold")
+        return [(figures + (f"; {issues}" if issues else ""), "bold")]

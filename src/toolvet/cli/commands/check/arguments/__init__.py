@@ -1,9 +1,8 @@
 """`toolvet check arguments`: say whether calls are valid, and offer the valid calls that were meant."""
 
-from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
@@ -11,17 +10,19 @@ def command(
     /,
     *,
     tool: Annotated[
-        Path, Parameter(help="The tool's definition as JSON of any API, a JSON Schema, or a list of tools.")
+        str,
+        Parameter(metavar="PATH", help="The tool's definition as JSON of any API, a JSON Schema, or a list of tools."),
     ],
     name: Annotated[str | None, Parameter(help="Which tool of a list; not needed when there is one.")] = None,
     json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
     field: Annotated[str | None, Parameter(help="The column of a table that has the arguments.")] = None,
     max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to so many characters.")] = None,
     settings: Annotated[
-        Path | None,
+        str | None,
         Parameter(
+            metavar="PATH",
             help="Own texts, as [checks.arguments] wording = FILE. "
-            "[default: toolvet.toml, or tool.toolvet in pyproject.toml]"
+            "[default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
 ) -> int:

@@ -9,7 +9,8 @@ import orjson
 
 from toolvet.cli.commands.check.arguments.calls import read_call
 from toolvet.cli.commands.check.records import Record, read_input, read_records
-from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
+from toolvet.cli.commands.check.source import is_table
+from toolvet.cli.commands.check.tables import read_table, refuse_field
 from toolvet.errors import ToolShapeError, UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.settings import load_settings
@@ -28,21 +29,22 @@ class NamedTool(NamedTuple):
 
 def check_calls(
     file: str,
-    tool_file: Path,
+    tool_file: str,
     name: str | None,
     *,
-    settings: Path | None,
+    settings: str | None,
     as_json: bool,
     max_chars: int | None,
     field: str | None = None,
 ) -> int:
     """Check every call; return 2 when one could not be checked, 1 when one is not valid, else 0."""
     check = load_settings(settings).argument_check()
-    tools = _read_tools(tool_file)
+    path = Path(tool_file)
+    tools = _read_tools(path)
     code = 0
     for record in _read(file, field):
         identity, called, arguments = read_call(record.value)
-        tool = _choose(tools, called or name, tool_file, record.place)
+        tool = _choose(tools, called or name, path, record.place)
         report = check(tool.definition, arguments)
         code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:

@@ -1,9 +1,8 @@
 """`toolvet check conversation`: judge whole conversations, turn by turn."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
@@ -11,7 +10,8 @@ def command(
     /,
     *,
     tools: Annotated[
-        Path | None, Parameter(help="The definitions of the tools as JSON, to check the arguments of calls.")
+        str | None,
+        Parameter(metavar="PATH", help="The definitions of the tools as JSON, to check the arguments of calls."),
     ] = None,
     field: Annotated[str | None, Parameter(help="The column of a table that has the messages.")] = None,
     json: Annotated[bool, Parameter(negative="", help="Verdicts as JSONL on stdout.")] = False,
@@ -23,10 +23,11 @@ def command(
         ),
     ] = "escalate",
     settings: Annotated[
-        Path | None,
+        str | None,
         Parameter(
+            metavar="PATH",
             help="Options as TOML, under [checks.answer] and [checks.result]. [default: toolvet.toml, or tool.toolvet "
-            "in pyproject.toml]"
+            "in pyproject.toml]",
         ),
     ] = None,
 ) -> int:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from toolvet.cli.commands.check.records import Record, read_lines, source_name
-from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
+from toolvet.cli.commands.check.records import Record, read_lines
+from toolvet.cli.commands.check.source import is_table, source_name
+from toolvet.cli.commands.check.tables import read_table, refuse_field
 from toolvet.errors import UsageError
 from toolvet.messages import is_conversation
 from toolvet.schema.json_value import elements, is_array, members

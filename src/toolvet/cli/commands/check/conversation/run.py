@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Final
 
 import orjson
-from rich.console import Console
-from rich.text import Text
 
 from toolvet.cli.commands.check.conversation.records import ConversationRecord, read_conversations
 from toolvet.cli.commands.check.records import read_input
 from toolvet.cli.commands.check.verdicts import encode, kinds, show_progress, signal_lines
+from toolvet.cli.lines import Line, line_printer
 from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings
@@ -22,18 +21,18 @@ _MOST_SHOWN: Final = 70  # Characters of a question or a result on one line.
 
 
 def check_conversations(
-    file: str, fail_on: str, *, tools: Path | None, field: str | None, settings: Path | None, as_json: bool
+    file: str, fail_on: str, *, tools: str | None, field: str | None, settings: str | None, as_json: bool
 ) -> int:
     """Judge every conversation; return 1 when one is as bad as `fail_on`, else 0."""
     loaded = load_settings(settings)
     options = loaded.answer_options()
     options.setdefault("min_length", SHORTEST)
     check = ConversationCheck(
-        tools=None if tools is None else _read_tools(tools),
+        tools=None if tools is None else _read_tools(Path(tools)),
         answers=AnswerCheck(**options),
         results=loaded.result_check(),
     )
-    console = Console(highlight=False, soft_wrap=True)
+    print_line, is_terminal = line_printer()
     totals = _ConversationTotals()
     failed = False
     with show_progress() as progress:
@@ -42,15 +41,15 @@ def check_conversations(
             totals.add(verdict)
             failed |= _fails(verdict, fail_on)
             if as_json:
-                sys.stdout.buffer.write(encode({**record.identity, **verdict.to_dict()}) + b"\n")
+                sys.stdout.buffer.write(encode(verdict.to_dict(), record.identity) + b"\n")
                 sys.stdout.buffer.flush()
             else:
-                for line in _lines(record, verdict, underlines=not console.is_terminal):
-                    console.print(line)
+                for line in _lines(record, verdict, underlines=not is_terminal):
+                    print_line(line)
             if progress is not None:
                 progress.update(f"{number:,} conversations")
     if not as_json:
-        console.print(totals.line())
+        print_line(totals.line())
     return int(failed)
 
 
@@ -77,8 +76,8 @@ def _fails(verdict: ConversationVerdict, fail_on: str) -> bool:
     return fail_on == "signal" and any(each.answer is not None and each.answer.signals for each in verdict.turns)
 
 
-def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlines: bool) -> Iterable[Text]:
-    yield Text(f"{visible(record.name)}: {_count(len(verdict.turns), 'turn')}", style="bold")
+def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlines: bool) -> Iterable[Line]:
+    yield [(f"{visible(record.name)}: {_count(len(verdict.turns), 'turn')}", "bold")]
     for number, each in enumerate(verdict.turns, start=1):
         yield _turn_line(number, each)
         for call in each.calls:
@@ -86,10 +85,10 @@ def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlin
         if each.answer is not None:
             yield from signal_lines(each.answer, underlines=underlines)
         for note in each.turn.notes:
-            yield Text(f"    note: {visible(note)}", style="dim")
+            yield [(f"    note: {visible(note)}", "dim")]
 
 
-def _turn_line(number: int, verdict: TurnVerdict) -> Text:
+def _turn_line(number: int, verdict: TurnVerdict) -> Line:
     if verdict.answer is None:
         word, style, score = "no answer", "yellow", ""
     elif verdict.answer.should_escalate:
@@ -98,14 +97,18 @@ def _turn_line(number: int, verdict: TurnVerdict) -> Text:
         word, style, score = "show", "green", f"{verdict.answer.score:g}"
     found = "" if verdict.answer is None else kinds(verdict.answer)
     shown = _short(verdict.turn.question)
-    return Text.assemble(
-        f"  {number:<3}", (f"{word:10}", f"bold {style}"), f"{score:<6}", shown, (f"  {found}" if found else "", "dim")
-    )
+    return [
+        (f"  {number:<3}", ""),
+        (f"{word:10}", f"bold {style}"),
+        (f"{score:<6}", ""),
+        (shown, ""),
+        (f"  {found}" if found else "", "dim"),
+    ]
 
 
-def _call_line(verdict: CallVerdict) -> Text:
+def _call_line(verdict: CallVerdict) -> Line:
     style = "red" if verdict.failed else "green"
-    return Text.assemble(f"    {visible(verdict.call.name) or 'a tool'}: ", (_outcome(verdict), style))
+    return [(f"    {visible(verdict.call.name) or 'a tool'}: ", ""), (_outcome(verdict), style)]
 
 
 def _outcome(verdict: CallVerdict) -> str:
@@ -140,12 +143,12 @@ class _ConversationTotals:
         self._calls += sum(len(each.calls) for each in verdict.turns)
         self._failed += len(verdict.failed_calls)
 
-    def line(self) -> Text:
+    def line(self) -> Line:
         figures = (
             f"{_count(self._conversations, 'conversation')}, {_count(self._turns, 'turn')}, "
             f"{self._escalated:,} to escalate; {_count(self._calls, 'call')}, {self._failed:,} failed"
         )
-        return Text(figures, style="bold")
+        return [(figures, "bold")]
 
 
 def _count(number: int, noun: str) -> str:

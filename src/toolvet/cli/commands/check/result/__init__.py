@@ -1,9 +1,8 @@
 """`toolvet check result`: say whether tools' results are successes, errors or broken."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
@@ -17,9 +16,10 @@ def command(
     ] = "error",
     field: Annotated[str | None, Parameter(help="The column of a table that has the result.")] = None,
     settings: Annotated[
-        Path | None,
+        str | None,
         Parameter(
-            help="Own words as TOML, under [checks.result]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]"
+            metavar="PATH",
+            help="Own words as TOML, under [checks.result]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
 ) -> int:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 import orjson
@@ -11,7 +10,8 @@ from rich.text import Text
 
 from toolvet.checks.result import ResultVerdict
 from toolvet.cli.commands.check.records import Record, read_records
-from toolvet.cli.commands.check.tables import is_table, read_table, refuse_field
+from toolvet.cli.commands.check.source import is_table
+from toolvet.cli.commands.check.tables import read_table, refuse_field
 from toolvet.cli.table import new_table
 from toolvet.errors import UsageError
 from toolvet.schema.json_value import is_object, members
@@ -30,7 +30,7 @@ _STYLE: Final = {
 }
 
 
-def check_results(file: str, fail_on: str, *, settings: Path | None, as_json: bool, field: str | None = None) -> int:
+def check_results(file: str, fail_on: str, *, settings: str | None, as_json: bool, field: str | None = None) -> int:
     """Judge every record; return 1 when one is as bad as `fail_on`, else 0."""
     check = load_settings(settings).result_check()
     worst = 0

@@ -1,28 +1,4 @@
-"""`toolvet.toml` (or `[tool.toolvet]` of a pyproject.toml) → settings.
-
-[assess]
-timeout = 5
-exclude = ["debug_*"]
-include = ["create_draft"]     # called, though nothing shows that it only reads
-
-[checks]
-ignore = ["parameter-undescribed", "path-leaked:get_file"]
-
-[checks.severity]
-unknown-tool-answer = "info"
-
-[checks.answer]                # the options of `check_answer`
-packs = ["medical"]
-
-[checks.arguments]
-wording = "wording.toml"       # the texts of reports, in another language or voice
-
-[checks.result]                # those of `check_result`, also tool by tool
-extra_patterns = ["margin too low"]
-
-[[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
-isbn = "978-0141439518"
-"""
+"""`Settings`: what a settings file says. `toolvet.settings` has an example of one."""
 
 import re
 from collections.abc import Mapping
@@ -34,9 +10,10 @@ import msgspec
 from toolvet.alerts import AlertRule
 from toolvet.checks.result import ResultCheck, ResultSettings, ToolResultSettings
 from toolvet.discover.toml import decode_toml
-from toolvet.errors import ConfigError, UsageError
+from toolvet.errors import ConfigError
 from toolvet.schema.json_value import members
 from toolvet.session.policy import ProxySettings, ToolSettings
+from toolvet.settings.file import settings_file
 
 if TYPE_CHECKING:
     from toolvet.checks.arguments import ArgumentCheck, Wording
@@ -255,21 +232,15 @@ def load_wording(path: str | Path) -> "Wording":
     return read_wording(_read_text(Path(path)), str(path))
 
 
-def load_settings(path: Path | None) -> Settings:
+def load_settings(path: str | Path | None) -> Settings:
     """Return the settings of `path`, or, for None, of the current folder.
 
     Raises:
         UsageError: there is no such file.
         ConfigError: the file is wrong; the error has the file, the line and the key.
     """
-    if path is not None:
-        if not path.is_file():
-            raise UsageError(f"--settings {path}: no such file")
-        return _read_file(path)
-    for candidate in (Path("toolvet.toml"), Path("pyproject.toml")):
-        if candidate.is_file():
-            return _read_file(candidate)
-    return Settings()
+    found = settings_file(None if path is None else str(Path(path)))
+    return Settings() if found is None else _read_file(Path(found))
 
 
 def _read_file(path: Path) -> Settings:
