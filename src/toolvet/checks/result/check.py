@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -29,7 +29,10 @@ from toolvet.checks.result.verdict import (
     ResultMetadata,
     ResultVerdict,
 )
-from toolvet.tools import ToolView, view_of
+from toolvet.tools import ToolHandle, ToolView, view_of
+
+if TYPE_CHECKING:
+    from toolvet.schema import Schema
 
 _LONGEST_READ = 20_000
 _MOST_SENT = 100
@@ -60,7 +63,7 @@ def check_result(
     factors: Mapping[str, tuple[str | re.Pattern[str], int]] | None = None,
     weights: Mapping[str, int] | None = None,
     threshold: float | None = None,
-    shape: Literal["any", "mcp"] = "any",
+    shape: Literal["any", "mcp", "mcp_json"] = "any",
     thresholds: Mapping[str, float] | None = None,
     expects_validation: bool | None = None,
     trace: str | None = None,
@@ -84,7 +87,8 @@ def check_result(
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
         shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
-            an MCP server sent, which is broken where it is no result of MCP.
+            an MCP server sent, which is broken where it is no result of MCP. "mcp_json" is the same for what was just
+            decoded from JSON: it cannot contain itself, and is not searched for that.
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
@@ -128,7 +132,8 @@ def check_result(
         )
     view = view_of(tool)
     response = read_response(result, shape)
-    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response))
+    ready = tool.ready_output if type(tool) is ToolHandle else None
+    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response), ready)
     if response.flagged:
         verdict = _flagged(seen, category, own, any_response=any_response)
     else:
@@ -143,6 +148,7 @@ class _Seen(NamedTuple):
     arguments: object
     response: ToolResponse
     envelope: SeenEnvelope | None
+    ready: "Schema | None"
 
 
 def is_business_logic_error(
@@ -229,7 +235,7 @@ def _error_verdict(
 
 
 def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> ResultVerdict:
-    view, _, response, envelope = seen
+    view, _, response, envelope, ready = seen
     if response.unreadable:
         return _broken(response, response.unreadable)
     if response.structured is None:
@@ -249,7 +255,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         )  # fmt: skip
     text = _unflagged_text(seen)
     if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
-        return _success(response, envelope, output_schema_validation(view.output_schema, response))
+        return _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     if not response.has_flag:
@@ -267,7 +273,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
 
 def _unflagged_text(seen: _Seen) -> str | None:
     """The text of an error that is not flagged; None for a success. An envelope says which of them it is."""
-    view, _, response, envelope = seen
+    view, _, response, envelope, _ = seen
     if envelope is None:
         runs = tool_traits(view.name, view.description).runs_programs
         return unflagged_error(response, phrases(), runs_programs=runs)
@@ -363,7 +369,7 @@ def _metadata(
 
 def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
     """Whose fault the error is, and what it leaks."""
-    view, arguments, response, envelope = seen
+    view, arguments, response, envelope, _ = seen
     known = phrases()
     read = readable(text[:_LONGEST_READ])
     hits = known.evidence(read)
