@@ -1,14 +1,15 @@
 """Measure what a proxy adds to a tools/call over HTTP, and how many calls a second it carries: a result of a kibibyte.
 
-    python -m benchmarks.proxy_http [--rounds 7] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
+    python -m benchmarks.proxy_http [--rounds 5] [--seconds 0.4] [--connections 1 50 300] [--only NAME …]
 
 All paths take turns within each round, so that other load on the machine affects them alike; the figures are medians
 over the rounds, with the lowest and the highest behind. On one connection the client waits for each answer ("added" is
 the median of a call minus the direct one, in microseconds); on more of them each connection waits for its own. "CPU" is
 the processor's time of the proxy alone, in microseconds a call, its threads and what they write later included: the
 figure that other load disturbs least. "lost" are calls without their answer, and, with a record, calls that are not in
-the store. nginx is the floor for any program that reads HTTP, the two forwarders for Python; nginx is left out where
-it is not installed, and so is FastMCP's proxy.
+the store. nginx is the floor for any program that reads HTTP, the two forwarders for Python, and the native cores
+(benchmarks/native) say what compiled code could give; nginx, FastMCP's proxy and the cores are left out where they or
+`cc` are not installed. The last table holds toolvet against its goals; ratios are the medians of those of the rounds.
 """
 
 import argparse
@@ -29,9 +30,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.harness import Report
+from benchmarks.native import HERE as NATIVE, HOW, compiled
 
 HERE = Path(__file__).parent / "proxy_http"
 WARM_UP = 300
+DIRECT, NGINX, ASYNCIO = "direct", "nginx", "asyncio forwarder, nothing read"
+RECORDED, UNRECORDED = "toolvet, record and metrics", "toolvet, no record"
+LOST = {NGINX: "checks nothing", "FastMCP's proxy": "checks nothing", **dict(HOW.values())}
 # As servers make them: the proxy takes it for a credential, which the record must not show.
 SESSION = b"3f2b8c1e-90ab-4cde-8f01-23456789abcd"
 RESTED_SECONDS = 0.3
@@ -171,7 +176,11 @@ def running(command: list[str], folder: Path) -> Iterator["subprocess.Popen[byte
             yield process
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def commands(folder: Path, upstream: int) -> Iterator[tuple[str, int, list[str] | None, Path | None]]:
@@ -181,19 +190,24 @@ def commands(folder: Path, upstream: int) -> Iterator[tuple[str, int, list[str] 
         port = free_port()
         return port, [sys.executable, str(HERE / name), str(port), str(upstream), *more]
 
-    yield "direct", upstream, None, None
+    yield DIRECT, upstream, None, None
     nginx = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
     if nginx is not None:
         port = free_port()
         config = folder / "nginx.conf"
         text = (HERE / "nginx.conf").read_text()
         config.write_text(text.replace("PORT", str(port)).replace("UPSTREAM", str(upstream)))
-        yield "nginx", port, [nginx, "-p", str(folder), "-c", str(config)], None
+        yield NGINX, port, [nginx, "-p", str(folder), "-c", str(config)], None
     yield "uvloop forwarder, nothing read", *script("through_asyncio.py", "protocols"), None
-    yield "asyncio forwarder, nothing read", *script("through_asyncio.py", "streams"), None
+    yield ASYNCIO, *script("through_asyncio.py", "streams"), None
     store = folder / "record.db"
-    yield "toolvet, record and metrics", *script("through_toolvet.py", str(store)), store
-    yield "toolvet, no record", *script("through_toolvet.py"), None
+    yield RECORDED, *script("through_toolvet.py", str(store)), store
+    yield UNRECORDED, *script("through_toolvet.py"), None
+    core = compiled("http_core", folder)
+    for how, (name, _) in HOW.items() if core is not None else ():
+        port = free_port()
+        command = [sys.executable, str(NATIVE / "through_http.py"), str(port), str(upstream), str(core), how]
+        yield name, port, command, None
     yield "Starlette and httpx2, nothing read", *script("through_starlette.py"), None
     if importlib.util.find_spec("fastmcp") is not None:
         yield "FastMCP's proxy", *script("through_fastmcp.py"), None
@@ -223,15 +237,48 @@ def show(report: Report, paths: list[Way], connections: int) -> None:
         cells = (added, spread(figures.rates), spread(figures.cpu, 1))
         unrecorded = "" if path.store is None else f"; {path.asked - recorded(path.store):,} not in the record"
         lost = f"{path.lost:,} of {path.asked:,} calls{unrecorded}" if path.lost or unrecorded else ""
+        lost = lost or LOST.get(path.name, "")
         rows.append([path.name, *(cell.strip() for cell in cells), lost])
     title = f"A `tools/call` over HTTP, {connections} connection{'s' if connections > 1 else ''}"
     columns = ["", "added, µs", "calls/s", "CPU of the proxy, µs a call", "lost, of all connections"]
     report.table(title, columns, rows, about="by the clock, the median of the rounds (least-most)")
 
 
+def ratio(over: list[float], under: list[float]) -> str:
+    """The median of the ratios within the rounds."""
+    found = [one / other for one, other in zip(over, under, strict=True) if other > 0]
+    return spread(found, 2).strip() if found else ""
+
+
+def show_goals(report: Report, paths: list[Way], counts: list[int]) -> None:
+    """What the proxy adds against nginx, what it carries against a forwarder, what the record and the metrics take."""
+    by_name = {path.name: path.figures for path in paths}
+    ours = by_name.get(RECORDED)
+    if ours is None:
+        return
+    rows = []
+    for count in counts:
+        direct = by_name[DIRECT][count].added
+
+        def added(name: str, count: int = count, direct: list[float] = direct) -> list[float]:
+            return [own - base for own, base in zip(by_name[name][count].added, direct, strict=True)]
+
+        if count == 1 and NGINX in by_name:
+            rows.append(["added on one connection, times nginx's", ratio(added(RECORDED), added(NGINX)), "at most 2"])
+        elif ASYNCIO in by_name:
+            told = f"calls a second on {count} connections, of the asyncio forwarder's"
+            rows.append([told, ratio(ours[count].rates, by_name[ASYNCIO][count].rates), "at least 0.5"])
+        if UNRECORDED in by_name:
+            without = by_name[UNRECORDED][count].cpu
+            share = [1 - less / more for more, less in zip(ours[count].cpu, without, strict=True)]
+            told = f"record and metrics, of the CPU on {count} connection{'s' if count > 1 else ''}"
+            rows.append([told, spread(share, 2).strip(), "at most 0.2"])
+    report.table("The proxy over HTTP against its goals", ["", "measured", "goal"], rows, about="medians (least-most)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.4)
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 50, 300])
     parser.add_argument("--only", nargs="+", default=[])
@@ -255,6 +302,7 @@ def main() -> None:
         with Report("proxy_http", peers=["uvloop", "httptools", "starlette", "fastmcp"]) as report:
             for connections in chosen.connections:
                 show(report, paths, connections)
+            show_goals(report, paths, chosen.connections)
 
 
 if __name__ == "__main__":

