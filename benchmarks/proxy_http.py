@@ -34,6 +34,9 @@ from benchmarks.native import HERE as NATIVE, HOW, compiled
 
 HERE = Path(__file__).parent / "proxy_http"
 WARM_UP = 300
+WARM_SECONDS = 2.0
+# With so few calls a second one round has to do: each of them takes seconds.
+FEW = 100
 DIRECT, NGINX, ASYNCIO = "direct", "nginx", "asyncio forwarder, nothing read"
 RECORDED, UNRECORDED = "toolvet, record and metrics", "toolvet, no record"
 LOST = {NGINX: "checks nothing", "FastMCP's proxy": "checks nothing", **dict(HOW.values())}
@@ -67,6 +70,7 @@ class Client:
         self.socket = connect(port)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port, self.session, self.count, self.answer = port, session, 0, b""
+        self.is_cut = False
         self.asked = 0.0
 
     def ask(self) -> None:
@@ -74,11 +78,19 @@ class Client:
         body = BODY % self.count
         session = b"Mcp-Session-Id: %b\r\n" % self.session if self.session else b""
         self.asked = time.perf_counter()
-        self.socket.sendall(HEAD % (self.port, session, len(body), body))
+        try:
+            self.socket.sendall(HEAD % (self.port, session, len(body), body))
+        except OSError:
+            # `take` says so.
+            self.is_cut = True
 
     def take(self) -> bool | None:
         """Whether the answer is the right one; None while it is incomplete."""
-        part = self.socket.recv(65536)
+        try:
+            part = self.socket.recv(65536)
+        except OSError:
+            part = b""
+        self.is_cut = self.is_cut or not part
         self.answer += part
         head, end, body = self.answer.partition(b"\r\n\r\n")
         if part and (not end or len(body) < length_in(head)):
@@ -99,6 +111,8 @@ class Way:
         self.name, self.port, self.process, self.store = name, port, process, store
         self.figures: dict[int, Figures] = {}
         self.asked = self.lost = 0
+        # With so many connections it answered nothing for as long as anybody waits: it is not asked again.
+        self.silent: set[int] = set()
         # FastMCP opens no session here, and would refuse an unknown one.
         self.session = b"" if name.startswith("FastMCP") else SESSION
 
@@ -127,7 +141,7 @@ class Way:
                         continue
                     times.append(time.perf_counter() - client.asked)
                     self.lost += not good
-                    if until(len(times)):
+                    if client.is_cut or until(len(times)):
                         del by_number[number]
                         poll.unregister(number)
                     else:
@@ -136,15 +150,23 @@ class Way:
         return times
 
     def measure(self, connections: int, seconds: float) -> None:
+        known = self.figures.get(connections)
+        if connections in self.silent or (known is not None and known.rates[0] < FEW):
+            return
         # New ones each time: servers close those that rest for long.
         clients = [Client(self.port, self.session) for _ in range(connections)]
-        self.run(clients, lambda count: count >= WARM_UP)
+        warm = time.perf_counter() + WARM_SECONDS
+        self.run(clients, lambda count: count >= WARM_UP or time.perf_counter() > warm)
         time.sleep(RESTED_SECONDS if self.store else 0)
         begun, cpu = time.perf_counter(), self.cpu()
         times = self.run(clients, lambda _: time.perf_counter() - begun > seconds)
         taken = time.perf_counter() - begun
+        if not times:
+            self.silent.add(connections)
         for client in clients:
             client.socket.close()
+        if not times:
+            return
         # The record is written a moment later.
         time.sleep(RESTED_SECONDS if self.store else 0)
         figures = self.figures.setdefault(connections, Figures())
@@ -232,7 +254,10 @@ def show(report: Report, paths: list[Way], connections: int) -> None:
     direct = statistics.median(paths[0].figures[connections].added)
     rows = []
     for path in paths:
-        figures = path.figures[connections]
+        figures = path.figures.get(connections)
+        if figures is None or connections in path.silent:
+            rows.append([path.name, "no answer in 20 s", "", "", f"{path.lost:,} of {path.asked:,} calls"])
+            continue
         added = spread([value - direct for value in figures.added])
         cells = (added, spread(figures.rates), spread(figures.cpu, 1))
         unrecorded = "" if path.store is None else f"; {path.asked - recorded(path.store):,} not in the record"
