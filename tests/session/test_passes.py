@@ -90,7 +90,12 @@ def test_what_was_decoded_a_moment_ago_is_not_searched_for_loops(monkeypatch: py
 def test_an_answer_is_searched_for_our_questions_once_there_was_one(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[bytes] = []
     asked = session()
-    monkeypatch.setattr(asked.unread, "_may_be_ours", lambda data: searched.append(data) or False)
+
+    def noted(data: bytes) -> bool:
+        searched.append(data)
+        return False
+
+    monkeypatch.setattr(asked.unread, "_may_be_ours", noted)
     answer = line(id=1, result=RESULT)
     assert asked.unread.hands_on(answer)
     assert not searched

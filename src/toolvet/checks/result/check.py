@@ -43,6 +43,15 @@ _MOST_OF_A_FAILURE = 50.0
 _NO_ENVELOPE = SeenEnvelope(success=True)
 _ONE_TEXT = ResultMetadata(content_types=("text",), text_block_count=1)
 _ONE_TEXT_AND_META = ResultMetadata(content_types=("text",), text_block_count=1, has_meta=True)
+# The verdict on most results of all.
+_ONE_TEXT_WORKS = ResultVerdict(
+    is_valid=True,
+    is_error=False,
+    classification=Classification.FULLY_WORKING,
+    confidence=100,
+    evidence=("Tool responded successfully with content", "Response includes 1 text block(s)"),
+    metadata=_ONE_TEXT,
+)
 NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
@@ -292,6 +301,8 @@ def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
 def _success(
     response: ToolResponse, envelope: SeenEnvelope | None, validation: OutputSchemaValidation | None
 ) -> ResultVerdict:
+    if validation is None and envelope is None and response.meta is None and is_only_text(response):
+        return _ONE_TEXT_WORKS
     issues = response.malformed
     evidence = _contents(response)
     whole = not issues
