@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -30,9 +30,6 @@ from toolvet.checks.result.verdict import (
     ResultVerdict,
 )
 from toolvet.tools import ToolHandle, ToolView, view_of
-
-if TYPE_CHECKING:
-    from toolvet.schema import Schema
 
 _LONGEST_READ = 20_000
 _MOST_SENT = 100
@@ -141,8 +138,8 @@ def check_result(
         )
     view = view_of(tool)
     response = read_response(result, shape)
-    ready = tool.ready_output if type(tool) is ToolHandle else None
-    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response), ready)
+    handle = tool if type(tool) is ToolHandle else None
+    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response), handle)
     if response.flagged:
         verdict = _flagged(seen, category, own, any_response=any_response)
     else:
@@ -157,7 +154,7 @@ class _Seen(NamedTuple):
     arguments: object
     response: ToolResponse
     envelope: SeenEnvelope | None
-    ready: "Schema | None"
+    handle: ToolHandle | None
 
 
 def is_business_logic_error(
@@ -244,7 +241,7 @@ def _error_verdict(
 
 
 def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> ResultVerdict:
-    view, _, response, envelope, ready = seen
+    view, response, envelope = seen.view, seen.response, seen.envelope
     if response.unreadable:
         return _broken(response, response.unreadable)
     if response.structured is None:
@@ -264,6 +261,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         )  # fmt: skip
     text = _unflagged_text(seen)
     if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
+        ready = None if seen.handle is None else seen.handle.ready_output
         return _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
@@ -282,7 +280,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
 
 def _unflagged_text(seen: _Seen) -> str | None:
     """The text of an error that is not flagged; None for a success. An envelope says which of them it is."""
-    view, _, response, envelope, _ = seen
+    view, response, envelope = seen.view, seen.response, seen.envelope
     if envelope is None:
         runs = tool_traits(view.name, view.description).runs_programs
         return unflagged_error(response, phrases(), runs_programs=runs)
@@ -380,12 +378,12 @@ def _metadata(
 
 def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
     """Whose fault the error is, and what it leaks."""
-    view, arguments, response, envelope, _ = seen
+    view, arguments, envelope = seen.view, seen.arguments, seen.envelope
     known = phrases()
     read = readable(text[:_LONGEST_READ])
     hits = known.evidence(read)
     sent = _sent(arguments)
-    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, response), _name_word(view, own))
+    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, seen.response), _name_word(view, own))
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
         own.look(read, evidence)
