@@ -1,16 +1,18 @@
 """Measure what a proxy adds to a tools/call over stdio: toolvet's with everything on, beside others, in one run.
 
     python -m benchmarks.proxy [--calls 2000] [--rounds 7] [--soak 1000000] [--only NAME …]
-    python -m benchmarks.proxy --cases [--calls 500] [--rounds 5]
+    python -m benchmarks.proxy --cases [--case-calls 300] [--case-rounds 5]
 
 The client is this script, with blocking writes and reads; the server is written in C and does no work, so only the
 transport is measured. "C forwarder" is the floor: any process between two pipes costs two more context switches in each
 direction. "median" is that of the best round, because other programs may use the machine; "added" is it minus the
 direct one. p99 is over all rounds. Needs `cc`; uvloop is measured where it is installed.
 
-`--cases` compares toolvet with the C forwarder on answers of 1 KB and of 100 KB of JSON, from tools with and without an
-outputSchema, with and without a record, with all policies and with the defaults: what is added, and the processor time
-of the proxy for each call, all its threads and what the record does afterwards included.
+The second part, which `--cases` runs alone, has answers of 1 KB and of 100 KB of JSON, from tools with and without an
+outputSchema, with and without a record, with all policies and with the defaults, beside forwarders and native cores
+(benchmarks/native). All ways take turns; "added" is the median of the rounds, "C forwarders" the median of the ratios
+within a round. CPU is the processor time of the proxy for each call, all its threads and what the record does
+afterwards included. "lost" are calls that are not in the record.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -31,13 +34,17 @@ from time import perf_counter
 from typing import cast
 
 from benchmarks.harness import Report
+from benchmarks.native import HERE as NATIVE, HOW, compiled
 
 HERE = Path(__file__).parent / "proxy"
+Rounds = dict[str, list[float]]
 ARGUMENTS = {"text": "A kibibyte of words that a tool is to work on. " * 20, "times": 3, "mode": "plain"}
 PEERS = ("SDK streams", "FastMCP proxy")
 # It blocks in its writes, so that two full pipes stop it for ever: it cannot have a thousand calls in flight.
 FLOOR = "C forwarder"
 START_MS, RSS_MIB, P99_MS = 250, 60, 1.0
+# Calls that take as long as this hang.
+HANG_SECONDS = 120
 
 
 class Connection:
@@ -54,6 +61,7 @@ class Connection:
         self.to, self.fro = self.process.stdin.fileno(), self.process.stdout.fileno()
         self.rest = b""
         self.id = 0
+        self.calls = 0
         opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
         self.ask("initialize", opening)
         self.start_ms = (perf_counter() - started) * 1000
@@ -66,6 +74,7 @@ class Connection:
 
     def ask(self, method: str, params: object) -> dict[str, object]:
         self.id += 1
+        self.calls += method == "tools/call"
         self.tell({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
         while True:
             answer = json.loads(self.line())
@@ -83,6 +92,7 @@ class Connection:
 
     def request(self) -> bytes:
         self.id += 1
+        self.calls += 1
         params = {"name": "echo", "arguments": ARGUMENTS}
         message = {"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": params}
         return json.dumps(message).encode() + b"\n"
@@ -90,12 +100,14 @@ class Connection:
     def round_trips(self, calls: int) -> list[float]:
         """Seconds of each."""
         times: list[float] = []
+        signal.alarm(HANG_SECONDS)
         for _ in range(calls):
             request = self.request()
             started = perf_counter()
             os.write(self.to, request)
             self.line()
             times.append(perf_counter() - started)
+        signal.alarm(0)
         return times
 
     def flight(self, calls: int) -> float:
@@ -110,7 +122,8 @@ class Connection:
                 while request:
                     request = request[os.write(self.to, request) :]
 
-        sender = threading.Thread(target=send)
+        sender = threading.Thread(target=send, daemon=True)
+        signal.alarm(HANG_SECONDS)
         started = perf_counter()
         sender.start()
         for expected in range(first, first + calls):
@@ -118,6 +131,7 @@ class Connection:
             assert f'"id":{expected},'.encode() in line[:60], (expected, line[:60])
             allowed.release()
         sender.join()
+        signal.alarm(0)
         return calls / (perf_counter() - started)
 
     @property
@@ -141,7 +155,17 @@ class Connection:
         except subprocess.TimeoutExpired:
             # The SDK's streams, back to back, do not end with their client. The server then ends with them.
             self.process.terminate()
-            self.process.wait(5)
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(5)
+
+
+def hanging(number: int, frame: object) -> None:
+    """What the alarm does."""
+    del number, frame
+    raise TimeoutError(f"no answer in {HANG_SECONDS} s")
 
 
 @contextlib.contextmanager
@@ -150,14 +174,20 @@ def built() -> Iterator[dict[str, str]]:
         for name in ("echo_server", "forwarder"):
             source = HERE / f"{name}.c"
             subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", f"{folder}/{name}", str(source)], check=True)
-        yield {"server": f"{folder}/echo_server", "forwarder": f"{folder}/forwarder", "record": f"{folder}/record.db"}
+        core = compiled("stdio_core", Path(folder))
+        yield {
+            "server": f"{folder}/echo_server",
+            "forwarder": f"{folder}/forwarder",
+            "record": f"{folder}/record",
+            "core": str(core),
+        }
 
 
 def ways(paths: dict[str, str]) -> dict[str, tuple[list[str], dict[str, str]]]:
     def python(script: str) -> list[str]:
         return [sys.executable, str(HERE / script), paths["server"]]
 
-    record = {"RECORD": paths["record"]} if not os.environ.get("NOREC") else {}
+    record = {"RECORD": f"{paths['record']}.db"} if not os.environ.get("NOREC") else {}
     found: dict[str, tuple[list[str], dict[str, str]]] = {
         "direct": ([paths["server"]], {}),
         "C forwarder": ([paths["forwarder"], paths["server"]], {}),
@@ -179,47 +209,94 @@ CASES: dict[str, list[str]] = {
     "100 KB, outputSchema": ["102400", "schema"],
 }
 # So long after its last call the record has settled.
-SETTLES = 1.5
+SETTLES = 1.2
 
 
 def case_ways(paths: dict[str, str], answer: list[str]) -> dict[str, tuple[list[str], dict[str, str]]]:
     server = [paths["server"], *answer]
-    toolvet = [sys.executable, str(HERE / "through_toolvet.py"), *server]
+
+    def python(script: Path, *more: str) -> list[str]:
+        return [sys.executable, str(script), *more, *server]
+
     found: dict[str, tuple[list[str], dict[str, str]]] = {
         "direct": (server, {}),
         FLOOR: ([paths["forwarder"], *server], {}),
     }
     for policies, chosen in (("all policies", {}), ("defaults", {"DEFAULTS": "1"})):
-        record = f"{paths['record']}-{'-'.join(answer)}-{len(found)}"
-        found[policies] = (toolvet, chosen)
-        found[f"{policies}, record"] = (toolvet, {**chosen, "RECORD": record})
+        record = f"{paths['record']}-{'-'.join(answer)}-{len(found)}.db"
+        found[policies] = (python(HERE / "through_toolvet.py"), chosen)
+        found[f"{policies}, record"] = (python(HERE / "through_toolvet.py"), {**chosen, "RECORD": record})
+    for how, (name, _) in HOW.items():
+        found[name] = (python(NATIVE / "through_stdio.py", paths["core"], how), {})
+    found["SDK streams"] = (python(HERE / "through_sdk.py"), {})
+    found["FastMCP proxy"] = (python(HERE / "through_fastmcp.py"), {})
     return found
 
 
-def show_cases(paths: dict[str, str], calls: int, rounds: int) -> None:
+def measure_case(connections: dict[str, Connection], calls: int, rounds: int) -> tuple[Rounds, Rounds]:
+    """The median of a call, and the processor time of the proxy for each, in microseconds, by ways and rounds."""
+    took: Rounds = {name: [] for name in connections}
+    used: Rounds = {name: [] for name in connections}
+    for name, connection in connections.items():
+        connection.round_trips(20 if name in PEERS else 200)
+    for _ in range(rounds):
+        for name, connection in connections.items():
+            number = calls // 10 if name in PEERS else calls
+            before = connection.processor_us
+            took[name].append(statistics.median(connection.round_trips(number)) * 1e6)
+            time.sleep(SETTLES if "record" in name else 0)
+            used[name].append((connection.processor_us - before) / number)
+    return took, used
+
+
+def show_cases(report: Report, paths: dict[str, str], calls: int, rounds: int, only: list[str]) -> None:
+    title = "A `tools/call` over stdio by its answer, the client waiting for each"
+    columns = ["answer", "by", "added", "C forwarders", "CPU a call", "record, times the CPU", "lost"]
+    rows: list[list[str]] = []
     for case, answer in CASES.items():
+        if only and not any(each in case for each in only):
+            continue
+        found = case_ways(paths, answer)
+        asked: dict[str, int] = {}
         with contextlib.ExitStack() as stack:
             connections: dict[str, Connection] = {}
-            for name, (command, env) in case_ways(paths, answer).items():
+            for name, (command, env) in found.items():
                 connections[name] = Connection(name, command, env)
                 stack.callback(connections[name].close)
-                connections[name].round_trips(200)
-            best = dict.fromkeys(connections, float("inf"))
-            used = dict.fromkeys(connections, float("inf"))
-            for _ in range(rounds):
-                for name, connection in connections.items():
-                    before = connection.processor_us
-                    best[name] = min(best[name], statistics.median(connection.round_trips(calls)) * 1e6)
-                    time.sleep(SETTLES if "record" in name else 0)
-                    used[name] = min(used[name], (connection.processor_us - before) / calls)
-        floor = best[FLOOR] - best["direct"]
-        print(f"\n{case}, load {os.getloadavg()[0]:.1f}")
-        for name, found in best.items():
-            added = found - best["direct"]
-            times, cpu = added / floor, used[name]
-            print(f"  {name:22} added {added:8.1f} µs, {times:5.1f} C forwarders; {cpu:8.1f} µs of CPU a call")
-        for policies in ("all policies", "defaults"):
-            verdict(f"record, {policies}", used[f"{policies}, record"] / used[policies], 1.3, "at most")
+            took, used = measure_case(connections, calls, rounds)
+            asked = {name: connection.calls for name, connection in connections.items()}
+        added = {
+            name: [own - direct for own, direct in zip(each, took["direct"], strict=True)]
+            for name, each in took.items()
+        }
+        for number, name in enumerate(name for name in found if name != "direct"):
+            plain = used.get(name.removesuffix(", record"), [])
+            share = [with_it / without for with_it, without in zip(used[name], plain, strict=True)]
+            times = [own / floor for own, floor in zip(added[name], added[FLOOR], strict=True) if floor > 0]
+            cells = [spread(added[name], " µs"), spread(times) if times else "", spread(used[name], " µs")]
+            cells.append(spread(share) if name.endswith(", record") else "")
+            rows.append(["" if number else case, name, *cells, lost_by(name, found[name][1], asked[name])])
+    report.table(title, columns, rows, about="by the clock, the median of the rounds (least to most)")
+
+
+def lost_by(name: str, env: dict[str, str], asked: int) -> str:
+    """What a way does not do, or how many of its calls are not in its record."""
+    if "RECORD" in env:
+        return f"{asked - recorded(env['RECORD']):,} of {asked:,} calls not in the record"
+    return {**LOST, **dict(HOW.values())}.get(name, "")
+
+
+def recorded(path: str) -> int:
+    from toolvet.store.store import Store  # noqa: PLC0415 - after the processes were started
+
+    with Store(path, missing="refuse") as store:
+        return store.count()
+
+
+def spread(values: list[float], unit: str = "") -> str:
+    """The median, with the least and the most."""
+    shown = [f"{each:.1f}" for each in (statistics.median(values), min(values), max(values))]
+    return f"{shown[0]}{unit} ({shown[1]} to {shown[2]})"
 
 
 def percentile(times: list[float], part: float) -> float:
@@ -293,25 +370,28 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--soak", type=int, default=0, help="calls of the memory test (a million take a minute or two)")
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--cases", action="store_true", help="answers of several sizes, with and without a record")
+    parser.add_argument("--cases", action="store_true", help="the second part alone, with --only for its answers")
+    parser.add_argument("--case-calls", type=int, default=300)
+    parser.add_argument("--case-rounds", type=int, default=5)
     options = parser.parse_args()
     if shutil.which("cc") is None:
         print("no C compiler here: nothing to measure against")
         return
-    if options.cases:
-        with built() as paths:
-            show_cases(paths, options.calls, options.rounds)
-        return
-    with built() as paths, contextlib.ExitStack() as stack:
-        chosen = {name: way for name, way in ways(paths).items() if name in (options.only or name)}
-        connections: dict[str, Connection] = {}
-        for name, (command, env) in chosen.items():
-            connections[name] = Connection(name, command, env)
-            stack.callback(connections[name].close)
-        with Report("proxy", peers=["mcp", "fastmcp"]) as report:
-            show(report, connections, measure(connections, options.calls, options.rounds))
-        if options.soak:
-            soak(connections["toolvet"], options.soak)
+    signal.signal(signal.SIGALRM, hanging)
+    with built() as paths, Report("proxy", peers=["mcp", "fastmcp"]) as report:
+        if not options.cases:
+            with contextlib.ExitStack() as stack:
+                chosen = {name: way for name, way in ways(paths).items() if name in (options.only or name)}
+                connections: dict[str, Connection] = {}
+                for name, (command, env) in chosen.items():
+                    connections[name] = Connection(name, command, env)
+                    stack.callback(connections[name].close)
+                show(report, connections, measure(connections, options.calls, options.rounds))
+                if options.soak:
+                    soak(connections["toolvet"], options.soak)
+        if options.cases or not options.only:
+            only = options.only if options.cases else []
+            show_cases(report, paths, options.case_calls, options.case_rounds, only)
 
 
 if __name__ == "__main__":

@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.proxy.notes import ORIGIN, TOOL, Conversation, text
 
 from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
 from toolvet.proxy.record.backlog import Backlog
-from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.shown import CallRenderer, RenderedCall
+from toolvet.proxy.record.call_lines import CallLines
+from toolvet.proxy.record.calls import FinishedCall
+from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
 from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.redact import SecretMask
 from toolvet.session import CallEnded, ProxySettings
 from toolvet.store import Store
+from toolvet.store.records import VerdictRecord, decode_lines, encode_lines
 
 CALLS = 2_000
 
@@ -144,8 +147,20 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[CallEnded]:
     return found
 
 
-def slowly(note: CallEnded, known: SecretMask) -> RenderedCall:
-    return CallRenderer(known)._redacted(note)
+def finished(note: CallEnded, *, duration: float | None = 0.25) -> FinishedCall:
+    origin = RecordSource("books 100% of \ud800 them", "c 1")
+    return FinishedCall(origin, note, None, began=1_795_357_000_123_456_789, finished=0, duration=duration)
+
+
+def read(line: bytes) -> VerdictRecord:
+    """The record in a line, without the id of its own."""
+    (found,) = decode_lines(line)
+    assert isinstance(found, VerdictRecord)
+    return msgspec.structs.replace(found, id="", document=msgspec.Raw())
+
+
+def slowly(call: FinishedCall, name: str, known: SecretMask) -> bytes:
+    return encode_lines([CallLines(name, known).record_of(call)])
 
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -153,18 +168,25 @@ TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 @pytest.mark.parametrize("known", [SecretMask(), SecretMask(["secretname", "17"])])
 @pytest.mark.parametrize("meta", [{}, {"traceparent": TRACE}, {"progressToken": 5}])
+@pytest.mark.parametrize("name", ["", "books"])
 def test_plain_calls_are_redacted_once_and_filled_in(
-    made: list[CallEnded], known: SecretMask, meta: dict[str, Any]
+    made: list[CallEnded], known: SecretMask, meta: dict[str, Any], name: str
 ) -> None:
     talk = Conversation()
     for number in range(15, 30):
         talk.call({"title": "Emma"}, id=number, meta=meta)
     ends = [note for note in talk.notes if isinstance(note, CallEnded)]
-    renderer = CallRenderer(known)
-    shown = [renderer.render(note) for note in ends]
+    calls = [finished(note, duration=None if note.id == 20 else 0.25) for note in ends]
+    lines = CallLines(name, known)
+    written = [lines.line_of(call) for call in calls]
     assert len(made) == 1
-    assert shown == [slowly(note, known) for note in ends]
-    assert {each.request_id for each in shown} >= {"16", "18"}
+    records = [read(line) for line in written]
+    slow = [slowly(call, name, known) for call in calls]
+    assert records == [read(line) for line in slow]
+    details = [[each.detail for each in decode_lines(line) if isinstance(each, VerdictRecord)] for line in written]
+    assert details == [[each.detail for each in decode_lines(line) if isinstance(each, VerdictRecord)] for line in slow]
+    assert {each.request_id for each in records} >= {"16", "18"}
+    assert {each.duration for each in records} == {None, 0.25}
 
 
 def odd_calls() -> Sequence[Conversation]:
@@ -184,21 +206,32 @@ def odd_calls() -> Sequence[Conversation]:
 def test_a_call_in_which_something_stands_out_is_redacted_each_time(made: list[CallEnded]) -> None:
     for talk in odd_calls():
         (note,) = (note for note in talk.notes if isinstance(note, CallEnded))
-        renderer = CallRenderer(SecretMask())
+        call = finished(note)
+        lines = CallLines("", SecretMask())
         made.clear()
-        first, second = renderer.render(note), renderer.render(note)
+        first, second = lines.line_of(call), lines.line_of(call)
         assert len(made) == 2
-        assert first == second == slowly(note, SecretMask())
+        assert read(first) == read(second) == read(slowly(call, "", SecretMask()))
+
+
+def test_a_tool_may_have_any_name() -> None:
+    talk = Conversation().call({"title": "Emma"})
+    (note,) = (note for note in talk.notes if isinstance(note, CallEnded))
+    for name in ("100%", "%b%d", '"', "\ud800", '{"call":0,'):
+        named = msgspec.structs.replace(note, tool=name)
+        lines = CallLines("%s", SecretMask())
+        assert read(lines.line_of(finished(named))) == read(slowly(finished(named), "%s", SecretMask()))
 
 
 def test_kinds_of_plain_calls_are_kept_in_bounds(made: list[CallEnded]) -> None:
-    renderer = CallRenderer(SecretMask())
+    lines = CallLines("", SecretMask())
     talk = Conversation().call({"title": "Emma"})
     (note,) = (note for note in talk.notes if isinstance(note, CallEnded))
     for number in range(3_000):
         named = CallEnded(
             call=1, id=1, tool=f"{TOOL['name']}_{number}", era="legacy", outcome="success", verdict=note.verdict
         )
-        assert renderer.render(named).tool == f"find_book_{number}"
+        assert read(lines.line_of(finished(named))).tool == f"find_book_{number}"
     assert len(made) == 3_000
-    assert len(renderer._kinds) <= 1024
+    assert len(lines._renderer._kinds) <= 1024
+    assert len(lines._forms) <= 1024

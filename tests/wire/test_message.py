@@ -19,6 +19,7 @@ from toolvet.wire import (
     encode_request,
     encode_result,
     parse,
+    parse_answer,
 )
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -61,6 +62,13 @@ def slow_kind(value: object) -> type:
     code = error.get("code")
     good = isinstance(code, int) and not isinstance(code, bool) and isinstance(error.get("message"), str)
     return ErrorReply if good else Noise
+
+
+def told(message: Message) -> tuple[object, ...]:
+    """All that a message says, however it was read."""
+    if isinstance(message, Result):
+        return Result, message.id, message.raw, repr(message.result)
+    return type(message), message, payload(message)
 
 
 @given(st.binary())
@@ -228,3 +236,39 @@ def test_bytes_around_the_id_never_mislead_it(junk: bytes) -> None:
         assert message.reply_to in (12, None)
     else:
         assert isinstance(message, Result)
+
+
+@given(ALMOST)
+def test_an_answer_that_is_decoded_at_once_says_the_same(value: dict[str, object]) -> None:
+    line = json.dumps(value).encode()
+    assert told(parse_answer(line)) == told(parse(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b'{"jsonrpc":"2.0","id":1,"result":{"a":[1,null]}}',
+        b'{"jsonrpc":"2.0","id":"1","result":null,"params":[1]}',
+        b'{"jsonrpc":"2.0","id":1,"result":{},"error":null}',
+        b'{"jsonrpc":"2.0","id":1,"result":{},"method":null}',
+        b'{"jsonrpc":"2.0","id":true,"result":1}',
+        b'{"jsonrpc":"2.0","id":1,"result":1e999}',
+        b'{"jsonrpc":"2.0","id":1,"result":1e999,"result":2}',
+        b'{"jsonrpc":"2.0","id":null,"id":1,"id":2,"result":1,"result":{"a":2}}',
+        b'{"jsonrpc":"2.0","id":1,"result":"\xff"}',
+        b'{"jsonrpc":"2.0","id":1,"result":"\\ud800"}',
+        b'{"jsonrpc":"2.0","id":1,"result":123456789012345678901234567890}',
+        b'{"jsonrpc":"2.0","id":3,"result":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'[{"jsonrpc":"2.0","id":1,"result":{}}]',
+    ],
+)
+def test_an_odd_answer_that_is_decoded_at_once_says_the_same(line: bytes) -> None:
+    assert told(parse_answer(line)) == told(parse(line))
+
+
+def test_an_answer_that_is_decoded_at_once_has_its_value() -> None:
+    message = parse_answer(b'{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}')
+    assert isinstance(message, Result)
+    assert message.value == {"a": [1]}
+    assert message.result is message.value

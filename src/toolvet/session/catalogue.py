@@ -24,13 +24,14 @@ _MOST_ABSENT: Final = 1024
 class KnownTool:
     """A tool as its server defined it; what every call needs of it is computed once.
 
-    `without_output_schema` is the definition for results that are not checked against it. `is_reported` is set once a
-    schema that cannot be used is on record.
+    `is_reported` is set once a schema that cannot be used is on record.
     """
 
     __slots__ = (
         "_handle",
+        "_plain_handle",
         "_promises",
+        "_promising_handle",
         "_schema",
         "definition",
         "envelopes",
@@ -38,14 +39,14 @@ class KnownTool:
         "name",
         "read_only",
         "unread_form",
-        "without_output_schema",
     )
 
     def __init__(self, name: str, definition: Mapping[str, object]) -> None:
         self.name = name
         self.definition = definition
         self.read_only = members(definition.get("annotations")).get("readOnlyHint") is True
-        self.without_output_schema = {"name": name, "inputSchema": definition.get("inputSchema")}
+        self._plain_handle: ToolHandle | None = None
+        self._promising_handle: ToolHandle | None = None
         self._handle: ToolHandle | None = None
         self._schema: Schema | None = None
         self._promises: bool | None = None
@@ -77,6 +78,18 @@ class KnownTool:
             document = self.definition.get("outputSchema")
             self._promises = document is not None and compiled(document).problem is None
         return self._promises
+
+    def handle_for_result(self, *, has_promise: bool) -> ToolHandle:
+        """The definition as the check of results reads it: with its outputSchema, or without."""
+        if not has_promise:
+            if self._plain_handle is None:
+                plain = {"name": self.name, "inputSchema": self.definition.get("inputSchema")}
+                self._plain_handle = ToolHandle(view_of(plain), None)
+            return self._plain_handle
+        if self._promising_handle is None:
+            view = view_of(self.definition)
+            self._promising_handle = ToolHandle(view, None, compiled(view.output_schema))
+        return self._promising_handle
 
     @property
     def problem(self) -> str | None:

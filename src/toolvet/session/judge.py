@@ -1,6 +1,5 @@
 """Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte."""
 
-from collections.abc import Mapping
 from typing import Final, cast
 
 import msgspec
@@ -196,22 +195,19 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
         return _JudgedResult("task", result)
     if kind not in _COMPLETE:
         return _JudgedResult("success", result, unjudged=f"nothing is known of the resultType {str(kind)[:40]!r}")
-    verdict = check(_definition(call, tool, has_promise=has_promise), call.arguments, result, shape="mcp")
+    defined: object = {"name": call.tool} if tool is None else tool.handle_for_result(has_promise=has_promise)
+    verdict = check(defined, call.arguments, result, shape="mcp_json")
     return _apply_policy(call, result, verdict)
 
 
 def _decode(message: Result) -> object:
     """Return the result; None if it is not JSON. Not through `Result.result`, which remembers it at twice the cost."""
+    if message.value is not msgspec.UNSET:
+        return message.value
     try:
         return cast("object", _ANY.decode(message.body))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-
-
-def _definition(call: PendingCall, tool: KnownTool | None, *, has_promise: bool) -> Mapping[str, object]:
-    if tool is None:
-        return {"name": call.tool}
-    return tool.definition if has_promise else tool.without_output_schema
 
 
 def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> _JudgedResult:
@@ -274,7 +270,7 @@ def _change(
     if call.wants_trace:
         changed.append("trace")
     # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
-    if (found.blocked is None and not notes and not changed) or not bytes(message.body).startswith(b"{"):
+    if (found.blocked is None and not notes and not changed) or not _holds_object(message):
         return message.raw, ()
     notes[TRACE_KEY] = call.trace_id
     reply = split_members(message.raw)
@@ -284,6 +280,12 @@ def _change(
     result["_meta"] = raw({**member(result, "_meta"), **notes})
     reply["result"] = raw(result)
     return encode_members(reply), tuple(changed)
+
+
+def _holds_object(message: Result) -> bool:
+    if message.value is not msgspec.UNSET:
+        return is_object(message.value)
+    return bytes(message.body).startswith(b"{")
 
 
 def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:

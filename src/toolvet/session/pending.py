@@ -54,6 +54,11 @@ class PendingCall(msgspec.Struct):
         enforced = policy.results == "enforce" or policy.output_schema == "enforce"
         return not (enforced or self.repaired is not None or self.wants_notes)
 
+    def reads_answer(self, size: int) -> bool:
+        """Whether a result of so many bytes will be decoded, because the policy has it judged."""
+        policy = self.policy
+        return policy.results != "off" and size <= policy.max_judged_bytes and size <= policy.max_result_bytes
+
     @property
     def wants_notes(self) -> bool:
         """Whether the result gets members of ours in its `_meta`, whatever is found in it."""
@@ -86,12 +91,20 @@ class PendingPage(msgspec.Struct, frozen=True):
     generation: int
     passes: ClassVar = False
 
+    def reads_answer(self, size: int) -> bool:  # noqa: ARG002 - as in PendingCall
+        """Whether the answer will be decoded."""
+        return True
+
 
 class PendingOpening(msgspec.Struct, frozen=True):
     """The server's answer to `initialize` or `server/discover`."""
 
     era: Era
     passes: ClassVar = False
+
+    def reads_answer(self, size: int) -> bool:  # noqa: ARG002 - as in PendingCall
+        """Whether the answer will be decoded."""
+        return True
 
 
 class AmbiguousAnswers(msgspec.Struct):
@@ -102,6 +115,10 @@ class AmbiguousAnswers(msgspec.Struct):
 
     answers: int
     passes: ClassVar = True
+
+    def reads_answer(self, size: int) -> bool:  # noqa: ARG002 - as in PendingCall
+        """Whether the answer will be decoded."""
+        return False
 
 
 PendingAnswer: TypeAlias = PendingCall | PendingPage | PendingOpening | AmbiguousAnswers

@@ -47,6 +47,7 @@ from toolvet.wire import (
     Result,
     encode_request,
     parse,
+    parse_answer,
     shallow,
 )
 
@@ -131,7 +132,10 @@ class Session:
 
     def from_server(self, data: bytes) -> list[Step]:
         """Feed a message of the server. One that needs no decision comes back in `ToClient` as the very same object."""
-        message = parse(data)
+        pending = self._pending
+        # The oldest open request mostly tells what comes next; where it does not, this costs or saves a pass.
+        expected = next(iter(pending.values())) if pending else None
+        message = parse_answer(data) if expected is not None and expected.reads_answer(len(data)) else parse(data)
         if isinstance(message, _ANSWERS):
             return self._take_answer(message.id, message, data)
         if isinstance(message, Notification):
@@ -425,6 +429,7 @@ class Session:
 
     def _new_question_id(self) -> str:
         self._questions += 1
+        self.unread.has_asked = True
         return f"{self._prefix}{self._questions}"
 
     def _was_asked(self, id_: str) -> bool:

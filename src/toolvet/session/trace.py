@@ -53,6 +53,9 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
         >>> TraceSource().given_in({"dev.toolvet/trace": "turn-7"}), TraceSource().given_in({})
         ('turn-7', None)
         """
+        if not meta and self.parent is None:
+            # As in most calls.
+            return None
         return trace_of_parent(meta.get(TRACE_PARENT)) or _own_id(meta.get(TRACE_KEY)) or trace_of_parent(self.parent)
 
     def parent_of(self, meta: Mapping[str, object]) -> str | None:

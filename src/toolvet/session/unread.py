@@ -26,7 +26,7 @@ class UnreadMessages:
 
     It shares `pending`, the open requests, with its session.
 
-    `prefix` begins the ids of the session's own questions.
+    `prefix` begins the ids of the session's own questions; `has_asked` is set once there was one.
     """
 
     def __init__(self, policies: Policies, catalogue: Catalogue, pending: dict[Id, PendingAnswer], prefix: str) -> None:
@@ -35,6 +35,7 @@ class UnreadMessages:
         self._catalogue = catalogue
         self._pending = pending
         self._limit = policies.settings.max_message_bytes
+        self.has_asked = False
 
     @property
     def why(self) -> str:
@@ -65,7 +66,8 @@ class UnreadMessages:
             len(pending) <= _MOST_WATCHED
             and data[:1] == b"{"
             and all(expected.passes for expected in pending.values())
-            and not self._may_be_ours(data)
+            # Looking for an id takes 85 µs in 100 KB, and most sessions never ask: their client reads the tool list.
+            and not (self.has_asked and self._may_be_ours(data))
         )
 
     def _may_be_ours(self, data: bytes) -> bool:

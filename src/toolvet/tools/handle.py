@@ -25,11 +25,13 @@ class ToolHandle(msgspec.Struct, frozen=True, eq=False):
     """A tool definition that was read, with its compiled schema. `tool` makes one; what takes a definition takes it.
 
     `ready` is the compiled schema of the arguments, None for a tool without one, and `view` has the parts as they were
-    read. The definition must not be changed while its handle is in use: make another one.
+    read. `ready_output` is the compiled schema of the results; None where that was not compiled yet. The definition
+    must not be changed while its handle is in use: make another one.
     """
 
     view: ToolView
     ready: "Schema | None"
+    ready_output: "Schema | None" = None
 
     @property
     def name(self) -> str:

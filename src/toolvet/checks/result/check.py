@@ -30,7 +30,7 @@ from toolvet.checks.result.verdict import (
     ResultMetadata,
     ResultVerdict,
 )
-from toolvet.tools import ToolView, view_of
+from toolvet.tools import ToolHandle, ToolView, view_of
 
 _LONGEST_READ = 20_000
 _MOST_SENT = 100
@@ -41,6 +41,15 @@ _MOST_OF_A_FAILURE = 50.0
 _NO_ENVELOPE = SeenEnvelope(success=True)
 _ONE_TEXT = ResultMetadata(content_types=("text",), text_block_count=1)
 _ONE_TEXT_AND_META = ResultMetadata(content_types=("text",), text_block_count=1, has_meta=True)
+# The verdict on most results of all.
+_ONE_TEXT_WORKS = ResultVerdict(
+    is_valid=True,
+    is_error=False,
+    classification=Classification.FULLY_WORKING,
+    confidence=100,
+    evidence=("Tool responded successfully with content", "Response includes 1 text block(s)"),
+    metadata=_ONE_TEXT,
+)
 NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
@@ -61,7 +70,7 @@ def check_result(
     factors: Mapping[str, tuple[str | re.Pattern[str], int]] | None = None,
     weights: Mapping[str, int] | None = None,
     threshold: float | None = None,
-    shape: Literal["any", "mcp"] = "any",
+    shape: Literal["any", "mcp", "mcp_json"] = "any",
     thresholds: Mapping[str, float] | None = None,
     expects_validation: bool | None = None,
     trace: str | None = None,
@@ -85,7 +94,8 @@ def check_result(
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
         shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
-            an MCP server sent, which is broken where it is no result of MCP.
+            an MCP server sent, which is broken where it is no result of MCP. "mcp_json" is the same for what was just
+            decoded from JSON: it cannot contain itself, and is not searched for that.
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
@@ -129,7 +139,8 @@ def check_result(
         )
     view = view_of(tool)
     response = read_response(result, shape)
-    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response))
+    handle = tool if type(tool) is ToolHandle else None
+    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response), handle)
     if response.flagged:
         verdict = _flagged(seen, category, own, any_response=any_response)
     else:
@@ -144,6 +155,7 @@ class _Seen(msgspec.Struct, frozen=True, gc=False):
     arguments: object
     response: ToolResponse
     envelope: SeenEnvelope | None
+    handle: ToolHandle | None
 
 
 def is_business_logic_error(
@@ -250,7 +262,8 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         )  # fmt: skip
     text = _unflagged_text(seen)
     if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
-        return _success(response, envelope, output_schema_validation(view.output_schema, response))
+        ready = None if seen.handle is None else seen.handle.ready_output
+        return _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     if not response.has_flag:
@@ -287,6 +300,8 @@ def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
 def _success(
     response: ToolResponse, envelope: SeenEnvelope | None, validation: OutputSchemaValidation | None
 ) -> ResultVerdict:
+    if validation is None and envelope is None and response.meta is None and is_only_text(response):
+        return _ONE_TEXT_WORKS
     issues = response.malformed
     evidence = _contents(response)
     whole = not issues

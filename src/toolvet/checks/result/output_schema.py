@@ -19,14 +19,16 @@ _MOST_TOLD = 3
 _MOST_FENCED = 1_000
 
 
-def output_schema_validation(schema: object, response: ToolResponse) -> OutputSchemaValidation | None:
-    """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block."""
+def output_schema_validation(
+    schema: object, response: ToolResponse, ready: "Schema | None" = None
+) -> OutputSchemaValidation | None:
+    """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block.
+
+    `ready` is the compiled schema, where the caller has it.
+    """
     if schema is None:
         return None
-    # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
-    from toolvet.schema import compiled  # noqa: PLC0415
-
-    judge = compiled(schema)
+    judge = _compiled(schema) if ready is None else ready
     if judge.problem is not None:
         return OutputSchemaValidation(
             has_output_schema=True, is_valid=False, error=f"outputSchema does not compile: {judge.problem.message}"
@@ -37,6 +39,13 @@ def output_schema_validation(schema: object, response: ToolResponse) -> OutputSc
     if not candidates:
         return OutputSchemaValidation(has_output_schema=True, is_valid=False, error=NO_JSON)
     return _verdict(_fewest(judge, candidates))
+
+
+def _compiled(schema: object) -> "Schema":
+    # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
+    from toolvet.schema import compiled  # noqa: PLC0415
+
+    return compiled(schema)
 
 
 def _fewest(judge: "Schema", candidates: Sequence[object]) -> "tuple[Violation, ...]":

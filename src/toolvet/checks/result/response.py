@@ -86,20 +86,22 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 _ENDLESS = "Response could not be read (it contains itself, or has no end in JSON)"
 
 
-def read_response(result: object, shape: Literal["any", "mcp"] = "any") -> ToolResponse:
+def read_response(result: object, shape: Literal["any", "mcp", "mcp_json"] = "any") -> ToolResponse:
     """Read a result of any shape (`shapes.toml`); one that is known to be MCP's (`shape`) is not taken for another."""
+    is_mcp = shape != "any"
     given = result
     try:
         plain = _plain_text(given)
         if plain is not None:
             return plain
-        if is_endless(given):
+        # The walk takes 220 µs in 100 KB, a fifth of all that the proxy does with them.
+        if shape != "mcp_json" and is_endless(given):
             return ToolResponse(unreadable=_ENDLESS)
         if type(result) is dict:
             members = cast("Mapping[object, object]", result)
-            if shape == "mcp" or "isError" in members or is_plainly_mcp(members):
+            if is_mcp or "isError" in members or is_plainly_mcp(members):
                 return _read(members)
-        foreign = None if shape == "mcp" else read_foreign(given)
+        foreign = None if is_mcp else read_foreign(given)
         if foreign is not None:
             read = _read(foreign.parts)
             return msgspec.structs.replace(read, taken_for=foreign.taken_for, has_flag=foreign.has_flag)

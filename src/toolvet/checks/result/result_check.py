@@ -113,7 +113,7 @@ class ResultCheck:
         result: object,
         category: str | None = None,
         *,
-        shape: Literal["any", "mcp"] = "any",
+        shape: Literal["any", "mcp", "mcp_json"] = "any",
         trace: str | None = None,
     ) -> ResultVerdict:
         """Judge one response of a tool; see `check_result`."""

@@ -129,12 +129,16 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
         return True
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
-    if _SHORT < len(text) <= _LONGEST_REPORT and _may_have_long_word(text):
-        # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
+    # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
+    is_shortened = _SHORT < len(text) <= _LONGEST_REPORT
+    if is_shortened and _may_have_long_word(text[: _HEAD + _LONG_WORD_LENGTH]):
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
     if not hits:
         return False
+    if is_shortened and _may_have_long_word(text):
+        # Behind what was searched: most texts do not come this far.
+        text = _LONG_WORD.sub("\u2026", text)
     if runs_programs and _is_diagnostic(text, hits, known):
         return True
     if any(known.by_id[hit.id].strength is Strength.INSTEAD for hit in hits) and "\n" not in text.strip():

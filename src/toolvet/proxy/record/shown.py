@@ -1,7 +1,7 @@
 """What the record shows of a call: its words, without secrets.
 
-In nearly all calls nothing stands out, and their records differ in a number, an id and a trace id only. Such a record
-is made once for each tool and verdict, and then filled in: making one takes 50 µs, filling one in takes 5.
+In nearly all calls nothing stands out, and what their records show differs in a number, an id and a trace id only. It
+is made once for each tool and verdict (`PlainKind`), and then filled in (`call_lines`): making it takes 50 µs.
 """
 
 import re
@@ -42,7 +42,7 @@ class RenderedCall(NamedTuple):
     document: msgspec.Raw
 
 
-class _PlainKind(NamedTuple):
+class PlainKind(msgspec.Struct, frozen=True, eq=False):
     """What the records of plain calls of one kind have in common."""
 
     tool: str
@@ -57,25 +57,30 @@ class CallRenderer:
     def __init__(self, known: SecretMask) -> None:
         self._known = known
         # None for a kind of calls that cannot be filled in.
-        self._kinds: dict[_Key, _PlainKind | None] = {}
+        self._kinds: dict[_Key, PlainKind | None] = {}
 
     def render(self, ended: CallEnded) -> RenderedCall:
         """Return what the record shows of this call."""
-        if type(ended.id) is not int or not _is_plain(ended):
-            return self._redacted(ended)
-        trace = ended.trace_id
-        kind = self._kind_of(ended) if _HEXADECIMAL.fullmatch(trace) else None
-        if kind is None:
-            return self._redacted(ended)
+        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
+        detail = masked.to_dict()
+        failed = has_failed(ended)
         return RenderedCall(
-            self._without_known(trace),
-            self._without_known(str(ended.id)),
-            kind.tool,
-            kind.reason,
-            msgspec.Raw(b'{"call":%d,%b%b%b' % (ended.call, kind.before_trace, trace.encode(), kind.after_trace)),
+            (ended.mask | self._known).text(str(detail["trace_id"])),
+            self.without_known(str(detail["id"])),
+            self.without_known(str(detail["tool"])),
+            _reason(detail, failed=failed),
+            encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
         )
 
-    def _kind_of(self, ended: CallEnded) -> _PlainKind | None:
+    def plain(self, ended: CallEnded) -> tuple[PlainKind, str, str] | None:
+        """Return the kind of a plain call, its trace id and its request id; None for a call that has to be rendered."""
+        if type(ended.id) is not int or not _is_plain(ended):
+            return None
+        trace = ended.trace_id
+        kind = self._kind_of(ended) if _HEXADECIMAL.fullmatch(trace) else None
+        return None if kind is None else (kind, trace, str(ended.id))
+
+    def _kind_of(self, ended: CallEnded) -> PlainKind | None:
         verdict = ended.verdict
         if verdict is None or not _is_good(verdict):
             return None
@@ -84,22 +89,11 @@ class CallRenderer:
             if len(self._kinds) >= _MOST:
                 self._kinds.clear()
             nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
-            self._kinds[key] = _cut(self._redacted(nameless))
+            self._kinds[key] = _cut(self.render(nameless))
         return self._kinds[key]
 
-    def _redacted(self, ended: CallEnded) -> RenderedCall:
-        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
-        detail = masked.to_dict()
-        failed = has_failed(ended)
-        return RenderedCall(
-            (ended.mask | self._known).text(str(detail["trace_id"])),
-            self._without_known(str(detail["id"])),
-            self._without_known(str(detail["tool"])),
-            _reason(detail, failed=failed),
-            encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
-        )
-
-    def _without_known(self, redacted: str) -> str:
+    def without_known(self, redacted: str) -> str:
+        """Return a text without the secrets that the user gave."""
         return self._known.text(redacted) if self._known else redacted
 
 
@@ -109,13 +103,13 @@ def has_failed(ended: CallEnded) -> bool:
     return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
 
 
-def _cut(shown: RenderedCall) -> _PlainKind | None:
+def _cut(shown: RenderedCall) -> PlainKind | None:
     """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
     document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
     if not document.startswith(_NO_CALL) or document.count(trace) != 1:
         return None
     before, after = document[len(_NO_CALL) :].split(trace)
-    return _PlainKind(shown.tool, shown.reason, before, after)
+    return PlainKind(shown.tool, shown.reason, before, after)
 
 
 def _is_plain(ended: CallEnded) -> bool:

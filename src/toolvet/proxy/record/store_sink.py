@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Final
 from toolvet.errors import StoreError
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.backlog import Backlog
+from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.proxy.record.shown import CallRenderer, has_failed
 from toolvet.redact import SecretMask
 from toolvet.session import PolicyFault
-from toolvet.store.records import EventRecord, SignalRecord, StoreRecord, VerdictRecord, encode_lines, new_id
-from toolvet.version import __version__
+from toolvet.store.records import EventRecord, encode_lines, new_id
 
 if TYPE_CHECKING:
-    from toolvet.checks.result import ResultVerdict
     from toolvet.store.store import Store
 
 _RETRY_SECONDS: Final = 0.25
@@ -46,7 +44,7 @@ class StoreSink:
         self._store = store
         self._name = name
         self._known = known or SecretMask()
-        self._renderer = CallRenderer(self._known)
+        self._lines = CallLines(name, self._known)
         self._complain = complain
         self._complained: set[str] = set()
         self._calls = OpenCalls()
@@ -76,37 +74,38 @@ class StoreSink:
         """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
         if len(notes) >= _MANY:
             self._store.hold(_HOLD_SECONDS)
-        self._add(self._records(notes))
+        self._add(self._lines_of(notes))
 
-    def _records(self, notes: Sequence[StampedNote]) -> list[StoreRecord]:
+    def _lines_of(self, notes: Sequence[StampedNote]) -> bytes:
         gives_way = self._count_waiting() < _FAR_BEHIND
-        records: list[StoreRecord] = []
+        lines: list[bytes] = []
         for number, item in enumerate(self._calls.pair(notes)):
             if isinstance(item, FinishedCall):
-                records.append(self._call_record(item))
+                lines.append(self._lines.line_of(item))
             elif isinstance(item.note, PolicyFault):
-                records.append(self._event_record(item, item.note))
+                lines.append(encode_lines([self._event_record(item, item.note)]))
             if gives_way and number % _GIVE_WAY_EVERY == 0:
                 give_way()
-        return records
+        return b"".join(lines)
 
-    def _add(self, records: list[StoreRecord]) -> None:
+    def _add(self, lines: bytes) -> None:
         lost = self._count_lost()
         if lost > self._told_lost:
             words = f"{lost - self._told_lost} notes of calls were dropped, because there was no room for them"
             now = time.time()
-            records.append(EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name))
-        if records:
+            dropped = EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name)
+            lines += encode_lines([dropped])
+        if lines:
             try:
-                self._store.add_records(records)
+                self._store.add_lines(lines)
             except StoreError as error:
-                self._wait_for_disk(error, records)
+                self._wait_for_disk(error, lines)
             self._told_lost = lost
 
-    def _wait_for_disk(self, error: StoreError, records: Sequence[StoreRecord]) -> None:
+    def _wait_for_disk(self, error: StoreError, lines: bytes) -> None:
         """Try again and again until everything is written that came so far, and pack what comes meanwhile."""
         backlog = Backlog()
-        backlog.add(encode_lines(records))
+        backlog.add(lines)
         failed: StoreError | None = error
         while failed is not None:
             if self._ending.is_set():
@@ -114,7 +113,7 @@ class StoreSink:
             self._report(str(failed))
             self._ending.wait(_RETRY_SECONDS)
             while backlog.size < _MOST_PACKED and not self._ending.is_set() and (notes := self._take_more()):
-                backlog.add(encode_lines(self._records(notes)))
+                backlog.add(self._lines_of(notes))
             failed = self._write_out(backlog)
 
     def _write_out(self, backlog: Backlog) -> StoreError | None:
@@ -133,41 +132,12 @@ class StoreSink:
 
     def close(self) -> None:
         """Record what was lost at last. The store has an end of its own."""
-        self._add([])
+        self._add(b"")
 
     def _report(self, words: str) -> None:
         if words not in self._complained:
             self._complained.add(words)
             self._complain(f"{words}; what is recorded waits in memory")
-
-    def _call_record(self, call: FinishedCall) -> VerdictRecord:
-        ended, shown = call.ended, self._renderer.render(call.ended)
-        verdict = ended.verdict
-        at = call.began / 1e9
-        return VerdictRecord(
-            id=new_id(at),
-            at=at,
-            kind="call",
-            trace=shown.trace,
-            server=self._name or call.origin.server,
-            connection=call.origin.connection,
-            request_id=shown.request_id,
-            tool=shown.tool,
-            era=ended.era,
-            outcome=ended.outcome,
-            failed=has_failed(ended),
-            classification=None if verdict is None else verdict.classification.value,
-            state=None if verdict is None or verdict.state is None else verdict.state.value,
-            blocked=ended.blocked,
-            score=None if verdict is None else verdict.confidence / 100,
-            confidence=None if verdict is None else verdict.certainty,
-            reason=shown.reason,
-            duration=call.duration,
-            size=ended.size,
-            document=shown.document,
-            version=__version__,
-            signals=_signals(call, verdict),
-        )
 
     def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
         at = stamped.at / 1e9
@@ -180,12 +150,3 @@ class StoreSink:
             message=self._known.text(str(fault.to_dict()["message"])),
             tool=fault.tool,
         )
-
-
-def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:
-    found = [SignalRecord(issue.keyword, "error") for issue in call.ended.issues]
-    if verdict is not None and not (verdict.is_valid and not verdict.is_error and not verdict.error_without_flag):
-        from toolvet.store.signals import result_signals  # noqa: PLC0415 - only for what went wrong
-
-        found += result_signals(verdict)
-    return tuple(found)

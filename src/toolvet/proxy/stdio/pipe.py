@@ -111,6 +111,7 @@ def private_stdout() -> int:
     MCP reserves stdout for messages, and a stray `print` of some library would break the connection.
     """
     fd = _nonblocking(os.dup(1))
+    enlarge(fd)
     os.dup2(2, 1)
     return fd
 
