@@ -60,7 +60,7 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(url: str, open
                 page.keyboard.type("it quotes 1 and 2")
                 pressed(page, "Escape")
             pressed(page, "2" if number == 0 else "1")
-            page.wait_for_function("here => location.href !== here && document.readyState === 'complete'", arg=here)
+            page.wait_for_url(lambda url, here=here: url != here)
         assert len(set(seen)) == 10
         eleventh = shown(page)
         back = page.url
