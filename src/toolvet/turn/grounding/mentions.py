@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 import msgspec
@@ -91,12 +91,24 @@ _WORDS_OF_QUOTE = 4
 _MOST_TOKENS = 30_000
 _LONGEST_PARTED = 60
 _SHORTEST_DATE = 6
+# A word that cannot be parted into several mentions, nor be a part of a day in words: it begins with a letter, or is a
+# number of three signs or more.
+_ONE = re.compile(r"[A-Za-z_]|[0-9][0-9.,]{2,}\Z")
 _HAS_DIGIT = re.compile(r"[0-9]")
 _HABIT_BEFORE = re.compile(r"(?:[\w'\u2019]+[ -]){0,2}[\w'\u2019]+ ?\Z")
 
 
-def mentions_in(text: str) -> Iterator[Mention]:
-    """Every mention in `text`, outside its code blocks, kind by kind."""
+def _none_stands(kind: Kind, token: str) -> bool:
+    del kind, token
+    return False
+
+
+def mentions_in(text: str, stands: Callable[[Kind, str], bool] = _none_stands) -> Iterator[Mention]:
+    """Every mention in `text`, outside its code blocks, kind by kind.
+
+    A name, or a word that is one mention whatever it is, is left out where it `stands`: what surrounds it, which costs
+    ten times as much to read, then decides nothing. `Kind.ID` in that question is any kind of such a word.
+    """
     text = without_escapes(ascii_digits(without_code(text)))
     rest = text
     for kind, pattern, mark in ((Kind.URL, _URL, "://"), (Kind.EMAIL, _EMAIL, "@"), (Kind.PATH, _PATH, "/")):
@@ -107,7 +119,7 @@ def mentions_in(text: str) -> Iterator[Mention]:
                 yield Mention(kind, each.start(), each.start() + len(token), token)
             if found:
                 rest = _blanked(rest, [(each.start(), each.end()) for each in found])
-    yield from _names_and_quotes(text)
+    yield from _names_and_quotes(text, stands)
     if not text.isascii():
         found_dates = list(cjk_dates(rest))
         for date, start, end in found_dates:
@@ -117,9 +129,10 @@ def mentions_in(text: str) -> Iterator[Mention]:
     if _HAS_DIGIT.search(rest) is None:
         return
     for match in itertools.islice(_TOKEN.finditer(rest), _MOST_TOKENS):
-        if match.start() < reached:
+        token, start = match[0], match.start()
+        if start < reached or (_ONE.match(token) is not None and stands(Kind.ID, token)):
             continue
-        for mention in _token(rest, match[0], match.start()):
+        for mention in _token(rest, token, start):
             reached = max(reached, mention.end)
             yield mention
 
@@ -322,7 +335,7 @@ def before_is_name(text: str, start: int) -> bool:
     return found is not None
 
 
-def _names_and_quotes(text: str) -> Iterator[Mention]:
+def _names_and_quotes(text: str, stands: Callable[[Kind, str], bool]) -> Iterator[Mention]:
     if any(mark in text for mark in '"“«„「'):
         for found in QUOTATION.finditer(text):
             inner = next(group for group in found.groups() if group is not None)
@@ -330,5 +343,5 @@ def _names_and_quotes(text: str) -> Iterator[Mention]:
             if long and quotes_before(text[max(0, found.start() - 40) : found.start()]):
                 yield Mention(Kind.QUOTE, found.start() + 1, found.end() - 1, inner)
     for found in _NAME.finditer(text):
-        if names_before(text[max(0, found.start() - 30) : found.start()]):
+        if not stands(Kind.NAME, found[0]) and names_before(text[max(0, found.start() - 30) : found.start()]):
             yield Mention(Kind.NAME, found.start(), found.end(), found[0])

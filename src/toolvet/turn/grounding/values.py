@@ -76,7 +76,7 @@ _BROKEN_BEFORE = re.compile(r"([\w#/.-]{1,60})[ \t]*\n[ \t>*|]*\Z")
 
 def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
     """The values in `text` that `evidence` does not support; none where it contains what cannot be read."""
-    if evidence.opaque:
+    if evidence.opaque or _all_stand(text, evidence):
         return []
     found: list[Mention] = []
     looked_up: dict[tuple[Kind, str], None] = {}
@@ -99,6 +99,41 @@ def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
     found += _unsupported_dates(text, dates, evidence)
     found += [each for each in _unsupported_numbers(text, numbers, evidence) if not _is_a_span(each, days, evidence)]
     return _signals(text, found[:_MOST_SIGNALS], [*numbers], evidence)
+
+
+def _all_stand(text: str, evidence: Evidence) -> bool:
+    """Whether every value of an answer is in the evidence as it is written, so that nothing has to be searched for.
+
+    Most good answers are like that. What does not stand is looked at again among all mentions: a number may follow from
+    others of the answer.
+    """
+
+    words: dict[str, bool] = {}
+    mentions: set[tuple[Kind, str]] = set()
+
+    def stands(kind: Kind, token: str) -> bool:
+        known = words.get(token)
+        if known is None:
+            known = words[token] = _has_word_of(token, evidence) if kind is Kind.NAME else evidence.holds(token)
+        return known
+
+    for mention in mentions_in(text, stands):
+        key = (mention.kind, mention.token)
+        if key in mentions:
+            continue
+        mentions.add(key)
+        if len(words) + len(mentions) > _MOST_LOOKED_UP or not _is_written(mention, evidence):
+            return False
+    return True
+
+
+def _is_written(mention: Mention, evidence: Evidence) -> bool:
+    supports = _SUPPORTS.get(mention.kind)
+    return _number_is_written(mention, evidence) if supports is None else supports(mention, evidence)
+
+
+def _number_is_written(mention: Mention, evidence: Evidence) -> bool:
+    return evidence.holds(ascii_digits(mention.token).strip("+-"))
 
 
 def _signals(text: str, found: list[Mention], numbers: list[Mention], evidence: Evidence) -> list[FailureSignal]:
@@ -211,7 +246,7 @@ def _is_a_span(mention: Mention, days: set[Date], evidence: Evidence) -> bool:
 
 def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
     """The numbers that are not in the results and do not follow from them or from each other."""
-    left = [mention for mention in mentions if not evidence.holds(ascii_digits(mention.token).strip("+-"))]
+    left = [mention for mention in mentions if not _number_is_written(mention, evidence)]
     if not left:
         return []
     found: list[Mention] = []
@@ -361,10 +396,15 @@ def _hour_stands(hour: int, evidence: Evidence) -> bool:
 
 def _name_stands(mention: Mention, evidence: Evidence) -> bool:
     """Whether any word of a name is in the evidence: people are called by one name or the other."""
-    lower = evidence.lower
-    return any(word in lower for word in mention.token.lower().replace("\u2019", "'").split() if len(word) > 2) or (
-        "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
+    return (
+        _has_word_of(mention.token, evidence)
+        or "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
     )
+
+
+def _has_word_of(name: str, evidence: Evidence) -> bool:
+    lower = evidence.lower
+    return any(word in lower for word in name.lower().replace("\u2019", "'").split() if len(word) > 2)
 
 
 def _quote_stands(mention: Mention, evidence: Evidence) -> bool:
