@@ -247,8 +247,9 @@ def _payload(outcome: CallOutcome) -> object:
 def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
     """The words in which a result says that it is a part; what they say of the total is kept."""
     for text in outcome.texts()[:_FEWEST]:
+        ends = (text[:_LONGEST_WORDS], text[-_LONGEST_WORDS:]) if len(text) > _LONGEST_WORDS else (text,)
         for pattern in _texts():
-            found = pattern.search(text[:_LONGEST_WORDS]) or pattern.search(text[-_LONGEST_WORDS:])
+            found = next((found for end in ends if (found := pattern.search(end)) is not None), None)
             if found is not None:
                 told = found.groupdict()
                 total, last = told.get("total"), told.get("last")

@@ -431,8 +431,7 @@ def _hour_stands(hour: int, evidence: Evidence) -> bool:
 def _name_stands(mention: Mention, evidence: Evidence) -> bool:
     """Whether any word of a name is in the evidence: people are called by one name or the other."""
     return (
-        _has_word_of(mention.token, evidence)
-        or "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
+        _has_word_of(mention.token, evidence) or "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
     )
 
 
