@@ -83,7 +83,12 @@ def test_a_run_of_spaces_is_looked_at_once() -> None:
 def test_an_answer_without_a_word_for_a_failed_tool_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     module = importlib.import_module("toolvet.turn.grounding.tool_faults")
-    monkeypatch.setattr(module, "spoken", lambda text: (read.append(text), text)[1])
+
+    def spoken(text: str) -> str:
+        read.append(text)
+        return text
+
+    monkeypatch.setattr(module, "spoken", spoken)
     assert faults("The file is there, and it timed out.", "convert_currency") == []
     assert read == []
     assert faults("The CONVERTER timed out.", "convert_currency") == ["CONVERTER timed out"]

@@ -105,7 +105,8 @@ class MessageReader:
         self._index, self._depth, self._speaker = index, 0, "user"
         self._ids.clear()
         # Of a small item all parts are small: they need not be measured again.
-        self._is_small = type(item) is dict and is_small(item)
+        kind = type(item)
+        self._is_small = kind is dict and is_small(item)
         if not self._is_small and is_endless(item):
             return False
         granted = self._left = min(_MOST_IN_MESSAGE, max(_LEAST_IN_MESSAGE, self._total))

@@ -122,7 +122,8 @@ def is_plainly_mcp(parts: Parts) -> bool:
 
 def _read_mapping(parts: Parts) -> ForeignResult | None:
     # Twenty shapes cost 20 µs, one look 1 µs.
-    is_plain = type(parts) is dict and _telling().isdisjoint(parts)
+    kind = type(parts)
+    is_plain = kind is dict and _telling().isdisjoint(parts)
     get = _getter(parts)
     found = (_only_result_of_a_message(get) if is_plain else _by_table(get, 0)) or _http(parts)
     if found is not None:
