@@ -68,7 +68,7 @@ def load() -> float:
 
 
 def _pretty(value: object, indent: str = "", depth: int = 0) -> str:
-    """JSON whose innermost objects and rows stand on one line each."""
+    """Indented JSON in which an object or array without nested ones takes one line, so that diffs are short."""
     inner = indent + "  "
     if isinstance(value, dict) and value and (depth < 2 or any(_has_parts(each) for each in value.values())):
         rows = [f"{inner}{json.dumps(key)}: {_pretty(each, inner, depth + 1)}" for key, each in value.items()]

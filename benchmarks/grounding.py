@@ -1,7 +1,9 @@
 """Measure the check of an answer against the calls of its turn: `python -m benchmarks.grounding [RUNS]`.
 
-Processor time, the median of RUNS runs (default 31) and the quarters around it. "first" is the first check of a turn,
-for which nothing is kept of an earlier one; "again" is a further check of the same turn, as of another answer to it.
+Processor time, the median of RUNS runs (default 31) and the quarters around it. "first" and "again" are the comparison
+with the calls alone (`ground`), without the check of the answer's own text, which is done anyway: "first" the first one
+of a turn, for which nothing is kept of an earlier one, "again" a further one of the same turn, as of another answer to
+it. "whole" is all of `check_answer(text, calls=…)` for the first time: that check of the text, and the comparison.
 With `PYTHONPATH` set to another version's `src` the same program measures that version.
 """
 
@@ -13,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.harness import Report
 
+from toolvet import check_answer
 from toolvet.turn.grounding import ToolCall, ground
 
 ROWS = [
@@ -30,6 +33,20 @@ LARGE_ROWS = [
 ]
 LARGE = json.dumps({"invoices": LARGE_ROWS})
 CALLS = [ToolCall(f"list_invoices_{page}", {"page": page}, RESULT) for page in range(3)]
+# Results as objects of Python, as SDKs hand them over, and an answer whose values are all different.
+OBJECTS = [
+    ToolCall("get_orders", {"page": page}, {"orders": [
+        {"id": f"A-{page}{row}", "total": round(10 + row * 3.7 + page, 2), "status": "shipped", "city": "Rome",
+         "note": "left at the door of the neighbour, who signed for it"}
+        for row in range(12)
+    ]})
+    for page in range(3)
+]  # fmt: skip
+ORDERS = "Here is what I found. " + " ".join(
+    f"Order A-{page}{row} was shipped to Rome for {round(10 + row * 3.7 + page, 2)} euros."
+    for page in range(3)
+    for row in range(5)
+)
 SENTENCE = "Invoice INV-2007 over $71.35 is due on November 8, 2026, and INV-2011 over $100.75 on November 12, 2026. "
 DERIVED = (
     f"Together the invoices come to ${sum(row['total'] for row in ROWS if isinstance(row['total'], float)):,.2f}. "
@@ -46,9 +63,16 @@ def fresh(calls: Sequence[ToolCall], serial: int) -> list[ToolCall]:
 
 
 def timed(text: str, calls: Sequence[object]) -> float:
-    """The processor time of one check, in microseconds."""
+    """The processor time of one comparison, in microseconds."""
     begun = time.process_time_ns()
     ground(text, calls)
+    return (time.process_time_ns() - begun) / 1e3
+
+
+def timed_whole(text: str, calls: Sequence[object]) -> float:
+    """The same of the comparison and the check of the answer's own text."""
+    begun = time.process_time_ns()
+    check_answer(text, calls=calls)
     return (time.process_time_ns() - begun) / 1e3
 
 
@@ -57,12 +81,15 @@ def case(name: str, text: str, calls: Sequence[ToolCall], runs: int) -> None:
     found = len(ground(text, calls))
     first: list[float] = []
     again: list[float] = []
+    whole: list[float] = []
     for serial in range(runs):
         turn = fresh(calls, serial)
         first.append(timed(text, turn))
         again.append(timed(text, turn))
-    print(f"{name:50}{len(text):>10,}{len(calls):>6}{_shown(first)}{_shown(again)}{found:>10}")
-    ROWS_TOLD.append([name, f"{len(text):,}", len(calls), _shown(first).strip(), _shown(again).strip(), found])
+        whole.append(timed_whole(text, fresh(calls, runs + serial)))
+    figures = [_shown(each) for each in (first, again, whole)]
+    print(f"{name:50}{len(text):>10,}{len(calls):>6}{''.join(figures)}{found:>10}")
+    ROWS_TOLD.append([name, f"{len(text):,}", len(calls), *(each.strip() for each in figures), found])
 
 
 def _shown(found: list[float]) -> str:
@@ -84,17 +111,20 @@ def turn_of_ten(name: str, calls: Sequence[ToolCall], runs: int) -> None:
         turn = fresh(calls, serial)
         every.append(sum(timed(text, turn) for text in ten_answers()))
     print(f"{name:50}{'':>10}{len(calls):>6}{_shown(every)}")
-    ROWS_TOLD.append([name, "", len(calls), _shown(every).strip(), "", ""])
+    ROWS_TOLD.append([name, "", len(calls), _shown(every).strip(), "", "", ""])
 
 
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 31
     few = max(2, runs // 10)
     print(f"results of {len(RESULT):,} and of {len(LARGE):,} characters; microseconds of processor time")
-    print(f"{'':50}{'characters':>10}{'calls':>6}{'first':>12}{'':24}{'again':>12}{'':24}{'findings':>10}")
+    print(
+        f"{'':50}{'characters':>10}{'calls':>6}{'first':>12}{'':24}{'again':>12}{'':24}{'whole':>12}{'':24}{'findings':>10}"
+    )
     case("an answer without values", PLAIN * 10, CALLS, runs)
     case("an answer whose values stand in the results", SENTENCE * 10, CALLS, runs)
     case("the same with a total that follows from them", SENTENCE * 9 + DERIVED, CALLS, runs)
+    case("the same of objects, every value another", ORDERS, OBJECTS, runs)
     case("no call at all", PLAIN * 10, [], runs)
     case("a result of 100 KB, without values", PLAIN * 10, [ToolCall("list_invoices", {}, LARGE)], runs)
     case("a result of 100 KB, with values and a sum", next(ten_answers()), [ToolCall("list_invoices", {}, LARGE)], runs)
@@ -111,8 +141,11 @@ def main() -> None:
     case("1 MB of hyphens and letters", "a-" * 500_000, CALLS, few)
     case("1 MB of quotation marks", '"' * 1_000_000, CALLS, few)
     with Report("grounding") as report:
-        columns = ["", "characters", "calls", "first, µs", "again, µs", "findings"]
-        about = "CPU time, median (quartiles); first: nothing is kept of an earlier check of the turn"
+        columns = ["", "characters", "calls", "first, µs", "again, µs", "whole, µs", "findings"]
+        about = (
+            "CPU time, median (quartiles); first and again: beside the check of the answer's own text; first and "
+            "whole: nothing is kept of an earlier check of the turn; whole: with the check of the text"
+        )
         report.table("Answers held against their calls", columns, ROWS_TOLD, about=about)
 
 

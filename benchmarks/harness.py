@@ -118,7 +118,7 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """Of positive numbers."""
+    """Return the geometric mean; every value must be positive."""
     logs = [math.log(value) for value in values]
     return math.exp(sum(logs) / len(logs))
 
@@ -167,12 +167,14 @@ def compare(
     rounds = max(FEWEST_ROUNDS, min(rounds, int(case_s / max(one_round, 1e-9))))
     taken: dict[str, list[Taken]] = {way.name: [] for way in ways}
     assert len(taken) == len(ways), "every way of a case has a name of its own"
-    # What was built beforehand is no garbage of whoever runs when the collector does.
+    # Objects built before are left out of garbage collections: otherwise whichever way happens to run during a
+    # collection would also be charged for walking them.
     gc.collect()
     gc.freeze()
     try:
         for number in range(rounds):
-            # Nobody always runs after the same other one, whose data fill the processor's caches.
+            # Each round starts with another way, so that what the one before left in the processor's caches is not
+            # always to the good or the harm of the same one.
             for place in range(len(ways)):
                 turn = (place + number) % len(ways)
                 parts = [_per_run(clock(repeats), repeats) for clock, repeats, _ in ready[turn]]

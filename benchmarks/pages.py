@@ -79,9 +79,21 @@ def served(path: Path) -> Iterator[str]:
     """The URL of a dashboard over this store."""
     command = [sys.executable, "-m", "toolvet", "serve", "--port", "0", "--store", str(path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        yield process.stderr.readline().split()[1].rstrip("/")
-        process.terminate()
+        try:
+            assert process.stderr is not None
+            yield process.stderr.readline().split()[1].rstrip("/")
+        finally:
+            # Leaving the block waits for the server: without this, for ever after an error of the browser.
+            process.terminate()
+
+
+# Not `page.wait_for_function`: it evaluates its text in every frame until it is true, and the dashboard's
+# Content-Security-Policy forbids that from the second frame on. One promise is evaluated once.
+PAINTED = """() => new Promise(resolve => {
+    new PerformanceObserver(seen => {
+        if (seen.getEntriesByName("first-contentful-paint").length) resolve();
+    }).observe({ type: "paint", buffered: true });
+})"""
 
 
 def visit(browser: Any, url: str) -> tuple[float, float, int]:
@@ -89,7 +101,7 @@ def visit(browser: Any, url: str) -> tuple[float, float, int]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(url)
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    page.evaluate(PAINTED)
     found = page.evaluate(
         "[performance.getEntriesByType('navigation')[0].responseEnd,"
         " performance.getEntriesByName('first-contentful-paint')[0].startTime,"

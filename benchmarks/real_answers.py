@@ -10,8 +10,9 @@ The answers are the labelled rows beside the project (`shared/data`) where they 
 - code and tables: good answers with a fence, or with three or more rows of a table;
 - Chinese: answers in Chinese as they come.
 
-Where no rows stand, texts with the same properties are made of the project's own pages (prose, fences and tables as
-people write them) and, for Chinese and hits, of the proofs of the phrases. The table says which were measured.
+Where that folder is missing, similar texts are put together: prose, code blocks and tables from the project's own
+documentation, Chinese texts and texts with findings from the examples of the phrase files (`hits`). The table says
+which of the two were measured.
 
 Beside each figure stands the pass of the engine alone over the same texts, the least that any check costs, and the one
 with `languages=["en"]`. All are CPU

@@ -1,5 +1,7 @@
 """The review queue in a browser, on SQLite and on PostgreSQL: ten items by keyboard; a phone; the dark; axe."""
 
+import operator
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Page
@@ -60,7 +62,7 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(url: str, open
                 page.keyboard.type("it quotes 1 and 2")
                 pressed(page, "Escape")
             pressed(page, "2" if number == 0 else "1")
-            page.wait_for_function("here => location.href !== here && document.readyState === 'complete'", arg=here)
+            page.wait_for_url(partial(operator.ne, here))
         assert len(set(seen)) == 10
         eleventh = shown(page)
         back = page.url

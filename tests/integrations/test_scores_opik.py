@@ -84,7 +84,10 @@ def test_opik_that_refuses_is_said(store: Store, monkeypatch: pytest.MonkeyPatch
 
 
 @quiet_opik
-@pytest.mark.parametrize(("status", "error"), [(401, AuthenticationError), (500, UnreachableError)])
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(401, AuthenticationError), (429, UnreachableError), (500, UnreachableError)],
+)
 def test_what_opik_answered_is_in_the_error_and_nothing_counts_as_sent(
     store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int, error: type[Exception]
 ) -> None:

@@ -42,6 +42,10 @@ def _undescribed() -> list[Finding]:
 
 
 def _findings() -> list[Finding]:
+    return [*_errors(), *_undescribed(), *_lesser()]
+
+
+def _errors() -> list[Finding]:
     return [
         Finding(
             id="error-without-iserror",
@@ -79,7 +83,11 @@ def _findings() -> list[Finding]:
             reproduce=reproduce("reserve_copy", '{"book_id":"bk_1","until":"2026-12-01"}'),
             scenario="reserve_copy/2",
         ),
-        *_undescribed(),
+    ]
+
+
+def _lesser() -> list[Finding]:
+    return [
         Finding(
             id="wrong-arguments-crash",
             severity=Severity.WARNING,

@@ -1,11 +1,12 @@
 """The texts of a turn are read once, however many answers are compared with them, and never twice for another turn."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
 from toolvet import check_answer
-from toolvet.turn.grounding import ToolCall, ground, index
+from toolvet.turn.grounding import ToolCall, ground, index, mentions
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.index import SentAndBrought, _KeptIndexes, index_of
 from toolvet.turn.grounding.outcome import outcome_of
@@ -105,3 +106,21 @@ def test_so_much_is_kept_and_no_more() -> None:
     assert kept.get("a", 4, lambda: made[3]) is made[0]
     assert kept.get("c", 4, lambda: made[3]) is made[2]
     assert kept.get("b", 4, lambda: made[3]) is made[3]
+
+
+def test_values_that_stand_as_they_are_written_are_read_only_where_another_may_follow_from_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    token = mentions._token
+
+    def counted(text: str, word: str, start: int) -> Iterator[mentions.Mention]:
+        read.append(word)
+        return token(text, word, start)
+
+    monkeypatch.setattr(mentions, "_token", counted)
+    calls = [ToolCall("list", {}, {"rows": [{"id": "A-1001", "total": 20.5}, {"id": "A-1002", "total": 30.25}]})]
+    assert ground("Orders A-1001 and A-1002 come to 20.5 and 30.25 euros.", calls) == []
+    assert read == []
+    assert ground("Orders A-1001 and A-1002 come to 20.5 and 30.25, together 50.75 euros.", calls) == []
+    assert read == ["50.75", "A-1001", "A-1002", "20.5", "30.25"]

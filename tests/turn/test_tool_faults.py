@@ -1,5 +1,7 @@
 """A tool that an answer calls out of order by the tool's own name is a failure of the tool."""
 
+import importlib
+
 import pytest
 
 from toolvet import SignalType, check_answer
@@ -69,3 +71,25 @@ def test_the_words_around_are_quoted_from_the_very_beginning() -> None:
     outcomes = [outcome_of(ToolCall("convert_currency", {"amount": 1}, DOWN))]
     (signal,) = tool_faults(text, outcomes)
     assert signal.context == text
+
+
+def test_a_run_of_spaces_is_looked_at_once() -> None:
+    # Blanked code leaves such a run. Were each of its places looked at, this would take an hour.
+    code = "x = 1 + 2 + 3 + 4 + 5\n" * 5_000
+    text = f"It was this:\n```\n{code}```\nSo the currency converter timed out."
+    assert faults(text, "convert_currency") == ["currency converter timed out"]
+
+
+def test_an_answer_without_a_word_for_a_failed_tool_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    module = importlib.import_module("toolvet.turn.grounding.tool_faults")
+
+    def spoken(text: str) -> str:
+        read.append(text)
+        return text
+
+    monkeypatch.setattr(module, "spoken", spoken)
+    assert faults("The file is there, and it timed out.", "convert_currency") == []
+    assert read == []
+    assert faults("The CONVERTER timed out.", "convert_currency") == ["CONVERTER timed out"]
+    assert len(read) == 1

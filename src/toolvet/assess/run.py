@@ -32,10 +32,10 @@ from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
 from toolvet.report.document import Scenario
-from toolvet.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition
+from toolvet.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
 from toolvet.rules.consent import habits_of, why_not_called
 from toolvet.schema import compiled
-from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
+from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
 
 MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
@@ -295,16 +295,7 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            read_reply = partial(
-                observe,
-                run.definition,
-                plan,
-                reply,
-                protocol_version=session.protocol_version,
-                detail=detail,
-                preview=preview,
-                check=self.options.check,
-            )
+            read_reply = self._reader(run, plan, reply, session, detail=detail, preview=preview)
             judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
             if is_formative and values is not None:
                 call = read_reply()
@@ -313,6 +304,28 @@ class Run:
                 upcoming = next(plans, None)
             plan = upcoming
         judge_last_reply()
+
+    def _reader(
+        self,
+        run: ToolRun,
+        plan: PlannedCall,
+        reply: Reply,
+        session: McpSession,
+        *,
+        detail: str,
+        preview: Preview | None,
+    ) -> Callable[[], ObservedCall]:
+        """What reads a reply when it is called."""
+        return partial(
+            observe,
+            run.definition,
+            plan,
+            reply,
+            protocol_version=session.protocol_version,
+            detail=detail,
+            preview=preview,
+            check=self.options.check,
+        )
 
     async def _call_first(self, name: str) -> None:
         """Call the tool that a refusal asks for, once, with what it needs; what it returns feeds the calls after it."""

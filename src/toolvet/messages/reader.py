@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.bounds import is_endless
+from toolvet.bounds import is_endless, is_small
 from toolvet.messages.call import UNKNOWN, ToolCall
 from toolvet.messages.format import FormatTable, Read, format_table
 from toolvet.messages.pairing import Pairing
@@ -87,6 +87,7 @@ class MessageReader:
         self._left = 0
         self._total = _MOST_READ
         self._speaker = "user"
+        self._is_small = False
         self._ids: set[str] = set()
 
     @property
@@ -103,7 +104,10 @@ class MessageReader:
         """Read one message, which has this index. Returns whether it is of a known format."""
         self._index, self._depth, self._speaker = index, 0, "user"
         self._ids.clear()
-        if is_endless(item):
+        # Of a small item all parts are small: they need not be measured again.
+        kind = type(item)
+        self._is_small = kind is dict and is_small(item)
+        if not self._is_small and is_endless(item):
             return False
         granted = self._left = min(_MOST_IN_MESSAGE, max(_LEAST_IN_MESSAGE, self._total))
         try:
@@ -200,7 +204,7 @@ class MessageReader:
 
     def record(self, item: object, index: int) -> bool:
         """Read the record of a call that has arguments. Returns whether it is one."""
-        self._index = index
+        self._index, self._is_small = index, False
         try:
             parts = parts_of(item)
             call = call_in(parts) if parts is not None and has_arguments(parts) else None
@@ -248,7 +252,7 @@ class MessageReader:
             self.events.append(Stopped(self._index, text[:100]))
 
     def _add(self, call: ToolCall) -> None:
-        if is_endless(call.arguments) or is_endless(call.result):
+        if not self._is_small and (is_endless(call.arguments) or is_endless(call.result)):
             call = ToolCall(call.name, _bounded(call.arguments), _bounded(call.result), call.failed, call.id)
         self.events.append(Called(self._index, self._pairing.add(call)))
 

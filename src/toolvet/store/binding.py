@@ -5,6 +5,7 @@ raises is raised as SQLAlchemy raises it.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from sqlalchemy import Connection, Table
 
@@ -12,6 +13,8 @@ from toolvet.store.padding import padded
 
 # SQLite takes 32,766 values in one statement.
 _MOST_IDS = 8_192
+# The function that returns the greatest of its arguments.
+GREATEST: Final = "max"
 
 
 def known_ids(connection: Connection, table: Table, ids: Sequence[str]) -> Iterator[str]:
@@ -36,16 +39,9 @@ def upsert_sums(
     *,
     names: Sequence[str],
     keys: Sequence[str],
-    greatest: str,
+    changes: str,
 ) -> None:
-    """Add rows of sums to those with the same keys; of the column `greatest` the greater one stays."""
-    changes = ", ".join(
-        f"{name} = max({table.name}.{name}, excluded.{name})"
-        if name == greatest
-        else f"{name} = {table.name}.{name} + excluded.{name}"
-        for name in names
-        if name not in keys
-    )
+    """Insert rows of sums; a row whose keys are there already makes these `changes` to it."""
     command = (
         f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({_marks(names)})"  # noqa: S608 - as above
         f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"

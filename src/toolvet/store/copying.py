@@ -14,6 +14,9 @@ from sqlalchemy.exc import DBAPIError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+# The function that returns the greatest of its arguments.
+GREATEST: Final = "greatest"
+
 
 def known_ids(connection: Connection, table: Table, ids: Sequence[str]) -> set[str]:
     """Return those of these ids that the table has."""
@@ -37,20 +40,13 @@ def upsert_sums(
     *,
     names: Sequence[str],
     keys: Sequence[str],
-    greatest: str,
+    changes: str,
 ) -> None:
-    """Add rows of sums to those with the same keys, in one statement; of the column `greatest` the greater one stays.
+    """Insert rows of sums, in one statement; a row whose keys are there already makes these `changes` to it.
 
     The rows are locked in the order in which they are given.
     """
     arrays = ", ".join(f"%s::{_type(table, name)}[]" for name in names)
-    changes = ", ".join(
-        f"{name} = greatest({table.name}.{name}, excluded.{name})"
-        if name == greatest
-        else f"{name} = {table.name}.{name} + excluded.{name}"
-        for name in names
-        if name not in keys
-    )
     statement = (
         f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"  # noqa: S608 - as above
         f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"

@@ -260,4 +260,13 @@ def _upsert(
 ) -> None:
     # In one order everywhere, so that two writers never wait for each other's rows.
     ordered = sorted(rows, key=lambda row: tuple(map(str, row[: len(keys)])))
-    _ways(connection).upsert_sums(connection, table, ordered, names=names, keys=keys, greatest="duration_max")
+    ways = _ways(connection)
+    # What is there already is added to, but of the longest durations the longer one stays.
+    changes = ", ".join(
+        f"{name} = {ways.GREATEST}({table.name}.{name}, excluded.{name})"
+        if name == "duration_max"
+        else f"{name} = {table.name}.{name} + excluded.{name}"
+        for name in names
+        if name not in keys
+    )
+    ways.upsert_sums(connection, table, ordered, names=names, keys=keys, changes=changes)

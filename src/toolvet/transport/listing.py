@@ -1,6 +1,6 @@
 """All pages of a list, and what was wrong with them. An illegal entry does not hide the others."""
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -69,12 +69,10 @@ async def read_list(
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
-        mended = without_half_characters(reply.raw) if isinstance(reply, Malformed) else None
-        if mended is not None and isinstance(reply, Malformed):
-            # One character of one tool must not hide all the others.
+        if isinstance(reply, Malformed) and (mended := _mended(reply)) is not None:
             evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
             problems.append(Anomaly("half_character", evidence))
-            reply = Answer(result=mended, raw=reply.raw, duration=reply.duration)
+            reply = mended
         if not isinstance(reply, Answer):
             problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
@@ -89,21 +87,32 @@ async def read_list(
             del tools[MAX_ENTRIES:]
             problems.append(Anomaly("too_many_entries", too_many))
             return Listing(tuple(tools), page + 1, tuple(problems))
-        following = result.get("nextCursor")
-        if following is None:
-            if "nextCursor" in result:
-                problems.append(Anomaly("bad_cursor", f"page {page + 1}: nextCursor is null instead of missing"))
+        cursor, problem = _next_cursor(result, cursors)
+        if problem is not None:
+            problems.append(Anomaly(problem.kind, f"page {page + 1}: {problem.evidence}"))
+        if cursor is None:
             return Listing(tuple(tools), page + 1, tuple(problems))
-        if not isinstance(following, str):
-            problems.append(Anomaly("bad_cursor", f"page {page + 1}: nextCursor is {printable(repr(following), 100)}"))
-            return Listing(tuple(tools), page + 1, tuple(problems))
-        if following in cursors:
-            problems.append(Anomaly("cursor_cycle", f"page {page + 1}: {printable(repr(following), 100)} came before"))
-            return Listing(tuple(tools), page + 1, tuple(problems))
-        cursors.add(following)
-        cursor = following
+        cursors.add(cursor)
     problems.append(Anomaly("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
     return Listing(tuple(tools), MAX_PAGES, tuple(problems))
+
+
+def _mended(reply: Malformed) -> Answer | None:
+    """Return a reply without its halves of characters, if that is all its fault: one tool must not hide the others."""
+    result = without_half_characters(reply.raw)
+    return None if result is None else Answer(result=result, raw=reply.raw, duration=reply.duration)
+
+
+def _next_cursor(result: Mapping[str, object], seen: Container[str]) -> tuple[str | None, Anomaly | None]:
+    """Return the cursor of the next page, None where there is none to ask for, and what is wrong with it."""
+    following = result.get("nextCursor")
+    if following is None:
+        return None, Anomaly("bad_cursor", "nextCursor is null instead of missing") if "nextCursor" in result else None
+    if not isinstance(following, str):
+        return None, Anomaly("bad_cursor", f"nextCursor is {printable(repr(following), 100)}")
+    if following in seen:
+        return None, Anomaly("cursor_cycle", f"{printable(repr(following), 100)} came before")
+    return following, None
 
 
 def _explain_excess(entries: int, read: int, *, more: bool) -> str:

@@ -73,7 +73,7 @@ ANY_LANGUAGE: Final = "any"
 """The `language` of phrases in none, such as placeholders in code: the folder `languages/any`."""
 
 APART: Final = frozenset({"en"})
-"""Whoever asks for these languages gets a set of patterns of their own."""
+"""For `languages=` of exactly these, a pattern set without the other languages is compiled and scanned."""
 
 Place = Literal["opening", "closing", "edges"]
 

@@ -12,10 +12,11 @@ from toolvet.turn.grounding.arithmetic import Steps
 from toolvet.turn.grounding.dates import Date
 from toolvet.turn.grounding.figures import Figures
 from toolvet.turn.grounding.index import MOST_READ, EvidenceIndex, SentAndBrought, index_of
-from toolvet.turn.grounding.outcome import CallOutcome, as_response, texts_in
+from toolvet.turn.grounding.outcome import CallOutcome, texts_in
 from toolvet.turn.grounding.spans import Span
 
 _MOST_LOOKS = 50
+_MARKS = frozenset(".,:")
 
 
 class Evidence:
@@ -33,15 +34,9 @@ class Evidence:
         self.asked = bool(self._question)
 
     @cached_property
-    def _responses(self) -> list[object]:
-        """Each result as one of MCP."""
-        return [as_response(outcome.call.result) for outcome in self.outcomes]
-
-    @cached_property
     def _results(self) -> list[tuple[str, ...]]:
         """The texts of each result."""
-        pairs = zip(self.outcomes, self._responses, strict=True)
-        return [() if outcome.is_own_report else tuple(_texts(response)) for outcome, response in pairs]
+        return [() if outcome.is_own_report else tuple(_texts(outcome.response)) for outcome in self.outcomes]
 
     @cached_property
     def _index(self) -> EvidenceIndex:
@@ -110,7 +105,7 @@ class Evidence:
             return True
         # A result that the API keeps to itself, as that of its own web search, may have said anything.
         kept = any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes)
-        return kept or any(map(_is_opaque, self._responses))
+        return kept or any(_is_opaque(outcome.response) for outcome in self.outcomes)
 
     def ends(self, token: str) -> bool:
         """Whether a longer word ends in `token`, as the number of a card does."""
@@ -137,15 +132,17 @@ class Evidence:
             if at < 0:
                 return False
             end = at + len(token)
-            before, after = text[max(0, at - 2) : at], text[end : end + 2]
-            if not _goes_on(before[::-1]) and not _goes_on(after):
+            before, after = text[at - 1 : at], text[end : end + 1]
+            goes_on = (
+                before.isdigit()
+                or after.isdigit()
+                or (before in _MARKS and text[at - 2 : at - 1].isdigit())
+                or (after in _MARKS and text[end + 1 : end + 2].isdigit())
+            )
+            if not goes_on:
                 return True
             at = text.find(token, end)
         return False
-
-
-def _goes_on(beside: str) -> bool:
-    return beside[:1].isdigit() or (beside[:1] in ".,:" and beside[1:2].isdigit())
 
 
 def _texts(response: object) -> list[str]:

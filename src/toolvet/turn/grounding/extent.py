@@ -23,7 +23,7 @@ from toolvet.matching import Pattern, PatternSet
 from toolvet.matching.phrase import Phrase, PhraseFile
 from toolvet.matching.phrase_cache import kept_files
 from toolvet.schema.json_value import count, elements, is_array, is_object, members, number
-from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, as_response, texts_of, written
+from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, written
 
 if TYPE_CHECKING:
     from toolvet.matching.phrasebook import PhraseSource
@@ -231,12 +231,11 @@ def _told_by_warning(payload: object) -> int | None:
 
 def _payload(outcome: CallOutcome) -> object:
     """The JSON of a result: its structured content, or its text where that is JSON."""
-    response = as_response(outcome.call.result)
-    structured = members(response).get("structuredContent")
+    structured = members(outcome.response).get("structuredContent")
     if structured is not None:
         return structured
     decoded: list[object] = []
-    for text in texts_of(outcome.call.result):
+    for text in outcome.texts():
         if len(text) <= _MOST_TEXT and text.lstrip()[:1] in ("{", "["):
             try:
                 decoded.append(cast("object", msgspec.json.decode(text)))
@@ -247,9 +246,10 @@ def _payload(outcome: CallOutcome) -> object:
 
 def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
     """The words in which a result says that it is a part; what they say of the total is kept."""
-    for text in texts_of(outcome.call.result)[:_FEWEST]:
+    for text in outcome.texts()[:_FEWEST]:
+        ends = (text[:_LONGEST_WORDS], text[-_LONGEST_WORDS:]) if len(text) > _LONGEST_WORDS else (text,)
         for pattern in _texts():
-            found = pattern.search(text[:_LONGEST_WORDS]) or pattern.search(text[-_LONGEST_WORDS:])
+            found = next((found for end in ends if (found := pattern.search(end)) is not None), None)
             if found is not None:
                 told = found.groupdict()
                 total, last = told.get("total"), told.get("last")

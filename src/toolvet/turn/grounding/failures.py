@@ -17,7 +17,7 @@ from toolvet.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.schema.naming import words_of
 from toolvet.turn.announcing import announces
 from toolvet.turn.grounding.claims import Said
-from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, names, texts_of, written
+from toolvet.turn.grounding.outcome import CallOutcome, CallStatus, names, written
 from toolvet.turn.grounding.phrases import TECHNICAL, families, phrases
 from toolvet.turn.grounding.prose import spoken
 
@@ -186,7 +186,7 @@ def _is_empty(outcome: CallOutcome) -> bool:
     """Whether a call worked and found nothing."""
     if outcome.ending is not CallStatus.DONE:
         return False
-    texts = texts_of(outcome.call.result)
+    texts = outcome.texts()
     return not texts or (len(texts) == 1 and len(texts[0]) <= _LONGEST_EMPTY and _EMPTY.fullmatch(texts[0]) is not None)
 
 

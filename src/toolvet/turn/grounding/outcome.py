@@ -57,13 +57,15 @@ class CallOutcome(msgspec.Struct, frozen=True):
     """What its result consists of, where `check_result` judged it."""
     is_own_report: bool = False
     """Whether toolvet refused the call: then nothing in the result is from the tool."""
+    response: object = None
+    """The result as one of MCP, which is read once."""
 
     @property
     def went_on(self) -> bool:
         """Whether a program printed what it found and only ended with another code than 0: parts may have worked."""
         if not self.rejected:
             return False
-        said = "\n".join(texts_of(self.call.result))
+        said = "\n".join(self.texts())
         return (
             _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
         )
@@ -72,6 +74,10 @@ class CallOutcome(msgspec.Struct, frozen=True):
     def failed(self) -> bool:
         """Whether the call did not do what was asked, as far as the result says."""
         return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
+
+    def texts(self) -> list[str]:
+        """The text blocks of its result, else what it is as text."""
+        return texts_in(self.response)
 
     def quoted(self) -> str:
         """The call and what it brought, for a reader."""
@@ -83,33 +89,38 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
 def outcome_of(call: ToolCall) -> CallOutcome:
     """Judge one call; what the caller says of it goes before what the result says."""
-    if call.failed is False or (call.failed is None and isinstance(call.result, Unknown)):
-        return CallOutcome(call, CallStatus.UNKNOWN if isinstance(call.result, Unknown) else CallStatus.DONE, "")
-    if call.result is None or isinstance(call.result, Unknown):
-        return CallOutcome(call, CallStatus.FAILED if call.failed else CallStatus.SILENT, "")
     response = as_response(call.result)
+    if call.failed is False or (call.failed is None and isinstance(call.result, Unknown)):
+        ending = CallStatus.UNKNOWN if isinstance(call.result, Unknown) else CallStatus.DONE
+        return CallOutcome(call, ending, "", response=response)
+    if call.result is None or isinstance(call.result, Unknown):
+        return CallOutcome(call, CallStatus.FAILED if call.failed else CallStatus.SILENT, "", response=response)
     if is_own_report(response):
         state = State.INVALID_INPUT
-        words, code = _words(failure_sentence(response) or response), cause_of(state).error_code
-        return CallOutcome(
-            call, CallStatus.FAILED, words, rejected=True, state=state, error_code=code, is_own_report=True
-        )
-    if call.failed and is_object(response):
-        response = {**response, "isError": True}
-    verdict = check_result({"name": call.name}, call.arguments, response)
-    if call.failed or verdict.is_error or verdict.error_without_flag:
-        rejected = verdict.error_kind is ErrorKind.BUSINESS
-        words = _words(failure_sentence(response) or call.result)
         return CallOutcome(
             call,
             CallStatus.FAILED,
-            words,
-            rejected,
-            verdict.state,
+            _words(failure_sentence(response) or next(iter(texts_of(response)), "")),
+            rejected=True,
+            state=state,
+            error_code=cause_of(state).error_code,
+            is_own_report=True,
+            response=response,
+        )
+    flagged = {**response, "isError": True} if call.failed and is_object(response) else response
+    verdict = check_result({"name": call.name}, call.arguments, flagged)
+    if call.failed or verdict.is_error or verdict.error_without_flag:
+        return CallOutcome(
+            call,
+            CallStatus.FAILED,
+            _words(failure_sentence(flagged) or next(iter(texts_in(response)), "")),
+            rejected=verdict.error_kind is ErrorKind.BUSINESS,
+            state=verdict.state,
             error_code=verdict.error_code,
             metadata=verdict.metadata,
+            response=response,
         )
-    return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata)
+    return CallOutcome(call, CallStatus.DONE, "", metadata=verdict.metadata, response=response)
 
 
 def as_response(result: object) -> object:
@@ -117,10 +128,9 @@ def as_response(result: object) -> object:
     return _NOTHING if result is None else as_mcp(result)
 
 
-def _words(result: object) -> str:
-    """The first words of a result."""
-    text = texts_of(result)
-    return " ".join(text[0][: _LONGEST_QUOTE * 2].split())[:_LONGEST_QUOTE] if text else ""
+def _words(text: str) -> str:
+    """The first words of a text."""
+    return " ".join(text[: _LONGEST_QUOTE * 2].split())[:_LONGEST_QUOTE]
 
 
 def texts_of(result: object) -> list[str]:

@@ -11,7 +11,7 @@ from toolvet.matching import Hit
 from toolvet.schema.naming import words_of
 from toolvet.turn.grounding.claims import MadeClaim, Said, ids_in
 from toolvet.turn.grounding.clause import LEADING
-from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names, texts_of, verb_of, written
+from toolvet.turn.grounding.outcome import Ability, CallOutcome, ability, names, verb_of, written
 from toolvet.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
 from toolvet.turn.grounding.vocabulary import past_forms
 
@@ -180,7 +180,7 @@ class ClaimSupport:
             self._read = []
             for outcome in self._outcomes:
                 if not outcome.failed and left > 0:
-                    text = "\n".join(texts_of(outcome.call.result))[:left].lower()
+                    text = "\n".join(outcome.texts())[:left].lower()
                     left -= len(text)
                     self._read.append(text)
         return self._read

@@ -5,7 +5,7 @@
 
 The text alone cannot know that a currency converter is a tool here and no subject of the answer. The name of the call
 says it: a converter is what converts, and "currency" is what this one converts. Only calls that all failed are looked
-at, so a turn without failures costs nothing.
+at, so a turn without failures costs nothing, nor does an answer without a word by which one of them may be called.
 """
 
 import re
@@ -36,6 +36,9 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
     """At most one signal: the answer says of a tool, all of whose calls failed, that it does not work."""
     worked = {outcome.call.name for outcome in outcomes if not outcome.failed}
     failed = {outcome.call.name: outcome for outcome in outcomes if outcome.failed and outcome.call.name not in worked}
+    if failed:
+        lower = text.lower()
+        failed = {name: outcome for name, outcome in failed.items() if _may_be_called(name, lower)}
     found = next(_found(text, failed), None) if failed else None
     return [] if found is None else [found]
 
@@ -43,6 +46,8 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
 def _found(text: str, failed: dict[str, CallOutcome]) -> Iterator[FailureSignal]:
     prose = spoken(text)
     for grammar in phrases().grammar.values():
+        if not grammar.file.faults:
+            continue
         for place, match in enumerate(grammar.faults.finditer(prose)):
             if place >= _MOST_LOOKED_AT:
                 break
@@ -70,14 +75,23 @@ def _is_called(words: Sequence[str], name: str) -> bool:
     """Whether these words, up to the head of a noun phrase, call a tool by its own name."""
     if not 0 < len(words) <= _MOST_WORDS:
         return False
+    others = {each for word in words[:-1] for each in words_of(word)}
+    return words[-1] in _heads(name) and others <= set(words_of_tool(name))
+
+
+def _may_be_called(name: str, lower: str) -> bool:
+    """Whether a word that calls this tool is anywhere in a text in lower case."""
+    return any(not head.isascii() or head in lower for head in _heads(name))
+
+
+@lru_cache(maxsize=4096)
+def _heads(name: str) -> frozenset[str]:
+    """The nouns that call a tool: what does what its name says, or the last word of a name that is that of a thing."""
     of_tool = words_of_tool(name)
-    head, others = words[-1], {each for word in words[:-1] for each in words_of(word)}
-    if not others <= set(of_tool):
-        return False
     if says_what_it_does(name):
-        return head in _agents(of_tool[0])
-    # The name of a thing, such as `currency_converter`: what is out of order is what it ends in.
-    return bool(of_tool) and head == of_tool[-1]
+        return _agents(of_tool[0])
+    # What is out of order is what the name ends in, as in `currency_converter`.
+    return frozenset(of_tool[-1:])
 
 
 @lru_cache(maxsize=4096)

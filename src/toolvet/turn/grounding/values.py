@@ -6,7 +6,7 @@ most `_INFORMS`, which is no reason to escalate.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -15,7 +15,7 @@ from toolvet.turn.grounding.arithmetic import Shown, times_in
 from toolvet.turn.grounding.dates import Date
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.frames import after_ending, after_given, after_reference
-from toolvet.turn.grounding.mentions import Kind, Mention, mentions_in, only_shows
+from toolvet.turn.grounding.mentions import Kind, Mention, MentionReader, mentions_in, only_shows
 from toolvet.turn.grounding.numbers import NumeralReading, surroundings
 from toolvet.turn.grounding.outcome import names
 from toolvet.turn.grounding.prose import ascii_digits
@@ -78,27 +78,96 @@ def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
     """The values in `text` that `evidence` does not support; none where it contains what cannot be read."""
     if evidence.opaque:
         return []
-    found: list[Mention] = []
-    looked_up: dict[tuple[Kind, str], None] = {}
-    numbers: list[Mention] = []
-    dates: list[Mention] = []
-    days: set[Date] = set()
+    values = _look_up(text, evidence)
+    found = [mention for mention in values.found if not _is_idle(text, mention, evidence)]
+    found += _unsupported_dates(text, values.dates, evidence)
+    found += [
+        each
+        for each in _unsupported_numbers(text, values.numbers, evidence)
+        if not _is_a_span(each, values.days, evidence)
+    ]
+    return _signals(text, found[:_MOST_SIGNALS], values.numbers, evidence)
+
+
+class _LookedUp:
+    """The values of an answer, each once: its numbers, its days, and what else is not in the evidence."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._known: set[tuple[Kind, str]] = set()
+        self.numbers: list[Mention] = []
+        self.dates: list[Mention] = []
+        self.days: set[Date] = set()
+        self.found: list[Mention] = []
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, mention: Mention) -> bool:
+        """Look up one value. Returns False for one too many."""
+        kind = mention.kind
+        key = (kind, mention.token)
+        if key in self._known:
+            return True
+        if len(self._known) >= _MOST_LOOKED_UP:
+            return False
+        self._known.add(key)
+        self.days.update(mention.dates)
+        if kind is Kind.NUMBER:
+            self.numbers.append(mention)
+        elif not _SUPPORTS[kind](mention, self._evidence):
+            (self.dates if kind is Kind.DATE else self.found).append(mention)
+        return True
+
+    def add_known(self, mentions: Iterable[Mention]) -> None:
+        """Take in further ones that are in the evidence, from anywhere in the answer."""
+        for mention in mentions:
+            self.days.update(mention.dates)
+            if mention.kind is Kind.NUMBER:
+                self.numbers.append(mention)
+        first: dict[str, Mention] = {}
+        for mention in sorted(self.numbers, key=lambda each: each.start):
+            first.setdefault(mention.token, mention)
+        self.numbers = list(first.values())
+
+
+def _look_up(text: str, evidence: Evidence) -> _LookedUp:
+    """The values of an answer, up to a limit.
+
+    Those that stand in the evidence as they are written, as most do, are read only where a number does not, which may
+    follow from them.
+    """
+    words: dict[str, bool] = {}
+
+    def stands(kind: Kind, token: str) -> bool:
+        known = words.get(token)
+        if known is None:
+            known = words[token] = _has_word_of(token, evidence) if kind is Kind.NAME else evidence.holds(token)
+        return known
+
+    reader = MentionReader(text, stands)
+    values = _LookedUp(evidence)
+    for mention in reader.read():
+        values.add(mention)
+        # The same word may be a number in one place and an identifier in another.
+        if 2 * len(words) + len(values) > _MOST_LOOKED_UP:
+            return _look_up_in_order(text, evidence)
+    if not all(_is_written(mention, evidence) for mention in values.numbers):
+        values.add_known(reader.aside())
+    return values
+
+
+def _look_up_in_order(text: str, evidence: Evidence) -> _LookedUp:
+    """The first values of an answer that has very many."""
+    values = _LookedUp(evidence)
     for mention in mentions_in(text):
-        key = (mention.kind, mention.token)
-        if key in looked_up:
-            continue
-        looked_up[key] = None
-        if len(looked_up) > _MOST_LOOKED_UP:
+        if not values.add(mention):
             break
-        days.update(mention.dates)
-        if mention.kind is Kind.NUMBER:
-            numbers.append(mention)
-        elif not _SUPPORTS[mention.kind](mention, evidence):
-            (dates if mention.kind is Kind.DATE else found).append(mention)
-    found = [mention for mention in found if not _is_idle(text, mention, evidence)]
-    found += _unsupported_dates(text, dates, evidence)
-    found += [each for each in _unsupported_numbers(text, numbers, evidence) if not _is_a_span(each, days, evidence)]
-    return _signals(text, found[:_MOST_SIGNALS], [*numbers], evidence)
+    return values
+
+
+def _is_written(number: Mention, evidence: Evidence) -> bool:
+    return evidence.holds(ascii_digits(number.token).strip("+-"))
 
 
 def _signals(text: str, found: list[Mention], numbers: list[Mention], evidence: Evidence) -> list[FailureSignal]:
@@ -211,7 +280,7 @@ def _is_a_span(mention: Mention, days: set[Date], evidence: Evidence) -> bool:
 
 def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
     """The numbers that are not in the results and do not follow from them or from each other."""
-    left = [mention for mention in mentions if not evidence.holds(ascii_digits(mention.token).strip("+-"))]
+    left = [mention for mention in mentions if not _is_written(mention, evidence)]
     if not left:
         return []
     found: list[Mention] = []
@@ -361,10 +430,14 @@ def _hour_stands(hour: int, evidence: Evidence) -> bool:
 
 def _name_stands(mention: Mention, evidence: Evidence) -> bool:
     """Whether any word of a name is in the evidence: people are called by one name or the other."""
-    lower = evidence.lower
-    return any(word in lower for word in mention.token.lower().replace("\u2019", "'").split() if len(word) > 2) or (
-        "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
+    return (
+        _has_word_of(mention.token, evidence) or "".join(filter(str.isalpha, mention.token.lower())) in evidence.letters
     )
+
+
+def _has_word_of(name: str, evidence: Evidence) -> bool:
+    lower = evidence.lower
+    return any(word in lower for word in name.lower().replace("\u2019", "'").split() if len(word) > 2)
 
 
 def _quote_stands(mention: Mention, evidence: Evidence) -> bool:

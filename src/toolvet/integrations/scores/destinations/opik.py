@@ -17,6 +17,7 @@ from toolvet.integrations.scores.score import Score, is_uuid7, uuid7_of
 
 _TITLE: Final = "Opik"
 _TIMEOUT_SECONDS: Final = 60
+_TOO_MANY: Final = 429
 # What the SDK would tell its maker of our use, and the file it would write.
 _QUIET: Final = {
     "OPIK_ANALYTICS_ENABLE": "false",
@@ -33,6 +34,7 @@ class OpikSender:
         self.place = place
         self.complaints: list[str] = []
         self._client = client
+        self._statuses = _watched(client)
 
     def accepts(self, score: Score) -> bool:
         """Return whether the verdict belongs to a turn."""
@@ -69,7 +71,10 @@ class OpikSender:
         return frozenset(score.id for score in scores)
 
     def _flush(self) -> None:
-        if self._client.flush(timeout=_TIMEOUT_SECONDS):
+        flushed = self._client.flush(timeout=_TIMEOUT_SECONDS)
+        if _TOO_MANY in self._statuses.values():
+            raise UnreachableError(f"{_TITLE} did not take the scores: {_TOO_MANY} Too Many Requests")
+        if flushed:
             return
         result = self._client.last_flush_result
         failures = () if result is None else result.failures
@@ -79,6 +84,23 @@ class OpikSender:
         if any(each.status_code in (401, 403) for each in failures):
             raise AuthenticationError(f"{_TITLE} refuses the credentials: {words[:300]}")
         raise UnreachableError(f"{_TITLE} did not take the scores: {words[:300] or 'no answer'}")
+
+
+def _watched(client: Any) -> dict[str, int]:
+    """Return a mapping that gets the status of the last answer to each kind of request.
+
+    The SDK drops what was answered with 429 after its last attempt and reports success, unless the answer has the
+    headers of Opik's own cloud.
+    """
+    statuses: dict[str, int] = {}
+
+    def note(response: Any) -> None:
+        statuses[response.request.url.path] = response.status_code
+
+    sending = getattr(client, "_httpx_client", None)
+    if sending is not None:
+        sending.event_hooks = {**sending.event_hooks, "response": [*sending.event_hooks["response"], note]}
+    return statuses
 
 
 def _is_of_turn(score: Score) -> bool:
