@@ -1,0 +1,172 @@
+"""`AnswerScreen`: which texts of a column are certainly without a signal, found out without reading each.
+
+Most answers are good, and end with the mark of a sentence. For these a few comparisons over the whole column, and one
+scan of its buffer, do what `check_answer` does for each. The screen only ever errs to one side: a text that it lets pass
+has no signal, and all others are judged by `check_answer` itself. So it knows of each check only what cannot fire it.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from toolvet.batch.arrow import compute
+from toolvet.batch.kernel.raw_starts import may_be_raw_error
+from toolvet.batch.kernel.text_ends import Bytes, are_ended
+from toolvet.batch.kernel.texts import Flags, Places, Texts
+from toolvet.checks.answer.phrases import phrases
+from toolvet.matching.normal import LOOKALIKES, RARE
+from toolvet.matching.rows import Reach, RowScan
+from toolvet.turn import AnswerCheck
+
+# As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many
+# characters before the end.
+_SHORT: Final = 200
+_DENSE: Final = 3
+_TAIL: Final = 800
+_PROBE: Final = 12
+_MOST_BYTES: Final = 4  # Of a character.
+_SPACES: Final = b" \t\n\r\v\f\x1c\x1d\x1e\x1f"
+_ALNUM: Final = bytes(byte for byte in range(128) if chr(byte).isalnum())
+# First bytes of letters: Latin with accents, Cyrillic, Chinese. Each is one letter at least.
+_LETTERS: Final = _ALNUM + bytes([0xC3, 0xD0, 0xD1, *range(0xE5, 0xEA)])
+_OTHER_BYTES: Final = bytes(byte for byte in range(256) if byte not in _LETTERS)
+
+
+class AnswerScreen:
+    """The screen of one check. Where the check has patterns of the caller's own, no text passes it."""
+
+    def __init__(self, check: AnswerCheck) -> None:
+        self._min_length = check.min_length
+        self._scans: list[RowScan] | None = None
+        if check.custom.patterns is not None:
+            return
+        known = phrases()
+        sets = [known.pattern_set if check.languages is None else known.only(check.languages)]
+        if check.packs is not None:
+            sets.append(check.packs.pattern_set if check.languages is None else check.packs.only(check.languages))
+        try:
+            self._scans = [RowScan(each) for each in sets]
+        except ValueError:
+            # Without the engine that reads buffers each text is judged by itself.
+            self._scans = None
+
+    def suspects(self, texts: Texts) -> Flags:
+        """Return which rows have to be judged; the others have no signal."""
+        count = len(texts)
+        found: Flags = texts.nulls | texts.long
+        if self._scans is None or not count:
+            found[:] = True
+            return found
+        data = np.frombuffer(texts.buffer, np.uint8)
+        if not len(data):
+            found[:] = True
+            return found
+        wide = _are_wide(texts, data)
+        ended, ends = are_ended(texts, data)
+        found |= ~ended
+        found |= self._may_be_short(texts, data, wide, ends)
+        found |= may_be_raw_error(texts, data, wide)
+        # A scan costs more than all of the above, so it reads only what is still clean.
+        rows = np.flatnonzero(~found)
+        if len(rows):
+            clean = Texts(texts.array.take(rows))
+            for scan in self._scans:
+                found[rows] |= _are_hit(clean, wide[rows], scan)
+        for row in np.flatnonzero(~found).tolist():
+            found[row] = _may_loop(texts.buffer, int(texts.starts[row]), int(ends[row]), is_wide=bool(wide[row]))
+        return found
+
+    def _may_be_short(self, texts: Texts, data: Bytes, wide: Flags, ends: Places) -> Flags:
+        """Which texts may say too little. `ends` are their ends without the white space there."""
+        limit = max(_SHORT, _DENSE * self._min_length)
+        size = texts.ends - texts.starts
+        found = size <= np.where(wide, limit * _MOST_BYTES, limit)
+        rows = np.flatnonzero(found & ~wide & (ends - texts.starts >= 2))
+        first, last = data[texts.starts[rows]], data[ends[rows] - 2]
+        letters = np.isin(np.arange(256), np.frombuffer(_ALNUM, np.uint8))
+        spaces = np.isin(np.arange(256), np.frombuffer(_SPACES, np.uint8))
+        says = (ends[rows] - texts.starts[rows] >= self._min_length) & ~spaces[first]
+        found[rows] = ~(says & (letters[first] | letters[last]))
+        for row in np.flatnonzero(found & wide).tolist():
+            words = texts.buffer[texts.starts[row] : texts.ends[row]].translate(None, _OTHER_BYTES)
+            found[row] = len(words) < max(1, self._min_length)
+        return found
+
+
+def _are_wide(texts: Texts, data: Bytes) -> Flags:
+    """Which texts have a character beyond ASCII."""
+    wide: Flags = np.zeros(len(texts), np.bool_)
+    if not texts.buffer.isascii():
+        wide[np.unique(texts.rows_of(np.flatnonzero(data >= 0x80)))] = True
+    return wide
+
+
+def _may_loop(buffer: bytes, start: int, end: int, *, is_wide: bool) -> bool:
+    """Whether the last words of a text are in its tail a second time, as those of a text in a loop are."""
+    begin = max(start, end - (_TAIL * _MOST_BYTES if is_wide else _TAIL))
+    return buffer.count(buffer[max(start, end - _PROBE) : end], begin, end) > 1
+
+
+def _are_hit(texts: Texts, wide: Flags, scan: RowScan) -> Flags:
+    """Which texts a phrase may be found in, where it may count."""
+    hit: Flags = np.zeros(len(texts), np.bool_)
+    # The scan reads look-alikes as what they look like, and so characters keep their places, but bytes do not.
+    plain = _with_plain_characters(texts) if wide.any() else texts
+    raw = scan.scan(plain.buffer)
+    if raw.has_rare:
+        rows = np.flatnonzero(wide)
+        rare = compute.match_substring_regex(texts.array.take(rows), RARE)
+        hit[rows[np.asarray(compute.fill_null(rare, False))]] = True  # noqa: FBT003 - what a null becomes
+    for number, places in raw.ends.items():
+        ends = np.asarray(places, np.int64)
+        rows = plain.rows_of(ends - 1)
+        # What ends behind the text is of two texts.
+        within = (ends <= plain.ends[rows]) & ~hit[rows]
+        ends, rows = ends[within], rows[within]
+        reach = scan.reach[number]
+        if reach.scope is None:
+            hit[rows] = True
+            continue
+        narrow = ~wide[rows]
+        in_reach = _in_reach(reach, (ends - plain.starts[rows])[narrow], (plain.ends - plain.starts)[rows[narrow]])
+        hit[rows[narrow][in_reach]] = True
+        for end, row in zip(ends[~narrow].tolist(), rows[~narrow].tolist(), strict=True):
+            start = int(plain.starts[row])
+            place = np.array([_characters(plain.buffer, start, end)])
+            length = np.array([_characters(plain.buffer, start, int(plain.ends[row]))])
+            hit[row] |= bool(_in_reach(reach, place, length)[0])
+    return hit
+
+
+def _in_reach(reach: Reach, ends: Places, lengths: Places) -> Flags:
+    """Which matches, by where they end and the length of their text, may lie where the phrase counts."""
+    scope = reach.scope
+    anywhere: Flags = np.ones(len(ends), np.bool_)
+    if scope is None:
+        return anywhere
+    found = anywhere if scope.at_most is None else lengths <= scope.at_most
+    if reach.width is None or (scope.first is None and scope.last is None):
+        return found
+    edges: Flags = lengths <= scope.whole
+    if scope.first is not None:
+        edges |= ends < scope.first + reach.width
+    if scope.last is not None:
+        # A match is looked for from its longest before a place on, and may end so far behind it.
+        edges |= ends >= lengths - scope.last - 2 * reach.width - 2
+    return found & edges
+
+
+def _characters(buffer: bytes, start: int, end: int) -> int:
+    return len(buffer[start:end].decode("utf-8", "ignore"))
+
+
+def _with_plain_characters(texts: Texts) -> Texts:
+    array = texts.array
+    for lookalike in _present(texts.buffer, LOOKALIKES):
+        array = compute.replace_substring(array, lookalike, LOOKALIKES[lookalike])
+    return texts if array is texts.array else Texts(array)
+
+
+def _present(buffer: bytes, characters: Iterable[str]) -> Iterable[str]:
+    return [each for each in characters if each.encode() in buffer]
