@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final, cast
 
+import numpy as np
+
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
 from toolvet.batch.kernel.screen import AnswerScreen
@@ -133,13 +135,14 @@ def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> Re
         made.add(name, getattr(CLEAN, name), [(row, getattr(quality, name)) for row, quality in judged])
     made.add("action", CLEAN.action.value, [(row, quality.action.value) for row, quality in judged])
     made.columns["signal_counts"] = _counts(rows, judged)
-    made.add_lists("signals", [(row, [*map(_signal, quality.signals)]) for row, quality in judged])
+    made.add_lists("signals", [(row, [*map(signal_record, quality.signals)]) for row, quality in judged])
     made.add_lists("failed_calls", [(row, [each.to_dict() for each in quality.failed_calls]) for row, quality in judged])
     made.add_lists("partial_calls", [(row, [each.to_dict() for each in quality.partial_calls]) for row, quality in judged])
     return made.batch()
 
 
-def _signal(signal: FailureSignal) -> dict[str, object]:
+def signal_record(signal: FailureSignal) -> dict[str, object]:
+    """Return a signal as a member of its column."""
     found = signal.to_dict()
     start = signal.position
     found["start"] = start
@@ -149,8 +152,6 @@ def _signal(signal: FailureSignal) -> dict[str, object]:
 
 def _counts(rows: int, judged: Judged) -> object:
     """How many signals of each type a row has."""
-    import numpy as np
-
     counts = {kind: np.zeros(rows, np.int32) for kind in SignalType}
     for row, quality in judged:
         for signal in quality.signals:

@@ -46,6 +46,13 @@ class InputColumns:
         array = self.array(purpose)
         return None if array is None else JsonColumn(array)
 
+    def given(self, purpose: str) -> "JsonColumn":
+        """The column for a purpose that has one."""
+        found = self.values(purpose)
+        if found is None:
+            raise TypeError(f"there is no column for {purpose}")
+        return found
+
     def problems(self) -> dict[int, str]:
         """Why rows cannot be judged, where whatever read them says so."""
         array = self.array(PROBLEM)

@@ -26,6 +26,7 @@ _DENSE: Final = 3
 _TAIL: Final = 800
 _PROBE: Final = 12
 _MOST_BYTES: Final = 4  # Of a character.
+_NO_LIMIT: Final = 2**62
 _SPACES: Final = b" \t\n\r\v\f\x1c\x1d\x1e\x1f"
 _ALNUM: Final = bytes(byte for byte in range(128) if chr(byte).isalnum())
 # First bytes of letters: Latin with accents, Cyrillic, Chinese. Each is one letter at least.
@@ -38,7 +39,7 @@ class AnswerScreen:
 
     def __init__(self, check: AnswerCheck) -> None:
         self._min_length = check.min_length
-        self._scans: list[RowScan] | None = None
+        self._scans: list[_PhraseScan] | None = None
         if check.custom.patterns is not None:
             return
         known = phrases()
@@ -46,7 +47,7 @@ class AnswerScreen:
         if check.packs is not None:
             sets.append(check.packs.pattern_set if check.languages is None else check.packs.only(check.languages))
         try:
-            self._scans = [RowScan(each) for each in sets]
+            self._scans = [_PhraseScan(RowScan(each)) for each in sets]
         except ValueError:
             # Without the engine that reads buffers each text is judged by itself.
             self._scans = None
@@ -108,7 +109,36 @@ def _may_loop(buffer: bytes, start: int, end: int, *, is_wide: bool) -> bool:
     return buffer.count(buffer[max(start, end - _PROBE) : end], begin, end) > 1
 
 
-def _are_hit(texts: Texts, wide: Flags, scan: RowScan) -> Flags:
+class _PhraseScan:
+    """A scan with what it takes to leave out hits that stand where their phrase does not count."""
+
+    def __init__(self, scan: RowScan) -> None:
+        self.scan = scan.scan
+        bounds = [_bounds(each) for each in scan.reach]
+        self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
+
+    def in_reach(self, numbers: Places, ends: Places, lengths: Places) -> Flags:
+        """Which matches of these patterns, by where they end and the length of their text, may count there.
+
+        A match is looked for from its longest before a place on, and may end so far behind it.
+        """
+        near = (ends < self._opening[numbers]) | (ends >= lengths - self._closing[numbers])
+        return (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
+
+
+def _bounds(reach: Reach) -> tuple[int, int, int, int]:
+    """In a text of how many characters at most, of how many anywhere, before which, and how near the end."""
+    scope, width = reach
+    if scope is None:
+        return _NO_LIMIT, _NO_LIMIT, 0, 0
+    at_most = _NO_LIMIT if scope.at_most is None else scope.at_most
+    if width is None or (scope.first is None and scope.last is None):
+        return at_most, _NO_LIMIT, 0, 0
+    opening = 0 if scope.first is None else scope.first + width
+    return at_most, scope.whole, opening, 0 if scope.last is None else scope.last + 2 * width + 2
+
+
+def _are_hit(texts: Texts, wide: Flags, scan: _PhraseScan) -> Flags:
     """Which texts a phrase may be found in, where it may count."""
     hit: Flags = np.zeros(len(texts), np.bool_)
     # The scan reads look-alikes as what they look like, and so characters keep their places, but bytes do not.
@@ -117,44 +147,28 @@ def _are_hit(texts: Texts, wide: Flags, scan: RowScan) -> Flags:
     if raw.has_rare:
         rows = np.flatnonzero(wide)
         rare = compute.match_substring_regex(texts.array.take(rows), RARE)
-        hit[rows[np.asarray(compute.fill_null(rare, False))]] = True  # noqa: FBT003 - what a null becomes
-    for number, places in raw.ends.items():
-        ends = np.asarray(places, np.int64)
-        rows = plain.rows_of(ends - 1)
-        # What ends behind the text is of two texts.
-        within = (ends <= plain.ends[rows]) & ~hit[rows]
-        ends, rows = ends[within], rows[within]
-        reach = scan.reach[number]
-        if reach.scope is None:
-            hit[rows] = True
-            continue
-        narrow = ~wide[rows]
-        in_reach = _in_reach(reach, (ends - plain.starts[rows])[narrow], (plain.ends - plain.starts)[rows[narrow]])
-        hit[rows[narrow][in_reach]] = True
-        for end, row in zip(ends[~narrow].tolist(), rows[~narrow].tolist(), strict=True):
-            start = int(plain.starts[row])
-            place = np.array([_characters(plain.buffer, start, end)])
-            length = np.array([_characters(plain.buffer, start, int(plain.ends[row]))])
-            hit[row] |= bool(_in_reach(reach, place, length)[0])
+        hit[rows[np.asarray(rare)]] = True
+    if not raw.ends:
+        return hit
+    ends = np.concatenate([np.asarray(places, np.int64) for places in raw.ends.values()])
+    numbers = np.repeat(list(raw.ends), [len(places) for places in raw.ends.values()])
+    rows = plain.rows_of(ends - 1)
+    # What ends behind a text is of two texts.
+    within = (ends <= plain.ends[rows]) & ~hit[rows]
+    ends, numbers, rows = ends[within], numbers[within], rows[within]
+    ends, lengths = _in_characters(plain, wide, ends, rows)
+    hit[rows[scan.in_reach(numbers, ends, lengths)]] = True
     return hit
 
 
-def _in_reach(reach: Reach, ends: Places, lengths: Places) -> Flags:
-    """Which matches, by where they end and the length of their text, may lie where the phrase counts."""
-    scope = reach.scope
-    anywhere: Flags = np.ones(len(ends), np.bool_)
-    if scope is None:
-        return anywhere
-    found = anywhere if scope.at_most is None else lengths <= scope.at_most
-    if reach.width is None or (scope.first is None and scope.last is None):
-        return found
-    edges: Flags = lengths <= scope.whole
-    if scope.first is not None:
-        edges |= ends < scope.first + reach.width
-    if scope.last is not None:
-        # A match is looked for from its longest before a place on, and may end so far behind it.
-        edges |= ends >= lengths - scope.last - 2 * reach.width - 2
-    return found & edges
+def _in_characters(texts: Texts, wide: Flags, ends: Places, rows: Places) -> tuple[Places, Places]:
+    """Places in the buffer as characters of their rows, and the lengths of the rows in characters."""
+    places, lengths = ends - texts.starts[rows], (texts.ends - texts.starts)[rows]
+    for number in np.flatnonzero(wide[rows]).tolist():
+        start, end = int(texts.starts[rows[number]]), int(texts.ends[rows[number]])
+        places[number] = _characters(texts.buffer, start, int(ends[number]))
+        lengths[number] = _characters(texts.buffer, start, end)
+    return places, lengths
 
 
 def _characters(buffer: bytes, start: int, end: int) -> int:
