@@ -2,18 +2,21 @@
 
 import csv
 import io
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import orjson
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
+from toolvet.schema.json_value import elements, is_object, members
+
+_COUNTS: Final = "signal_counts"
 
 
 def encode(batch: RecordBatch, form: str) -> bytes:
     """Return the rows as "parquet" (a stream of Arrow, which becomes Parquet when all are there), "jsonl" or "csv"."""
     if form == "jsonl":
-        return b"".join(orjson.dumps(_without_nulls(row)) + b"\n" for row in batch.to_pylist())
+        return b"".join(_json(_row(row)) + b"\n" for row in batch.to_pylist())
     if form == "csv":
         return _as_csv(batch)
     sink = pa.BufferOutputStream()
@@ -27,35 +30,39 @@ def heading(schema: ArrowSchema, form: str) -> bytes:
     return _lines([schema.names]) if form == "csv" else b""
 
 
-def _without_nulls(row: Mapping[str, Any]) -> dict[str, object]:
-    """A row as JSON has it: what is not known, or not there, is left out."""
-    found: dict[str, object] = {}
-    for name, value in row.items():
-        if value is None:
-            continue
-        if isinstance(value, list):
-            found[name] = [_without_nulls(each) if isinstance(each, dict) else each for each in value]
-        else:
-            found[name] = _without_nulls(value) if isinstance(value, dict) else value
+def _plain(value: object) -> object:
+    """A value as JSON has it: members that are not known, or not there, are left out, as `to_dict` leaves them out."""
+    if is_object(value):
+        return {name: _plain(each) for name, each in value.items() if each is not None}
+    return [_plain(each) for each in elements(value)] if isinstance(value, list) else value
+
+
+def _row(row: Mapping[str, object]) -> dict[str, object]:
+    """A row as a JSON object; of the counts of signals only those of signals that are there."""
+    found = {name: _plain(value) for name, value in row.items() if value is not None}
+    if _COUNTS in found:
+        found[_COUNTS] = {name: count for name, count in members(found[_COUNTS]).items() if count}
     return found
 
 
 def _as_csv(batch: RecordBatch) -> bytes:
-    return _lines([[_cell(value) for value in row.values()] for row in batch.to_pylist()])
+    rows: list[dict[str, object]] = batch.to_pylist()
+    return _lines([[_cell(_row(row).get(name)) for name in row] for row in rows])
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        return orjson.dumps(_without_nulls(value)).decode()
-    if isinstance(value, list):
-        shown = [_without_nulls(each) if isinstance(each, dict) else each for each in value]
-        return orjson.dumps(shown, default=str).decode()
-    return value
+    """A value as a cell of CSV: numbers and texts as they are, all else as JSON."""
+    if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
+        return value
+    return _json(value).decode()
 
 
-def _lines(rows: list[list[object]]) -> bytes:
+def _json(value: object) -> bytes:
+    # Columns that are kept may hold decimals, bytes and the like.
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -1,6 +1,5 @@
 """`ChunkJudge`: a chunk of rows in, the encoded output for them out. It runs in every process that judges."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -134,7 +133,7 @@ def _as_type(column: Any, kind: Any) -> Any:
         return pa.nulls(len(column), kind)
 
 
-def _counts(output: RecordBatch, flag: str) -> Mapping[str, int]:
+def _counts(output: RecordBatch, flag: str) -> dict[str, int]:
     """How often each type of signal was found, or each value of a column of words."""
     if "signal_counts" in output.schema.names:
         found = output.column("signal_counts")

@@ -86,16 +86,28 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             "arguments",
             "arguments",
-            {"arguments": ("arguments", "input", "args"), "id": _ID, "tool": _TOOL, "schema": ("schema", "inputschema")},
+            {
+                "arguments": ("arguments", "input", "args"),
+                "id": _ID,
+                "tool": _TOOL,
+                "schema": ("schema", "inputschema"),
+            },
             "valid",
             (False,),
             is_whole=True,
         ),
-        Kind("envelopes", "envelope", {"envelope": ("envelope", "response"), "id": _ID}, "valid", (False,), is_whole=True),
+        Kind(
+            "envelopes", "envelope", {"envelope": ("envelope", "response"), "id": _ID}, "valid", (False,), is_whole=True
+        ),
         Kind(
             "conversations",
             "messages",
-            {"messages": ("messages", "conversation", "conversations"), "id": _ID, "tools": ("tools",), "system": ("system",)},
+            {
+                "messages": ("messages", "conversation", "conversations"),
+                "id": _ID,
+                "tools": ("tools",),
+                "system": ("system",),
+            },
             "should_escalate",
             (True,),
             is_whole=True,

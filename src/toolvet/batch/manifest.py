@@ -1,4 +1,4 @@
-"""`Parts`: the output as far as it is written, in a folder that a killed run leaves behind and the next one goes on from.
+"""`Parts`: the output as far as it is written, in a folder from which the next run goes on if this one is killed.
 
 The folder has `manifest.json` and a file for each part. A part is written under another name, and counts only when the
 manifest names it; so after a kill at any moment the manifest says exactly what is there.
@@ -124,7 +124,9 @@ class _reported:  # noqa: N801 - reads as a statement
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
-            raise OutputError(f"{self._folder}: {error.strerror or error}; what was judged before is kept there") from error
+            raise OutputError(
+                f"{self._folder}: {error.strerror or error}; what was judged before is kept there"
+            ) from error
 
 
 def _write(path: Path, content: Sequence[bytes]) -> None:

@@ -19,8 +19,8 @@ ID: Final = "id"
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How chunks become output.
 
-    `columns` maps purposes to columns of the input, `files` are the names of the files for the column `file` (none where
-    there is one file), `schema` is that of the output as Arrow writes it, and `form` how the output is encoded:
+    `columns` maps purposes to columns of the input, `files` are the names of the files for the column `file` (none for
+    one file), `schema` is that of the output as Arrow writes it, and `form` how the output is encoded:
     "parquet", "jsonl" or "csv".
     """
 

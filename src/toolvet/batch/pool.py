@@ -15,7 +15,6 @@ from typing import BinaryIO, Final, Protocol, cast
 
 import msgspec
 
-from toolvet.batch.arrow import pa
 from toolvet.batch.chunk import Chunk
 from toolvet.batch.judging import ChunkJudge, Judged
 from toolvet.batch.plan import Plan

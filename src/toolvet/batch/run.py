@@ -16,11 +16,11 @@ from toolvet.batch.chunk import Chunk, Place, Reader
 from toolvet.batch.encoding import heading
 from toolvet.batch.finishing import write_output
 from toolvet.batch.job import Job
-from toolvet.batch.judging import Judged, Tally
+from toolvet.batch.judging import ChunkJudge, Tally
 from toolvet.batch.location import Location, input_files, locate
 from toolvet.batch.manifest import Parts, fingerprint
 from toolvet.batch.plan import Plan, make_plan
-from toolvet.batch.pool import ChunkJudges, InProcess, Pool
+from toolvet.batch.pool import ChunkJudges, ChunkVerdicts, InProcess, Pool
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import ParquetReader
@@ -52,7 +52,7 @@ class Outcome:
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped; `kept` says whether the same run again goes on from where it was, and `tally` how far it is."""
+    """A run was stopped. `kept` says whether the same run again goes on from there, and `tally` how far it is."""
 
     def __init__(self, tally: Tally, *, kept: bool) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class _Run:
         out.write(heading(plan.output(), plan.form))
         with closing(self._judges(plan, files)) as judges:
             try:
-                for _, judged in self._limited(judges.judged(rows.chunks()), tally):
+                for _, judged in self._limited(plan, judges.judged(rows.chunks()), tally):
                     for each in judged:
                         out.write(each.body)
                         tally.add(each.tally)
@@ -180,7 +180,7 @@ class _Run:
         if not parts.manifest.done:
             with closing(self._judges(plan, files)) as judges:
                 try:
-                    for chunk, judged in self._limited(judges.judged(rows.chunks()), tally):
+                    for chunk, judged in self._limited(plan, judges.judged(rows.chunks()), tally):
                         found = Tally()
                         for each in judged:
                             found.add(each.tally)
@@ -194,15 +194,12 @@ class _Run:
         parts.remove()
         return Outcome(tally, rows.grown(), resumed)
 
-    def _limited(
-        self, found: Iterator[tuple[Chunk, list[Judged]]], tally: Tally
-    ) -> Iterator[tuple[Chunk, list[Judged]]]:
-        """What is judged, up to the limit."""
-        if self._limit is None:
-            yield from found
-            return
+    def _limited(self, plan: Plan, found: Iterator[ChunkVerdicts], tally: Tally) -> Iterator[ChunkVerdicts]:
+        """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
         for chunk, judged in found:
-            if tally.rows >= self._limit:
+            left = None if self._limit is None else self._limit - tally.rows
+            if left is not None and left <= sum(each.tally.rows for each in judged):
+                yield chunk, [ChunkJudge(plan)(chunk, left)]
                 return
             yield chunk, judged
 
@@ -238,9 +235,7 @@ class _Rows:
             after = Place(number + 1)
             try:
                 reader = self._reader(number)
-                missing = [name for name in self._plan.wanted if name not in reader.names]
-                if missing and isinstance(reader, ParquetReader):
-                    raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
+                self._check_columns(reader, number)
             except UsageError as error:
                 if number == 0:
                     raise
@@ -255,6 +250,12 @@ class _Rows:
     def grown(self) -> list[tuple[str, int]]:
         """The files that became longer since they were opened, and by how many bytes."""
         return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
+
+    def _check_columns(self, reader: Reader, number: int) -> None:
+        missing = [name for name in self._plan.wanted if name not in reader.names]
+        # A record of JSON may lack a member.
+        if missing and not isinstance(reader, LinesReader):
+            raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
 
     def _reader(self, number: int) -> Reader:
         size = self._sizes[number] if number < len(self._sizes) else None

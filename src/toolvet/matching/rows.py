@@ -6,11 +6,13 @@ there: whether it is, the set itself says of the row alone. Nothing is missed, b
 """
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 from toolvet.matching.pattern import HitScope
 from toolvet.matching.patterns import PatternSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SEPARATOR: Final = b"\n"
 """What has to stand between two texts."""

@@ -136,8 +136,12 @@ def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> Re
     made.add("action", CLEAN.action.value, [(row, quality.action.value) for row, quality in judged])
     made.columns["signal_counts"] = _counts(rows, judged)
     made.add_lists("signals", [(row, [*map(signal_record, quality.signals)]) for row, quality in judged])
-    made.add_lists("failed_calls", [(row, [each.to_dict() for each in quality.failed_calls]) for row, quality in judged])
-    made.add_lists("partial_calls", [(row, [each.to_dict() for each in quality.partial_calls]) for row, quality in judged])
+    made.add_lists(
+        "failed_calls", [(row, [each.to_dict() for each in quality.failed_calls]) for row, quality in judged]
+    )
+    made.add_lists(
+        "partial_calls", [(row, [each.to_dict() for each in quality.partial_calls]) for row, quality in judged]
+    )
     return made.batch()
 
 

@@ -1,4 +1,4 @@
-"""`ArgumentsKernel`: the arguments of calls → whether they keep the schema of their tool, and the call that was meant."""
+"""`ArgumentsKernel`: the arguments of calls → whether they keep their tool's schema, and the call that was meant."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
@@ -49,7 +49,7 @@ class ArgumentsKernel(RecordKernel):
         [True, False]
     """
 
-    schema: ClassVar[ArrowSchema] = ARGUMENTS
+    schema: ArrowSchema = ARGUMENTS
     main: ClassVar[str] = "arguments"
 
     def __init__(

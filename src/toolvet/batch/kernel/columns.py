@@ -62,7 +62,7 @@ class InputColumns:
 
 
 class JsonColumn:
-    """A column whose cells are JSON values: nested columns, columns of JSON, and texts that have an object or a list."""
+    """A column whose cells are JSON values: nested columns, columns of JSON, texts with an object or a list in them."""
 
     def __init__(self, array: Array) -> None:
         self._is_json = isinstance(array.type, pa.JsonType)

@@ -56,7 +56,7 @@ class ConversationsKernel(RecordKernel):
             definitions) and `system` (the system prompt).
     """
 
-    schema: ClassVar[ArrowSchema] = CONVERSATIONS
+    schema: ArrowSchema = CONVERSATIONS
     main: ClassVar[str] = "messages"
 
     def __init__(self, check: ConversationCheck, columns: Mapping[str, str] | None = None) -> None:

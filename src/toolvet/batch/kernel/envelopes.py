@@ -39,7 +39,7 @@ class EnvelopesKernel(RecordKernel):
         [False]
     """
 
-    schema: ClassVar[ArrowSchema] = ENVELOPES
+    schema: ArrowSchema = ENVELOPES
     main: ClassVar[str] = "envelope"
 
     def judging(self, columns: InputColumns) -> Callable[[int], JsonRecord]:
@@ -58,8 +58,8 @@ class EnvelopesKernel(RecordKernel):
             for place, envelope in found:
                 document = findings_document(check_envelope(envelope))
                 valid = valid and document["valid"] is True
-                for each in map(members, elements(document["findings"])):
-                    findings.append({**each, "pointer": f"{place}{each['pointer']}"})
+                entries = map(members, elements(document["findings"]))
+                findings += [{**each, "pointer": f"{place}{each['pointer']}"} for each in entries]
             return {"valid": valid, "envelopes": len(found), "findings": findings}
 
         return judge

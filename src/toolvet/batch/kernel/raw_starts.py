@@ -25,7 +25,7 @@ _LOOSER: Final = {
     r"\d": f"[0-9{_BEYOND}]",
     r"\D": "[^0-9]",
     r"\s": rf"[\t-\r\x1c-\x20{_BEYOND}]",
-    r"\S": rf"[^\t-\r\x1c-\x20]",
+    r"\S": r"[^\t-\r\x1c-\x20]",
     r"\b": "",
     r"\B": "",
     r"\Z": r"\z",

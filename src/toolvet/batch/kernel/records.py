@@ -13,7 +13,7 @@ JsonRecord = Mapping[str, object]
 class RecordKernel(ABC):
     """Judges a column of JSON values: texts of JSON, columns of Arrow's JSON type, or nested columns."""
 
-    schema: ClassVar[ArrowSchema]
+    schema: ArrowSchema
     main: ClassVar[str]
     """The purpose of the column that is judged."""
 

@@ -66,7 +66,7 @@ class ResultsKernel(RecordKernel):
         ['fully_working']
     """
 
-    schema: ClassVar[ArrowSchema] = RESULTS
+    schema: ArrowSchema = RESULTS
     main: ClassVar[str] = "result"
 
     def __init__(self, check: ResultCheck, columns: Mapping[str, str] | None = None) -> None:
@@ -80,7 +80,7 @@ class ResultsKernel(RecordKernel):
         def judge(row: int) -> JsonRecord:
             tool = None if tools is None else tools[row]
             definition = tool if is_object(tool) and tool else {"name": tool if isinstance(tool, str) else "tool"}
-            sent = {} if arguments is None else members(arguments[row])
+            sent = members(None if arguments is None else arguments[row])
             verdict = self._check(definition, sent, results[row])
             record: dict[str, object] = {name: getattr(verdict, name) for name in _AS_THEY_ARE}
             for name in _WORDS:

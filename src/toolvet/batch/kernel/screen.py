@@ -1,8 +1,8 @@
 """`AnswerScreen`: which texts of a column are certainly without a signal, found out without reading each.
 
 Most answers are good, and end with the mark of a sentence. For these a few comparisons over the whole column, and one
-scan of its buffer, do what `check_answer` does for each. The screen only ever errs to one side: a text that it lets pass
-has no signal, and all others are judged by `check_answer` itself. So it knows of each check only what cannot fire it.
+scan of its buffer, do what `check_answer` does for each. The screen errs to one side only: a text that it lets pass has
+no signal, and all others are judged by `check_answer` itself. So it knows of each check only what cannot fire it.
 """
 
 from collections.abc import Iterable

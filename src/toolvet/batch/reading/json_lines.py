@@ -100,4 +100,3 @@ def _fitting(value: object, kind: ArrowType) -> object:
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return None
     return value
-

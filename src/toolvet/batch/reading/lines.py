@@ -1,12 +1,13 @@
 """`LinesReader`: the lines of a JSONL file or of stdin, undecoded: decoding them is the work of all processes."""
 
+import io
 import sys
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Self, cast
 
 import orjson
 
-from toolvet.batch.arrow import ArrowSchema, ArrowType, load, pa
+from toolvet.batch.arrow import ArrowSchema, ArrowType, pa
 from toolvet.batch.chunk import Chunk, Place
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES
@@ -16,11 +17,11 @@ from toolvet.schema.json_value import is_object
 _PEEK: Final = 2**18
 _PEEKED_LINES: Final = 200
 _LONGEST_LINE: Final = 128 * 2**20
-_SCALARS: Final = (
-    (frozenset({bool}), "bool_"),
-    (frozenset({int}), "int64"),
-    (frozenset({int, float}), "float64"),
-    (frozenset({float}), "float64"),
+_SCALARS: Final[Sequence[tuple[set[str], str]]] = (
+    ({"bool"}, "bool_"),
+    ({"int"}, "int64"),
+    ({"int", "float"}, "float64"),
+    ({"float"}, "float64"),
 )
 
 
@@ -44,7 +45,7 @@ class LinesReader:
         return pa.schema([(name, self._type(name)) for name in wanted])
 
     def _type(self, name: str) -> ArrowType:
-        kinds = {type(value) for each in self._records if (value := each.get(name)) is not None}
+        kinds = {type(value).__name__ for each in self._records if (value := each.get(name)) is not None}
         return next((getattr(pa, found)() for known, found in _SCALARS if kinds == known), pa.string())
 
     def chunks(self, wanted: tuple[str, ...], start: Place) -> Iterator[Chunk]:
@@ -87,7 +88,7 @@ class LinesReader:
 
     def _peek(self) -> bytes:
         if self._location.is_stdio:
-            self._kept = sys.stdin.buffer.read1(_PEEK)
+            self._kept = _stdin().read1(_PEEK)
             return self._kept
         try:
             with self._open() as stream:
@@ -108,7 +109,7 @@ class _Stdin:
     def __init__(self, kept: bytes) -> None:
         self._kept = kept
 
-    def __enter__(self) -> "_Stdin":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -116,7 +117,11 @@ class _Stdin:
 
     def read(self, size: int) -> bytes:
         kept, self._kept = self._kept, b""
-        return kept or sys.stdin.buffer.read1(size)
+        return kept or _stdin().read1(size)
+
+
+def _stdin() -> io.BufferedReader:
+    return cast("io.BufferedReader", sys.stdin.buffer)
 
 
 def _size(location: Location) -> int | None:

@@ -21,4 +21,6 @@ def open_reader(location: Location, number: int, size: int | None = None) -> Rea
         return LinesReader(location, number, size)
     if form == "csv":
         return TableReader(location, number)
-    raise UsageError(f"{location.given}: the name must end with .parquet, .jsonl, .csv or .tsv (.gz, .zst, … behind it)")
+    raise UsageError(
+        f"{location.given}: the name must end with .parquet, .jsonl, .csv or .tsv (.gz, .zst, … behind it)"
+    )

@@ -44,7 +44,8 @@ class TableReader:
                 if number <= start.at:
                     continue
                 problem = cells if isinstance(cells, str) else self._problem(cells)
-                row = [None] * len(places) if problem or isinstance(cells, str) else [cells[place] for place in places]
+                is_whole = problem is None
+                row: list[str | None] = [cells[place] if is_whole else None for place in places]
                 made.add(number, row, problem)
                 if made.size >= CHUNK_BYTES:
                     yield made.chunk()
