@@ -8,7 +8,7 @@ from typing import Final
 import orjson
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
-from toolvet.schema.json_value import elements, is_object, members
+from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _COUNTS: Final = "signal_counts"
 
@@ -34,7 +34,7 @@ def _plain(value: object) -> object:
     """A value as JSON has it: members that are not known, or not there, are left out, as `to_dict` leaves them out."""
     if is_object(value):
         return {name: _plain(each) for name, each in value.items() if each is not None}
-    return [_plain(each) for each in elements(value)] if isinstance(value, list) else value
+    return [_plain(each) for each in elements(value)] if is_array(value) else value
 
 
 def _row(row: Mapping[str, object]) -> dict[str, object]:
