@@ -28,6 +28,7 @@ PIECES = (
     "抱歉，我无法帮助您。", "не могу помочь", "Error: ", "Traceback (most recent call last):", "{", '{"error": "boom"}', "<html>",
     "404 Not Found", "ab ", "done. " * 6, SENTENCE, SENTENCE * 10, "x" * 250, "早晨的港口很安静。", "|a|b|\n|-|-|\n", "<|im_end|>",
 )  # fmt: skip
+PLACES = ("quay", "island", "old pier", "northern bank", "lighthouse", "market", "dock", "bridge")
 TEXTS = st.one_of(st.none(), st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
 
 
@@ -152,12 +153,9 @@ def test_calls_finish_reasons_and_problems_of_a_row_are_heeded() -> None:
 
 
 def test_a_clean_row_has_no_work_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [
-        SENTENCE,
-        SENTENCE * 20,
-        "The museum opens at nine and closes at six.\n",
-        "她在早晨去了博物馆，" * 20 + "然后回家了。",
-    ]
+    long = " ".join(f"The ferry number {number} left the {place} at dusk." for number, place in enumerate(PLACES))
+    chinese = "她在早晨去了海边的博物馆，看了很多古老的船，下午坐车回家了。"
+    texts = [SENTENCE, long, "The museum opens at nine and closes at six.\n", chinese]
     assert all(CHECK(text) == CLEAN for text in texts)
     called: list[str | None] = []
     monkeypatch.setattr(AnswerCheck, "__call__", lambda _, text, **__: called.append(text) or CLEAN)
