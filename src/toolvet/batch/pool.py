@@ -23,7 +23,7 @@ from toolvet.batch.worker import read_frame, write_frame
 from toolvet.errors import UsageError
 
 _AHEAD: Final = 3  # Chunks that wait for each process: enough that none waits for a reader that has a slow file.
-_MOST_BYTES: Final = 24 * 2**20  # Of chunks that are read and not judged yet.
+_MOST_BYTES: Final = 16 * 2**20  # Of chunks that are read and not judged yet.
 _DIED: Final = "the process that judged this row died"
 
 ChunkVerdicts = tuple[Chunk, list[Judged]]

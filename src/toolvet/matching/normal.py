@@ -17,7 +17,7 @@ from functools import cache
 from typing import NamedTuple
 from unicodedata import normalize
 
-LOOKALIKES = {
+_LOOKALIKES = {
     "\u2019": "'",
     "\u2018": "'",
     "\u02bc": "'",
@@ -88,7 +88,7 @@ def as_ascii(text: str) -> str:
     """Return the text with the common look-alikes replaced. A chain of searches costs a sixtieth of `str.translate`."""
     if text.isascii():
         return text
-    for lookalike, ascii_form in LOOKALIKES.items():
+    for lookalike, ascii_form in _LOOKALIKES.items():
         if lookalike in text:
             text = text.replace(lookalike, ascii_form)
     return text

@@ -1,4 +1,4 @@
-"""`RowScan`: where patterns may match in many texts at once, which stand one behind the other in one buffer.
+"""`RowScan`: where patterns may match in many ASCII texts at once, which stand one behind the other in one buffer.
 
 One pass over a buffer of short texts costs a third of a pass over each. What it finds is only that a match may be
 there: whether it is, the set itself says of the row alone. Nothing is missed, because between two texts stands
@@ -21,17 +21,6 @@ _EDGES: Final = re.compile(r"(?:[^\\]|\A)(?:\\\\)*(?:\^|\$|\\[AzZ])")
 _CLASS: Final = re.compile(r"\[(?:\\.|[^\]\\])*\]")
 
 
-class RawEnds(NamedTuple):
-    """Where matches may end in a buffer, in bytes, by the number of the pattern.
-
-    `has_rare` says that the buffer has characters that have to be settled first (`normal.RARE`): rows with them must be
-    looked at alone.
-    """
-
-    ends: dict[int, list[int]]
-    has_rare: bool
-
-
 class Reach(NamedTuple):
     """Where in a text of so many characters a pattern may match: see `HitScope`, and `width` is its longest match."""
 
@@ -47,8 +36,6 @@ class _Expression(Protocol):
 
 
 class _Compiled(Protocol):
-    rare_id: int
-
     def expression(self, number: int, /) -> _Expression: ...
     def is_kept(self) -> bool: ...
 
@@ -69,13 +56,15 @@ class RowScan:
     """
 
     def __init__(self, patterns: PatternSet) -> None:
-        patterns.prepare()
-        # The engine becomes the fast one with the first text.
-        patterns.scan("")
         engine: object = getattr(patterns, "_engine")  # noqa: B009 - what a set is made of belongs to this room
-        engine = getattr(engine, "_engine", engine)
-        if not hasattr(engine, "_ends"):
+        compiled: object = getattr(engine, "_compiled", None)
+        if compiled is None:
             raise ValueError("no engine that reads buffers")
+        if not cast("_Compiled", compiled).is_kept():
+            # A database is loaded when a text needs it; only where there is none yet all are made first.
+            patterns.prepare()
+        patterns.scan("")  # The engine becomes the fast one with the first text.
+        engine = getattr(engine, "_engine", engine)
         self._engine = cast("_BufferEngine", engine)
         self._compiled = self._engine._compiled  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         self.only = cast("frozenset[int] | None", getattr(patterns, "_only"))  # noqa: B009 - as above
@@ -85,10 +74,7 @@ class RowScan:
             raise ValueError("a pattern asks for the edge of a text")
         self.reach = [Reach(scope, each.width) for scope, each in zip(scopes, expressions, strict=True)]
 
-    def scan(self, buffer: bytes) -> RawEnds:
-        """Find where matches may end in texts that `SEPARATOR` divides."""
+    def scan(self, buffer: bytes) -> dict[int, list[int]]:
+        """Return where matches may end, by the number of the pattern, in ASCII texts that `SEPARATOR` divides."""
         ends = self._engine._ends(buffer)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        has_rare = ends.pop(self._compiled.rare_id, None) is not None
-        if self.only is not None:
-            ends = {number: places for number, places in ends.items() if number in self.only}
-        return RawEnds(ends, has_rare)
+        return ends if self.only is None else {number: ends[number] for number in ends if number in self.only}

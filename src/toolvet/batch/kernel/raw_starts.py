@@ -31,6 +31,8 @@ _LOOSER: Final = {
     r"\Z": r"\z",
 }
 _ESCAPE: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+# Counting makes automata that RE2 gives up on, and then it takes 3 µs for a text in place of 0.2.
+_COUNTED: Final = re.compile(r"\{(\d+),\d*\}")
 _FLAGS: Final = re.compile(r"\A\(\?([a-z]+)\)")
 
 
@@ -61,4 +63,5 @@ def loosened(pattern: str) -> str:
     flags = _FLAGS.match(pattern)
     body = pattern if flags is None else pattern[flags.end() :]
     looser = _ESCAPE.sub(lambda found: _LOOSER.get(found.group(), found.group()), body)
+    looser = _COUNTED.sub(lambda count: "*" if count[1] == "0" else "+", looser)
     return f"(?{'' if flags is None else flags[1]}:{looser})"

@@ -10,7 +10,7 @@ from toolvet.errors import UsageError
 
 parquet = load("pyarrow.parquet")
 
-CHUNK_BYTES: Final = 4 * 2**20
+CHUNK_BYTES: Final = 2**20
 """How large a chunk is, about; a single row may be larger."""
 _MOST_ROWS: Final = 2**16
 _BUFFER: Final = 2**20
