@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from benchmarks.real_answers import DATA, PROJECT
+
 from toolvet import AnswerCheck
 from toolvet.batch.kernel.answers import AnswersKernel
 from toolvet.batch.kernel.screen import AnswerScreen

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from toolvet.batch.job import Job
-from toolvet.batch.run import Outcome, run_batch
+from toolvet.batch.run import BatchOutcome, run_batch
 
 REFUSAL = "I cannot help with that request."
 GOOD = "The museum opens at nine and closes at six."
@@ -25,14 +25,14 @@ def logs(tmp_path: Path) -> Path:
     return path
 
 
-Judge = Callable[..., Outcome]
+Judge = Callable[..., BatchOutcome]
 
 
 @pytest.fixture
 def judge() -> Judge:
     """Run the engine in this process, on answers unless told otherwise."""
 
-    def run(source: object, output: object, **options: Any) -> Outcome:
+    def run(source: object, output: object, **options: Any) -> BatchOutcome:
         how = {name: options.pop(name) for name in ("kind", "columns", "keep", "sample", "tools") if name in options}
         return run_batch(Job(**{"kind": "answers", **how}), str(source), str(output), **{"jobs": 1, **options})
 

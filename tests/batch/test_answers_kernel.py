@@ -1,5 +1,7 @@
 """The kernel of answers says of each row what `check_answer` says of its text."""
 
+# ruff: noqa: RUF001 - Texts in many scripts.
+
 import json
 import pickle
 from collections.abc import Sequence
@@ -23,10 +25,12 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SENTENCE = "The harbour was quiet in the morning, and the ferries waited for the tide. "
 PIECES = (
     "I cannot help", " with that request.", "I'm sorry, but ", "I think ", "However, ", "TODO", "Let me look: ",
-    "```", "`", "\n", "\n\n", '"', "\n\"", "“", "”", ".", "!", "?", "…", "。", "U.S.", "e.g.", "Dr.", "(etc.", "\n3.",
+    "```", "`", "\n", "\n\n", '"', '\n"', "“", "”", ".", "!", "?", "…", "。", "U.S.", "e.g.", "Dr.", "(etc.", "\n3.",
     "\n- ", " ", "\t", "\u00a0", "\u3000", "\0", "\u200b", "e\u0301", "\ufb01", "don’t", "ich kann nicht helfen",
-    "抱歉，我无法帮助您。", "не могу помочь", "Error: ", "Traceback (most recent call last):", "{", '{"error": "boom"}', "<html>",
-    "404 Not Found", "ab ", "done. " * 6, SENTENCE, SENTENCE * 10, "x" * 250, "早晨的港口很安静。", "|a|b|\n|-|-|\n", "<|im_end|>",
+    "抱歉，我无法帮助您。", "не могу помочь", "Error: ", "Traceback (most recent call last):", "{",
+    '{"error": "boom"}', "<html>",
+    "404 Not Found", "ab ", "done. " * 6, SENTENCE, SENTENCE * 10, "x" * 250, "早晨的港口很安静。", "|a|b|\n|-|-|\n",
+    "<|im_end|>",
 )  # fmt: skip
 PLACES = ("quay", "island", "old pier", "northern bank", "lighthouse", "market", "dock", "bridge")
 TEXTS = st.one_of(st.none(), st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
@@ -158,7 +162,13 @@ def test_a_clean_row_has_no_work_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     texts = [SENTENCE, long, "The museum opens at nine and closes at six.\n", chinese]
     assert all(CHECK(text) == CLEAN for text in texts)
     called: list[str | None] = []
-    monkeypatch.setattr(AnswerCheck, "__call__", lambda _, text, **__: called.append(text) or CLEAN)
+
+    def call(self: AnswerCheck, text: str | None, **more: object) -> AnswerQuality:
+        del self, more
+        called.append(text)
+        return CLEAN
+
+    monkeypatch.setattr(AnswerCheck, "__call__", call)
     assert [row["score"] for row in judged(texts)] == [1.0] * 4
     assert not called
 

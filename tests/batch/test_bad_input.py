@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
+
 from toolvet.batch import location
 from toolvet.batch.judging import ChunkJudge
 from toolvet.batch.reading import lines
@@ -171,7 +171,8 @@ def test_a_full_disk_keeps_what_was_judged_and_leaves_no_half_file(tmp_path: Pat
     )
     words = ["batch", "answers", str(source), str(tmp_path / "out.jsonl"), "--jobs", "1"]
     code = (
-        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; from toolvet.__main__ import main;"
+        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; "
+        "from toolvet.__main__ import main;"
         f"manifest._PART_BYTES = 1; lines.CHUNK_BYTES = 20_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
     )
 
@@ -179,7 +180,7 @@ def test_a_full_disk_keeps_what_was_judged_and_leaves_no_half_file(tmp_path: Pat
         # No file may become larger than this, as on a disk that is full.
         resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))
 
-    done = subprocess.run([sys.executable, "-c", code], preexec_fn=small, capture_output=True, text=True, check=False)  # noqa: PLW1509
+    done = subprocess.run([sys.executable, "-c", code], preexec_fn=small, capture_output=True, text=True, check=False)
     assert done.returncode == 6, done.stderr
     assert "out.jsonl cannot be written" in done.stderr
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith("out")] == []

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-
 from tests.batch.conftest import Judge, rows_of
+
 from toolvet import check_arguments, check_conversation, check_result
 from toolvet.batch.kernel.arguments import ArgumentsKernel
 from toolvet.batch.kernel.conversations import ConversationsKernel

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
-
 from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
+
 from toolvet import check_answer
 from toolvet.batch import location, run as running
+from toolvet.batch.chunk import ReadPlace
 from toolvet.batch.judging import ChunkJudge
 from toolvet.batch.reading import lines, parquet
 from toolvet.errors import UsageError
@@ -167,7 +168,8 @@ def test_a_killed_run_leaves_no_output_and_the_next_one_ends_the_same(tmp_path: 
     words = ["batch", "answers", str(source), str(tmp_path / "out.jsonl"), "--jobs", "1", "--quiet"]
     # A part for each chunk, so that there is something to go on from.
     code = (
-        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; from toolvet.__main__ import main;"
+        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; "
+        "from toolvet.__main__ import main;"
         f"manifest._PART_BYTES = 1; lines.CHUNK_BYTES = 50_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
@@ -209,13 +211,13 @@ def test_what_a_wrong_command_lacks_is_named(logs: Path, tmp_path: Path, judge: 
         judge(logs, tmp_path / "out.parquet", columns={"text": "words"})
     with pytest.raises(UsageError, match=r"has no column 'words' \(--keep\)"):
         judge(logs, tmp_path / "out.parquet", keep=("words",))
-    with pytest.raises(UsageError, match="must end with .parquet, .jsonl or .csv"):
+    with pytest.raises(UsageError, match=r"must end with \.parquet, \.jsonl or \.csv"):
         judge(logs, tmp_path / "out.txt")
     with pytest.raises(UsageError, match="no such file or folder"):
         judge(tmp_path / "none.parquet", tmp_path / "out.parquet")
     table = pq.read_table(logs).rename_columns(["id", "said", "model"])
     pq.write_table(table, tmp_path / "said.parquet")
-    with pytest.raises(UsageError, match="which column has the text. Give --text NAME; it has id, said, model"):
+    with pytest.raises(UsageError, match=r"which column has the text\? Give --text NAME; it has id, said, model"):
         judge(tmp_path / "said.parquet", tmp_path / "out.parquet")
 
 
@@ -246,9 +248,9 @@ def test_a_chunk_is_some_megabytes_however_large_the_rows_are(tmp_path: Path) ->
     texts = [GOOD, "x" * 3_000_000, "y" * 9_000_000, GOOD]
     pq.write_table(pa.table({"text": texts * 2}), tmp_path / "big.parquet")
     reader = parquet.ParquetReader(location.locate(str(tmp_path / "big.parquet")), 0)
-    sizes = [(chunk.rows, len(chunk.body)) for chunk in reader.chunks(("text",), running.Place())]
+    sizes = [(chunk.rows, len(chunk.body)) for chunk in reader.chunks(("text",), ReadPlace())]
     assert sum(rows for rows, _ in sizes) == 8
     assert max(size for _, size in sizes) < 9_100_000
     write_lines(tmp_path / "big.jsonl", [{"text": text} for text in texts * 2])
     line_reader = lines.LinesReader(location.locate(str(tmp_path / "big.jsonl")), 0)
-    assert max(len(chunk.body) for chunk in line_reader.chunks((), running.Place())) < 9_000_000 + 2 * lines.CHUNK_BYTES
+    assert max(len(chunk.body) for chunk in line_reader.chunks((), ReadPlace())) < 9_000_000 + 2 * parquet.CHUNK_BYTES

@@ -11,7 +11,7 @@ READ_PROBLEM: Final = "__problem__"
 """The column in which a reader says why a row cannot be judged."""
 
 
-class Place(msgspec.Struct, frozen=True, order=True):
+class ReadPlace(msgspec.Struct, frozen=True, order=True):
     """Where reading goes on: in which file, from which place in it, and the number of its next row.
 
     `at` is a byte of a file of lines, and the row itself in others.
@@ -35,12 +35,12 @@ class Chunk(msgspec.Struct, frozen=True):
     file: int
     row: int
     rows: int
-    after: Place
+    after: ReadPlace
     problem: str | None = None
     is_cut: bool = False
 
 
-class Reader(Protocol):
+class RowReader(Protocol):
     """Reads one file."""
 
     @property
@@ -52,6 +52,6 @@ class Reader(Protocol):
         """The types of these columns."""
         ...
 
-    def chunks(self, wanted: tuple[str, ...], start: Place) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
         """Yield the rows from a place on."""
         ...

@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch
-from toolvet.batch.kind import KINDS, Kind
+from toolvet.batch.kind import KINDS, RowKind
 
 
 class Kernel(Protocol):
@@ -40,7 +40,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     sample: float | None = None
 
     @property
-    def subject(self) -> Kind:
+    def subject(self) -> RowKind:
         """The kind of the rows."""
         return KINDS[self.kind]
 

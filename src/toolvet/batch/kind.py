@@ -1,4 +1,4 @@
-"""`Kind`: what a row is, which columns it is read from, and by which names they are found."""
+"""`RowKind`: what a row is, which columns it is read from, and by which names they are found."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -10,7 +10,7 @@ from toolvet.errors import UsageError
 _MOST_SHOWN: Final = 40
 
 
-class Kind(msgspec.Struct, frozen=True):
+class RowKind(msgspec.Struct, frozen=True):
     """A kind of input.
 
     `main` is the purpose of the column that is judged, `purposes` has the usual names of the columns for each purpose,
@@ -59,10 +59,10 @@ def _has(there: Sequence[str]) -> str:
 _ID: Final = ("id",)
 _TOOL: Final = ("tool", "name", "tool_name")
 
-KINDS: Final[Mapping[str, Kind]] = {
+KINDS: Final[Mapping[str, RowKind]] = {
     kind.name: kind
     for kind in (
-        Kind(
+        RowKind(
             "answers",
             "text",
             {
@@ -75,7 +75,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             "should_escalate",
             (True,),
         ),
-        Kind(
+        RowKind(
             "results",
             "result",
             {"result": ("result", "response"), "id": _ID, "tool": _TOOL, "arguments": ("arguments",)},
@@ -83,7 +83,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             ("error", "broken"),
             is_whole=True,
         ),
-        Kind(
+        RowKind(
             "arguments",
             "arguments",
             {
@@ -96,10 +96,10 @@ KINDS: Final[Mapping[str, Kind]] = {
             (False,),
             is_whole=True,
         ),
-        Kind(
+        RowKind(
             "envelopes", "envelope", {"envelope": ("envelope", "response"), "id": _ID}, "valid", (False,), is_whole=True
         ),
-        Kind(
+        RowKind(
             "conversations",
             "messages",
             {

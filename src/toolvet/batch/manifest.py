@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from toolvet.batch.chunk import Place
+from toolvet.batch.chunk import ReadPlace
 from toolvet.batch.judging import Tally
 from toolvet.errors import OutputError
 
@@ -33,7 +33,7 @@ class Manifest(msgspec.Struct):
     sizes: list[int | None]
     version: int = _VERSION
     parts: list[int] = []
-    after: Place = Place()
+    after: ReadPlace = ReadPlace()
     tally: Tally = msgspec.field(default_factory=Tally)
     done: bool = False
 
@@ -60,7 +60,7 @@ class Parts:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._write_manifest()
 
-    def add(self, bodies: Sequence[bytes], tally: Tally, after: Place) -> None:
+    def add(self, bodies: Sequence[bytes], tally: Tally, after: ReadPlace) -> None:
         """Add the output of a chunk, behind which reading goes on `after`."""
         self._bodies += bodies
         self._size += sum(map(len, bodies))

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, pa
-from toolvet.batch.chunk import Reader
+from toolvet.batch.chunk import RowReader
 from toolvet.batch.job import Job
 from toolvet.batch.kernels import build
 from toolvet.errors import UsageError
@@ -45,7 +45,7 @@ def wanted_columns(columns: Mapping[str, str], keep: Sequence[str]) -> tuple[str
     return tuple(dict.fromkeys([*columns.values(), *keep]))
 
 
-def make_plan(job: Job, reader: Reader, files: Sequence[str], form: str, *, source: str) -> Plan:
+def make_plan(job: Job, reader: RowReader, files: Sequence[str], form: str, *, source: str) -> Plan:
     """Return the plan for an input whose first file `reader` reads. Raises UsageError for columns that cannot be."""
     columns = job.subject.columns(reader.names, job.columns, source=source)
     for name in job.keep:

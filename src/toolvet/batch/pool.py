@@ -1,8 +1,7 @@
 """`Pool`: processes that judge chunks, and their answers in the order of the chunks.
 
-Processes, not threads: Hyperscan scans without the interpreter's lock, but whatever a scan finds is Python, and on real
-answers that is most of the work: two threads judged 1.1 times as many rows as one, two processes twice as many
-(benchmarks/batch.py).
+Processes, not threads: Hyperscan scans without the interpreter's lock, but the scan is an eighth of what real answers
+cost; the rest is Python, which holds the lock (benchmarks/batch.py).
 """
 
 import subprocess

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.arrow import pa
-from toolvet.batch.chunk import Chunk, Place, Reader
+from toolvet.batch.chunk import Chunk, ReadPlace, RowReader
 from toolvet.batch.encoding import heading
 from toolvet.batch.finishing import write_output
 from toolvet.batch.job import Job
@@ -34,7 +34,7 @@ Progress = Callable[[Tally, float | None], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BatchOutcome:
     """What a run came to.
 
     `grown` are the files that became longer meanwhile, with the number of bytes that were not read. `resumed` says that
@@ -70,7 +70,7 @@ def run_batch(
     form: str | None = None,
     restart: bool = False,
     progress: Progress | None = None,
-) -> Outcome:
+) -> BatchOutcome:
     """Judge every row of an input.
 
     Args:
@@ -90,17 +90,17 @@ def run_batch(
         Interrupted: Ctrl-C. What was judged is kept.
     """
     files = input_files(locate(source)) if source != "-" else [locate("-")]
-    run = _Run(job, source, limit, jobs, restart=restart, progress=progress)
+    run = _BatchRun(job, source, limit, jobs, restart=restart, progress=progress)
     if not _is_folder(output):
         return run.to_file(files, locate(output), form)
     root = locate(source).path.rstrip("/")
-    total = Outcome(Tally())
+    total = BatchOutcome(Tally())
     for file in files:
         inner = file.path[len(root) :].lstrip("/") or Path(file.path).name
         target = locate(output.rstrip("/")).child(_renamed(inner, form or "parquet"))
         found = run.to_file([file], target, form or "parquet")
         total.tally.add(found.tally)
-        total = Outcome(total.tally, [*total.grown, *found.grown], total.resumed or found.resumed)
+        total = BatchOutcome(total.tally, [*total.grown, *found.grown], total.resumed or found.resumed)
     return total
 
 
@@ -115,7 +115,7 @@ def _renamed(name: str, form: str) -> str:
     return str(path.with_suffix(f".{form}"))
 
 
-class _Run:
+class _BatchRun:
     """The options of a run, and one output after the other."""
 
     def __init__(
@@ -135,7 +135,7 @@ class _Run:
         self._restart = restart
         self._progress = progress
 
-    def to_file(self, files: Sequence[Location], output: Location, form: str | None) -> Outcome:
+    def to_file(self, files: Sequence[Location], output: Location, form: str | None) -> BatchOutcome:
         """Judge all rows of these files into one output."""
         form = form or ("jsonl" if output.is_stdio else output.format)
         if form is None:
@@ -148,10 +148,10 @@ class _Run:
             return self._to_stdout(plan, files, first)
         return self._to_place(plan, files, first, output)
 
-    def _to_stdout(self, plan: Plan, files: Sequence[Location], first: Reader) -> Outcome:
+    def _to_stdout(self, plan: Plan, files: Sequence[Location], first: RowReader) -> BatchOutcome:
         if plan.form == "parquet":
             raise UsageError("Parquet cannot be written to stdout; give a file")
-        rows = _Rows(plan, files, first, Place(), [None] * len(files))
+        rows = _InputRows(plan, files, first, ReadPlace(), [None] * len(files))
         tally = Tally()
         out = sys.stdout.buffer
         out.write(heading(plan.output(), plan.form))
@@ -165,16 +165,16 @@ class _Run:
             except KeyboardInterrupt:
                 raise Interrupted(tally, kept=False) from None
         out.flush()
-        return Outcome(tally, rows.grown())
+        return BatchOutcome(tally, rows.grown())
 
-    def _to_place(self, plan: Plan, files: Sequence[Location], first: Reader, output: Location) -> Outcome:
+    def _to_place(self, plan: Plan, files: Sequence[Location], first: RowReader, output: Location) -> BatchOutcome:
         parts = Parts(_folder_of(output), _fingerprint(plan, files, self._limit))
         if self._restart:
             parts.remove()
             parts = Parts(parts.folder, _fingerprint(plan, files, self._limit))
         resumed = parts.is_resumed
         sizes = parts.manifest.sizes or [_lines_size(file) for file in files]
-        rows = _Rows(plan, files, first, parts.manifest.after, sizes)
+        rows = _InputRows(plan, files, first, parts.manifest.after, sizes)
         parts.start(sizes)
         tally = parts.manifest.tally
         if not parts.manifest.done:
@@ -192,7 +192,7 @@ class _Run:
             parts.finish()
         write_output(parts.bodies(), output, plan.output(), plan.form)
         parts.remove()
-        return Outcome(tally, rows.grown(), resumed)
+        return BatchOutcome(tally, rows.grown(), resumed)
 
     def _limited(self, plan: Plan, found: Iterator[ChunkVerdicts], tally: Tally) -> Iterator[ChunkVerdicts]:
         """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
@@ -209,16 +209,16 @@ class _Run:
         jobs = self._jobs or (1 if small else _cores())
         return InProcess(plan) if jobs == 1 else Pool(plan, jobs)
 
-    def _report(self, tally: Tally, rows: "_Rows") -> None:
+    def _report(self, tally: Tally, rows: "_InputRows") -> None:
         if self._progress is not None:
             self._progress(tally, rows.share)
 
 
-class _Rows:
+class _InputRows:
     """The rows of all files, in order, from a place on."""
 
     def __init__(
-        self, plan: Plan, files: Sequence[Location], first: Reader, start: Place, sizes: Sequence[int | None]
+        self, plan: Plan, files: Sequence[Location], first: RowReader, start: ReadPlace, sizes: Sequence[int | None]
     ) -> None:
         self._plan = plan
         self._files = files
@@ -231,8 +231,8 @@ class _Rows:
     def chunks(self) -> Iterator[Chunk]:
         """Yield the chunks of each file. A later file that cannot be opened is a chunk that is lost."""
         for number in range(self._start.file, len(self._files)):
-            start = self._start if number == self._start.file else Place(number)
-            after = Place(number + 1)
+            start = self._start if number == self._start.file else ReadPlace(number)
+            after = ReadPlace(number + 1)
             try:
                 reader = self._reader(number)
                 self._check_columns(reader, number)
@@ -251,19 +251,19 @@ class _Rows:
         """The files that became longer since they were opened, and by how many bytes."""
         return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
 
-    def _check_columns(self, reader: Reader, number: int) -> None:
+    def _check_columns(self, reader: RowReader, number: int) -> None:
         missing = [name for name in self._plan.wanted if name not in reader.names]
         # A record of JSON may lack a member.
         if missing and not isinstance(reader, LinesReader):
             raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
 
-    def _reader(self, number: int) -> Reader:
+    def _reader(self, number: int) -> RowReader:
         size = self._sizes[number] if number < len(self._sizes) else None
         if number == 0 and (size is None or not isinstance(self._first, LinesReader) or self._first.size == size):
             return self._first
         return open_reader(self._files[number], number, size)
 
-    def _share(self, reader: Reader, number: int, after: Place) -> float | None:
+    def _share(self, reader: RowReader, number: int, after: ReadPlace) -> float | None:
         if isinstance(reader, ParquetReader):
             inner = after.at / max(1, reader.rows)
         elif isinstance(reader, LinesReader) and reader.size:

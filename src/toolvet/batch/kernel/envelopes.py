@@ -52,7 +52,8 @@ class EnvelopesKernel(RecordKernel):
                 raise TypeError(f"must be a JSON object, not {type(value).__name__}")
             if "envelope" in value:
                 value = members(value["envelope"])
-            found = list(() if "success" in value else find_sightings(value)) or [("", value)]
+            sightings = [] if "success" in value else find_sightings(value)
+            found: list[tuple[str, object]] = [(place, each) for place, each in sightings] or [("", value)]
             findings: list[dict[str, object]] = []
             valid = True
             for place, envelope in found:

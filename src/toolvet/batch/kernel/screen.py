@@ -151,7 +151,8 @@ class _PhraseScan:
         A match is looked for from its longest before a place on, and may end so far behind it.
         """
         near = (ends < self._opening[numbers]) | (ends >= lengths - self._closing[numbers])
-        return (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
+        counted: Flags = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
+        return counted
 
 
 def _bounds(reach: Reach) -> tuple[int, int, int, int]:

@@ -24,7 +24,7 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 
-class _Marks(NamedTuple):
+class _EndTable(NamedTuple):
     """The marks of a sentence as numbers: those of one byte, and those of two or three."""
 
     narrow: Flags
@@ -35,13 +35,13 @@ class _Marks(NamedTuple):
 
 
 @cache
-def _marks() -> _Marks:
+def _marks() -> _EndTable:
     known = ending_marks()
     marks = [mark.encode() for mark in known.sentence_ends]
     spaces = _table(_SPACES)
     words = [word.encode() for word in known.abbreviations if word.isascii() and len(word) < _TAIL]
     padded = b"".join(word.rjust(_TAIL - 1, b"\0") + b"\0" for word in words)
-    return _Marks(
+    return _EndTable(
         narrow=_table(b"".join(mark for mark in marks if len(mark) == 1)),
         wide=np.array([int.from_bytes(mark) for mark in marks if len(mark) > 1], np.int64),
         spaces=spaces,
@@ -69,7 +69,7 @@ def _table(characters: bytes) -> Flags:
     return found
 
 
-def _without_spaces(texts: Texts, data: Bytes, known: _Marks) -> Places:
+def _without_spaces(texts: Texts, data: Bytes, known: _EndTable) -> Places:
     ends = np.array(texts.ends)
     for _ in range(_MOST_SPACES):
         blank = (ends > texts.starts) & known.spaces[data[ends - 1]]
@@ -79,7 +79,7 @@ def _without_spaces(texts: Texts, data: Bytes, known: _Marks) -> Places:
     return ends
 
 
-def _ends_wide(data: Bytes, ends: Places, last: Bytes, known: _Marks) -> Flags:
+def _ends_wide(data: Bytes, ends: Places, last: Bytes, known: _EndTable) -> Flags:
     """Which texts end with a mark of two or three bytes, such as a Chinese full stop."""
     found: Flags = np.zeros(len(ends), np.bool_)
     rows = np.flatnonzero(last >= 0x80)
@@ -91,14 +91,14 @@ def _ends_wide(data: Bytes, ends: Places, last: Bytes, known: _Marks) -> Flags:
     return found
 
 
-def _may_not_end(texts: Texts, data: Bytes, rows: Places, ends: Places, known: _Marks) -> Flags:
+def _may_not_end(texts: Texts, data: Bytes, rows: Places, ends: Places, known: _EndTable) -> Flags:
     """Which of these texts, all with a full stop at the end, may end with an abbreviation or the number of an item."""
     at = ends[rows]
     places = at[:, None] + np.arange(-_TAIL, 0)
     inside = places >= texts.starts[rows][:, None]
     tails = np.where(inside, data[np.maximum(places, 0)], np.uint8(0x20))
     before = tails[:, -2]
-    found = ((before >= ord("0")) & (before <= ord("9"))) | (tails[:, -3] == _DOT)
+    found: Flags = ((before >= ord("0")) & (before <= ord("9"))) | (tails[:, -3] == _DOT)
     # The letters of the last word, in lower case, without its full stop.
     letters = tails[:, :-1]
     of_word = np.logical_and.accumulate(~known.opens[letters][:, ::-1], axis=1)[:, ::-1]
@@ -122,7 +122,8 @@ def _with_open_fence(texts: Texts) -> Places:
     """The texts with a fence that may stay open: those with an odd number."""
     rows = texts.rows_of(np.fromiter(texts.find_all(_FENCE), np.int64))
     found, counts = np.unique(rows, return_counts=True)
-    return found[counts % 2 == 1]
+    odd: Places = found[counts % 2 == 1]
+    return odd
 
 
 def _with_quotation(texts: Texts, ends: Places) -> Places:

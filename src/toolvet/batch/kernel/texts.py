@@ -85,12 +85,13 @@ def as_texts(column: Array) -> Array:
 
 def _is_text(kind: object) -> bool:
     types = pa.types
-    return (
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_binary_view(kind)
-        or types.is_fixed_size_binary(kind)
+    asked = (
+        types.is_string,
+        types.is_large_string,
+        types.is_string_view,
+        types.is_binary,
+        types.is_large_binary,
+        types.is_binary_view,
+        types.is_fixed_size_binary,
     )
+    return any(each(kind) for each in asked)

@@ -1,6 +1,6 @@
 """`open_reader`: the reader of a file, by its name."""
 
-from toolvet.batch.chunk import Reader
+from toolvet.batch.chunk import RowReader
 from toolvet.batch.location import Location
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.parquet import ParquetReader
@@ -8,7 +8,7 @@ from toolvet.batch.reading.table import TableReader
 from toolvet.errors import UsageError
 
 
-def open_reader(location: Location, number: int, size: int | None = None) -> Reader:
+def open_reader(location: Location, number: int, size: int | None = None) -> RowReader:
     """Return the reader of a file; `number` is its place among the files of the input.
 
     `size` is up to which byte a file of lines is read, where that is known from an earlier run. Raises UsageError where

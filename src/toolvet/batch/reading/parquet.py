@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, load, pa
-from toolvet.batch.chunk import Chunk, Place
+from toolvet.batch.chunk import Chunk, ReadPlace
 from toolvet.batch.location import Location
 from toolvet.errors import UsageError
 
@@ -39,7 +39,7 @@ class ParquetReader:
         """The types of these columns."""
         return pa.schema([self._file.schema_arrow.field(name) for name in wanted])
 
-    def chunks(self, wanted: tuple[str, ...], start: Place) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
         """Yield the rows from `start.at` on. Rows of a page that is damaged, and those behind it, are lost."""
         first = 0
         for group in range(self._file.num_row_groups):
@@ -69,15 +69,18 @@ class ParquetReader:
                     body = encoded(part)
                     yield Chunk("arrow", body, self._number, at - part.num_rows + 1, part.num_rows, self._after(at))
 
-    def _after(self, at: int) -> Place:
-        return Place(self._number, at, at + 1)
+    def _after(self, at: int) -> ReadPlace:
+        return ReadPlace(self._number, at, at + 1)
 
     def _batch_rows(self, group: int, wanted: tuple[str, ...]) -> int:
         """How many rows make a chunk, by what the metadata says of the sizes."""
         held = self._file.metadata.row_group(group)
         columns = [held.column(number) for number in range(held.num_columns)]
-        size = sum(each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted)
-        return max(1, min(_MOST_ROWS, CHUNK_BYTES * held.num_rows // max(1, size)))
+        size: int = sum(
+            each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted
+        )
+        rows: int = held.num_rows
+        return max(1, min(_MOST_ROWS, CHUNK_BYTES * rows // max(1, size)))
 
 
 def _split(batch: RecordBatch) -> Iterator[RecordBatch]:

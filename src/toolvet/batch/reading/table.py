@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, cast
 
 from toolvet.batch.arrow import ArrowSchema, pa
-from toolvet.batch.chunk import READ_PROBLEM, Chunk, Place
+from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPlace
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES, encoded
 from toolvet.errors import UsageError
@@ -31,7 +31,7 @@ class TableReader:
         """The types of these columns: texts."""
         return pa.schema([(name, pa.string()) for name in wanted])
 
-    def chunks(self, wanted: tuple[str, ...], start: Place) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
         """Yield the rows from `start.at` on; a row with too few cells, or too many, has a problem."""
         csv.field_size_limit(_LONGEST_CELL)
         places = [self.names.index(name) for name in wanted]
@@ -39,7 +39,7 @@ class TableReader:
             _heading(self._location, text)
             # Bytes of UTF-16 have NULs in them that are none; what is left of them in a text stays.
             reader = csv.reader(text, delimiter=self._separator)
-            made = _Rows(wanted, self._number, start.at)
+            made = _GatheredRows(wanted, self._number, start.at)
             for number, cells in _numbered(reader):
                 if number <= start.at:
                     continue
@@ -87,7 +87,7 @@ class _Raw(io.RawIOBase):
         super().close()
 
 
-class _Rows:
+class _GatheredRows:
     """Rows that are gathered into a chunk."""
 
     def __init__(self, names: tuple[str, ...], file: int, at: int) -> None:
@@ -115,7 +115,7 @@ class _Rows:
             [*arrays, pa.array(self._problems, pa.string())], names=[*self._names, READ_PROBLEM]
         )
         count, first = self.count, self._at - self.count + 1
-        after = Place(self._file, self._at, self._at + 1)
+        after = ReadPlace(self._file, self._at, self._at + 1)
         self._rows, self._problems, self.size = [], [], 0
         return Chunk("arrow", encoded(batch), self._file, first, count, after)
 

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextCo
 
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
-from toolvet.batch.run import Interrupted, Outcome, Progress, run_batch
+from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags
 from toolvet.errors import UsageError
@@ -118,7 +118,7 @@ def _shown(console: Console, flags: BatchFlags) -> Generator[Progress | None]:
         yield show
 
 
-def _summarise(console: Console, kind: str, outcome: Outcome, seconds: float, *, as_json: bool) -> None:
+def _summarise(console: Console, kind: str, outcome: BatchOutcome, seconds: float, *, as_json: bool) -> None:
     tally = outcome.tally
     if as_json:
         document = {
