@@ -76,13 +76,13 @@ def assert_same(found: Sequence[dict[str, object]], wanted: Sequence[dict[str, o
         assert {name: ours[name] for name in theirs} == theirs, row
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(TEXTS, max_size=6))
 def test_a_row_has_the_verdict_of_its_text_whatever_stands_around_it(texts: list[str | None]) -> None:
     assert_same(judged(texts), expected(texts))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.one_of(st.none(), st.binary(max_size=40), st.sampled_from(PIECES).map(str.encode)), max_size=5))
 def test_bytes_that_are_no_utf_8_are_judged_as_replacement_characters(rows: list[bytes | None]) -> None:
     found = KERNEL(pa.record_batch({"text": pa.array(rows, pa.binary())})).to_pylist()

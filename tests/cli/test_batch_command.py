@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from toolvet.batch import run as running
+from toolvet.batch.judging import ChunkJudge
 from toolvet.cli import run
 
 GOOD = "The museum opens at nine and closes at six."
@@ -25,7 +25,7 @@ def batch(*words: object, given: bytes = b"") -> Done:
     """Run `toolvet batch` in this process."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(given)), "utf-8"))  # type: ignore[arg-type]
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(given)), "utf-8"))
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         code = run(["batch", *map(str, words)])
@@ -80,8 +80,7 @@ def test_a_stopped_run_says_how_to_go_on(logs: Path, tmp_path: Path, monkeypatch
     def stops(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running.ChunkJudge, "__call__", stops)
-    monkeypatch.setattr("toolvet.batch.pool.ChunkJudge.__call__", stops)
+    monkeypatch.setattr(ChunkJudge, "__call__", stops)
     done = batch("answers", logs, tmp_path / "out.jsonl")
     assert done.returncode == 130
     assert done.stderr == "stopped after 0 rows; run the same line again to go on from there\n"
