@@ -50,10 +50,9 @@ class EnvelopesKernel(RecordKernel):
             value = values[row]
             if not is_object(value):
                 raise TypeError(f"must be a JSON object, not {type(value).__name__}")
-            if "envelope" in value:
-                value = members(value["envelope"])
-            sightings = [] if "success" in value else find_sightings(value)
-            found: list[tuple[str, object]] = [(place, each) for place, each in sightings] or [("", value)]
+            found: list[tuple[str, object]] = [("", value.get("envelope", value))]
+            if "envelope" not in value and "success" not in value:
+                found = [(sighting.place, sighting.envelope) for sighting in find_sightings(value)] or found
             findings: list[dict[str, object]] = []
             valid = True
             for place, envelope in found:
