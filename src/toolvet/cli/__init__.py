@@ -158,7 +158,7 @@ def _app_for(words: list[str]) -> "App":
 
 def _with_stdin(words: list[str]) -> list[str]:
     """Return the words of a check with each lone `-` at the end, as a file: cyclopts would take it for an option."""
-    if not words or words[0] != "check" or "-" not in words or "--" in words:
+    if not words or words[0] not in ("check", "batch") or "-" not in words or "--" in words:
         return words
     files = [word for word in words if word == "-"]
     return [*(word for word in words if word != "-"), "--", *files]

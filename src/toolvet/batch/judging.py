@@ -1,0 +1,145 @@
+"""`ChunkJudge`: a chunk of rows in, the encoded output for them out. It runs in every process that judges."""
+
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from toolvet.batch.arrow import RecordBatch, compute, pa
+from toolvet.batch.chunk import READ_PROBLEM, Chunk
+from toolvet.batch.encoding import encode
+from toolvet.batch.kernel.columns import PROBLEM
+from toolvet.batch.kernels import build
+from toolvet.batch.plan import FILE, ID, ROW, Plan
+from toolvet.batch.reading.json_lines import lines_batch
+from toolvet.batch.reading.parquet import decoded
+
+_MOST_SHOWN: Final = 5
+_MIX: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+class Tally(msgspec.Struct):
+    """What became of rows: how many were read, how many of them flagged, and how many could not be judged.
+
+    `counts` says how often each signal, class or the like was found; `shown` has the first problems with their rows.
+    """
+
+    rows: int = 0
+    flagged: int = 0
+    problems: int = 0
+    counts: dict[str, int] = {}
+    shown: list[tuple[str, str]] = []
+
+    def add(self, other: "Tally") -> None:
+        """Add another tally to this one."""
+        self.rows += other.rows
+        self.flagged += other.flagged
+        self.problems += other.problems
+        counts = dict(self.counts)
+        for name, count in other.counts.items():
+            counts[name] = counts.get(name, 0) + count
+        self.counts = counts
+        self.shown = [*self.shown, *other.shown][:_MOST_SHOWN]
+
+
+class Judged(msgspec.Struct):
+    """The output of a chunk, and what became of its rows."""
+
+    tally: Tally
+    body: bytes
+
+
+class ChunkJudge:
+    """Judges chunks by one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._schema = plan.output()
+        main = plan.job.subject.main
+        self._kernel = build(plan.job, {main: main, **plan.columns})
+
+    def __call__(self, chunk: Chunk, most: int | None = None) -> Judged:
+        """Return the output for a chunk, or for its first `most` rows."""
+        batch, rows = self._read(chunk)
+        if self._plan.job.sample is not None:
+            chosen = np.flatnonzero(sampled(rows, self._plan.job.sample))
+            batch, rows = batch.take(pa.array(chosen)), rows[chosen]
+        if most is not None:
+            batch, rows = batch.slice(0, most), rows[:most]
+        verdicts = self._kernel(batch)
+        output = self._output(batch, rows, verdicts, chunk.file)
+        return Judged(self._tally(output), encode(output, self._plan.form))
+
+    def _read(self, chunk: Chunk) -> tuple[RecordBatch, Any]:
+        rows = np.arange(chunk.row, chunk.row + chunk.rows, dtype=np.int64)
+        if chunk.form == "arrow":
+            return decoded(chunk.body), rows
+        if chunk.form == "lines":
+            return lines_batch(chunk.body, chunk.row, self._plan)
+        names = [*self._plan.wanted, READ_PROBLEM]
+        nothing = pa.nulls(chunk.rows, pa.string())
+        problem = pa.array([chunk.problem] * chunk.rows, pa.string())
+        return pa.RecordBatch.from_arrays([*[nothing] * (len(names) - 1), problem], names=names), rows
+
+    def _output(self, batch: RecordBatch, rows: Any, verdicts: RecordBatch, file: int) -> RecordBatch:
+        arrays: list[Any] = []
+        for field in self._schema:
+            name: str = field.name
+            if name == FILE and self._plan.files:
+                arrays.append(pa.array([self._plan.files[file]] * len(rows), pa.string()))
+            elif name == ROW:
+                arrays.append(pa.array(rows))
+            elif name in verdicts.schema.names:
+                arrays.append(verdicts.column(name))
+            else:
+                source = self._plan.columns[ID] if name == ID and ID in self._plan.columns else name
+                arrays.append(_as_type(batch.column(source), field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _tally(self, output: RecordBatch) -> Tally:
+        problems = output.column(PROBLEM)
+        failed = np.flatnonzero(np.asarray(problems.is_valid()))
+        subject = self._plan.job.subject
+        flagged = compute.is_in(output.column(subject.flag), value_set=pa.array(list(subject.flagged)))
+        shown = [(self._place(output, row), problems[row].as_py()) for row in failed[:_MOST_SHOWN].tolist()]
+        return Tally(
+            rows=output.num_rows,
+            flagged=int(compute.sum(flagged).as_py() or 0),
+            problems=len(failed),
+            counts=_counts(output, subject.flag),
+            shown=shown,
+        )
+
+    def _place(self, output: RecordBatch, row: int) -> str:
+        number = output.column(ROW)[row].as_py()
+        return f"{output.column(FILE)[row].as_py()}, row {number}" if self._plan.files else f"row {number}"
+
+
+def sampled(rows: Any, share: float) -> Any:
+    """Which rows are in a sample of this share: always the same ones, by a hash of their numbers (splitmix64)."""
+    mixed = rows.astype(np.uint64) * _MIX[0]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[1]
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX[2]
+    return (mixed ^ (mixed >> np.uint64(31))) < np.uint64(min(share, 1.0) * (2**64 - 1))
+
+
+def _as_type(column: Any, kind: Any) -> Any:
+    """A column as the output has it: what does not fit its type becomes null."""
+    if column.type == kind:
+        return column
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(len(column), kind)
+
+
+def _counts(output: RecordBatch, flag: str) -> dict[str, int]:
+    """How often each type of signal was found, or each value of a column of words."""
+    if "signal_counts" in output.schema.names:
+        found = output.column("signal_counts")
+        sums = {field.name: compute.sum(found.field(field.name)).as_py() for field in found.type}
+        return {name: count for name, count in sums.items() if count}
+    if pa.types.is_string(output.column(flag).type):
+        values = compute.value_counts(output.column(flag)).to_pylist()
+        return {each["values"]: each["counts"] for each in values if each["values"] is not None}
+    return {}

@@ -1,0 +1,163 @@
+"""`AnswersKernel`: answers → their quality, a column for each field of `AnswerQuality`."""
+
+from collections.abc import Mapping
+from typing import Final, cast
+
+import numpy as np
+
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
+from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
+from toolvet.batch.kernel.screen import AnswerScreen
+from toolvet.batch.kernel.texts import Texts
+from toolvet.checks.answer import AnswerQuality, FailureSignal, SignalType
+from toolvet.schema.json_value import elements, is_array
+from toolvet.turn import AnswerCheck
+from toolvet.turn.verdict import CLEAN
+
+SIGNAL: Final = pa.struct(
+    [
+        ("type", pa.string()),
+        ("label", pa.string()),
+        ("evidence", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("weight", pa.float64()),
+        ("certainty", pa.float64()),
+        ("source", pa.string()),
+        ("language", pa.string()),
+        ("context", pa.string()),
+        ("against", pa.string()),
+        ("model", pa.string()),
+    ]
+)
+"""One signal. `start` and `end` are its characters in the text, null where it has no place."""
+
+_TEXT: Final = pa.string()
+_CALL: Final = pa.list_(
+    pa.struct([("tool", _TEXT), ("state", _TEXT), ("error_code", _TEXT), ("retry", _TEXT)]),
+)
+_PART: Final = pa.list_(pa.struct([("tool", _TEXT), ("content_fidelity", _TEXT), ("warning_code", _TEXT)]))
+_COUNTS: Final = pa.struct([(kind.value, pa.int32()) for kind in SignalType])
+
+ANSWERS: Final[ArrowSchema] = pa.schema(
+    [
+        ("score", pa.float64()),
+        ("likely_good", pa.float64()),
+        ("should_escalate", pa.bool_()),
+        ("reason", _TEXT),
+        ("assessment_confidence", pa.float64()),
+        ("action", _TEXT),
+        ("feedback", _TEXT),
+        ("signal_counts", _COUNTS),
+        ("signals", pa.list_(SIGNAL)),
+        ("failed_calls", _CALL),
+        ("partial_calls", _PART),
+        (PROBLEM, _TEXT),
+    ]
+)
+"""The columns of verdicts on answers."""
+
+_SCALARS: Final = ("score", "likely_good", "should_escalate", "reason", "assessment_confidence", "feedback")
+
+Judged = list[tuple[int, AnswerQuality]]
+
+
+class AnswersKernel:
+    """Judges a column of answers.
+
+    Args:
+        check: The check with its options.
+        columns: The names of columns by what they are for: `text` (the answers), and where there are such `question`,
+            `calls` (the tool calls of the turn), `finish_reason`, and `problem` (why a row is not to be judged).
+
+    The verdict on each row is that of `check`. A text without any signal costs a share of one scan of the column.
+
+    Example:
+        >>> kernel = AnswersKernel(AnswerCheck())
+        >>> texts = ["I cannot help with that request.", "The museum opens at nine, and closes at six."]
+        >>> kernel(pa.record_batch({"text": texts})).column("score").to_pylist()
+        [0.25, 1.0]
+    """
+
+    schema: ArrowSchema = ANSWERS
+
+    def __init__(self, check: AnswerCheck, columns: Mapping[str, str] | None = None) -> None:
+        self._check = check
+        self._columns = {"text": "text", PROBLEM: PROBLEM, **(columns or {})}
+        self._screen: AnswerScreen | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The screen holds databases, which each process loads for itself.
+        return type(self), (self._check, self._columns)
+
+    def __call__(self, batch: RecordBatch) -> RecordBatch:
+        """Return the verdicts on a batch, row by row. Raises TypeError where the column of answers holds no texts."""
+        columns = InputColumns(batch, self._columns)
+        array = columns.array("text")
+        if array is None:
+            raise TypeError(f"there is no column {self._columns['text']!r}")
+        try:
+            texts = Texts(array)
+        except TypeError as error:
+            raise TypeError(f"the column {self._columns['text']!r} {error}") from None
+        problems = columns.problems()
+        judged = self._judge(columns, texts, problems)
+        return answer_columns(len(texts), judged, problems)
+
+    def _judge(self, columns: InputColumns, texts: Texts, problems: dict[int, str]) -> Judged:
+        if self._screen is None:
+            self._screen = AnswerScreen(self._check)
+        suspects = self._screen.suspects(texts)
+        calls, reasons = columns.values("calls"), columns.texts("finish_reason")
+        questions = None if calls is None else columns.values("question")
+        if calls is not None:
+            suspects[calls.valid] = True
+        if reasons is not None:
+            suspects[[row for row, reason in enumerate(reasons) if reason]] = True
+
+        def judge(row: int) -> AnswerQuality:
+            given = None if calls is None else calls[row]
+            question = None if questions is None else questions[row]
+            return self._check(
+                texts[row],
+                calls=elements(given) if is_array(given) else None,
+                question=question if isinstance(question, str) else elements(question) if is_array(question) else None,
+                finish_reason=None if reasons is None else reasons[row],
+            )
+
+        return cast("Judged", list(guarded(suspects.nonzero()[0].tolist(), judge, problems)))
+
+
+def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> RecordBatch:
+    """Return the verdicts on so many answers: those in `judged`, by row, and for all others that they are clean."""
+    made = VerdictColumns(ANSWERS, rows, problems)
+    for name in _SCALARS:
+        made.add(name, getattr(CLEAN, name), [(row, getattr(quality, name)) for row, quality in judged])
+    made.add("action", CLEAN.action.value, [(row, quality.action.value) for row, quality in judged])
+    made.columns["signal_counts"] = _counts(rows, judged)
+    made.add_lists("signals", [(row, [*map(signal_record, quality.signals)]) for row, quality in judged])
+    made.add_lists(
+        "failed_calls", [(row, [each.to_dict() for each in quality.failed_calls]) for row, quality in judged]
+    )
+    made.add_lists(
+        "partial_calls", [(row, [each.to_dict() for each in quality.partial_calls]) for row, quality in judged]
+    )
+    return made.batch()
+
+
+def signal_record(signal: FailureSignal) -> dict[str, object]:
+    """Return a signal as a member of its column."""
+    found = signal.to_dict()
+    start = signal.position
+    found["start"] = start
+    found["end"] = None if start is None else start + len(signal.evidence)
+    return found
+
+
+def _counts(rows: int, judged: Judged) -> object:
+    """How many signals of each type a row has."""
+    counts = {kind: np.zeros(rows, np.int32) for kind in SignalType}
+    for row, quality in judged:
+        for signal in quality.signals:
+            counts[signal.type][row] += 1
+    return pa.StructArray.from_arrays([pa.array(each) for each in counts.values()], fields=list(_COUNTS))

@@ -1,0 +1,98 @@
+"""`ArgumentsKernel`: the arguments of calls → whether they keep their tool's schema, and the call that was meant."""
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final
+
+import orjson
+
+from toolvet.batch.arrow import ArrowSchema, pa
+from toolvet.batch.kernel.columns import PROBLEM, InputColumns
+from toolvet.batch.kernel.records import JsonRecord, RecordKernel
+from toolvet.checks.arguments import ArgumentCheck
+from toolvet.checks.arguments.correction import render_repair
+
+_TEXT: Final = pa.string()
+_VIOLATION: Final = pa.struct(
+    [(name, _TEXT) for name in ("field", "pointer", "keyword", "kind", "problem", "received", "expected", "fix")]
+)
+
+ARGUMENTS: Final[ArrowSchema] = pa.schema(
+    [
+        ("valid", pa.bool_()),
+        ("summary", _TEXT),
+        ("violations", pa.list_(_VIOLATION)),
+        ("repaired", _TEXT),
+        ("repair_confidence", _TEXT),
+        ("repair_certainty", pa.float64()),
+        ("unchecked", _TEXT),
+        (PROBLEM, _TEXT),
+    ]
+)
+"""The columns of verdicts on arguments. `repaired` is the valid call that was meant, as JSON without secrets."""
+
+
+class ArgumentsKernel(RecordKernel):
+    """Judges a column of arguments.
+
+    Args:
+        check: The check with its wording.
+        tools: The definitions of tools by name. With one alone, rows need not name theirs.
+        columns: The names of columns by what they are for: `arguments`, and where there are such `tool` (the name, or a
+            definition) and `schema` (the tool's JSON Schema, row by row).
+
+    A row whose tool is not known has a problem.
+
+    Example:
+        >>> tools = {"sail": {"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}}}
+        >>> batch = pa.record_batch({"arguments": ['{"port": "Lisbon"}', "{}"]})
+        >>> ArgumentsKernel(ArgumentCheck(), tools)(batch).column("valid").to_pylist()
+        [True, False]
+    """
+
+    schema: ArrowSchema = ARGUMENTS
+    main: ClassVar[str] = "arguments"
+
+    def __init__(
+        self, check: ArgumentCheck, tools: Mapping[str, object], columns: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(columns)
+        self._check = check
+        self._tools = tools
+
+    def judging(self, columns: InputColumns) -> Callable[[int], JsonRecord]:
+        """As of `RecordKernel`."""
+        sent, tools, schemas = columns.given("arguments"), columns.values("tool"), columns.values("schema")
+
+        def judge(row: int) -> JsonRecord:
+            schema = None if schemas is None else schemas[row]
+            tool = schema if schema is not None else self._tool(None if tools is None else tools[row])
+            report = self._check(tool, sent[row])
+            record: dict[str, object] = {"valid": report.valid, "violations": [], "unchecked": report.unchecked}
+            if not report.valid:
+                record["summary"] = report.summary
+                record["violations"] = [_violation(issue.to_dict()) for issue in report.issues]
+            if not report.valid and report.repair is not None:
+                record["repaired"] = orjson.dumps(render_repair(report.repair)["arguments"], default=str).decode()
+                record["repair_confidence"] = report.repair.confidence
+                record["repair_certainty"] = report.repair.certainty
+            return record
+
+        return judge
+
+    def _tool(self, named: object) -> object:
+        """The definition that a row has, or the one of the name that it gives."""
+        if named is not None and not isinstance(named, str):
+            return named
+        if named is None and len(self._tools) == 1:
+            return next(iter(self._tools.values()))
+        if named is None:
+            raise ValueError("which tool? Neither a schema nor the name of a tool is given")
+        if named in self._tools:
+            return self._tools[named]
+        raise ValueError(f"there is no definition of the tool {named!r}")
+
+
+def _violation(issue: Mapping[str, object]) -> dict[str, object]:
+    received = issue["received"]
+    shown = received if isinstance(received, str) else orjson.dumps(received, default=str).decode()
+    return {**issue, "received": shown}

@@ -1,0 +1,114 @@
+"""`ConversationsKernel`: conversations → their answers, held against their calls, and the calls that failed."""
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final
+
+from toolvet.batch.arrow import ArrowSchema, pa
+from toolvet.batch.kernel.answers import SIGNAL, signal_record
+from toolvet.batch.kernel.columns import PROBLEM, InputColumns
+from toolvet.batch.kernel.records import JsonRecord, RecordKernel
+from toolvet.schema.json_value import is_object
+from toolvet.turn import CallVerdict, ConversationCheck, TurnVerdict
+
+_TEXT: Final = pa.string()
+_ANSWER: Final = pa.struct(
+    [
+        ("turn", pa.int32()),
+        ("score", pa.float64()),
+        ("should_escalate", pa.bool_()),
+        ("reason", _TEXT),
+        ("action", _TEXT),
+        ("signals", pa.list_(SIGNAL)),
+    ]
+)
+_FAILED: Final = pa.struct(
+    [
+        ("turn", pa.int32()),
+        ("tool", _TEXT),
+        ("valid", pa.bool_()),
+        ("classification", _TEXT),
+        ("error_kind", _TEXT),
+        ("state", _TEXT),
+    ]
+)
+
+CONVERSATIONS: Final[ArrowSchema] = pa.schema(
+    [
+        ("should_escalate", pa.bool_()),
+        ("score", pa.float64()),
+        ("turns", pa.int32()),
+        ("calls", pa.int32()),
+        ("answers", pa.list_(_ANSWER)),
+        ("failed_calls", pa.list_(_FAILED)),
+        ("notes", pa.list_(_TEXT)),
+        (PROBLEM, _TEXT),
+    ]
+)
+"""The columns of verdicts on conversations. `score` is that of the worst answer, null where there is none."""
+
+
+class ConversationsKernel(RecordKernel):
+    """Judges a column of conversations: lists of messages in any format that `toolvet.turns` reads.
+
+    Args:
+        check: The check with its options.
+        columns: The names of columns by what they are for: `messages`, and where there are such `tools` (the
+            definitions) and `system` (the system prompt).
+    """
+
+    schema: ArrowSchema = CONVERSATIONS
+    main: ClassVar[str] = "messages"
+
+    def __init__(self, check: ConversationCheck, columns: Mapping[str, str] | None = None) -> None:
+        super().__init__(columns)
+        self._check = check
+
+    def judging(self, columns: InputColumns) -> Callable[[int], JsonRecord]:
+        """As of `RecordKernel`."""
+        messages = columns.given("messages")
+        beside = {name: found for name in ("tools", "system") if (found := columns.values(name)) is not None}
+
+        def judge(row: int) -> JsonRecord:
+            value = messages[row]
+            around = {name: found for name, column in beside.items() if (found := column[row]) is not None}
+            # A record that is whole has its tools in it.
+            given = {**around, "messages": value} if around and not is_object(value) else value
+            return _record(self._check(given).turns)
+
+        return judge
+
+
+def _record(turns: tuple[TurnVerdict, ...]) -> JsonRecord:
+    numbered = list(enumerate(turns, start=1))
+    answers = [(number, each.answer) for number, each in numbered if each.answer is not None]
+    return {
+        "should_escalate": any(answer.should_escalate for _, answer in answers),
+        "score": min((answer.score for _, answer in answers), default=None),
+        "turns": len(turns),
+        "calls": sum(len(each.calls) for each in turns),
+        "answers": [
+            {
+                "turn": number,
+                "score": answer.score,
+                "should_escalate": answer.should_escalate,
+                "reason": answer.reason,
+                "action": answer.action.value,
+                "signals": [signal_record(signal) for signal in answer.signals],
+            }
+            for number, answer in answers
+        ],
+        "failed_calls": [_failed(number, call) for number, each in numbered for call in each.calls if call.failed],
+        "notes": [note for each in turns for note in each.turn.notes],
+    }
+
+
+def _failed(turn: int, call: CallVerdict) -> dict[str, object]:
+    result = call.result
+    return {
+        "turn": turn,
+        "tool": call.call.name,
+        "valid": None if call.arguments is None else call.arguments.valid,
+        "classification": None if result is None else result.classification.value,
+        "error_kind": None if result is None or result.error_kind is None else result.error_kind.value,
+        "state": None if result is None or result.state is None else result.state.value,
+    }

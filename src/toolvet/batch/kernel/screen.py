@@ -1,0 +1,167 @@
+"""`AnswerScreen`: which texts of a column are certainly without a signal, found out without reading each.
+
+Most answers are good, and end with the mark of a sentence. For these a few comparisons over the whole column, and one
+scan of its buffer, do what `check_answer` does for each. The screen errs to one side only: a text that it lets pass has
+no signal, and all others are judged by `check_answer` itself. So it knows of each check only what cannot fire it.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from toolvet.batch.kernel.raw_starts import may_be_raw_error
+from toolvet.batch.kernel.text_ends import Bytes, are_ended
+from toolvet.batch.kernel.texts import Flags, Places, Texts
+from toolvet.checks.answer.phrases import phrases
+from toolvet.matching import PatternSet
+from toolvet.matching.rows import Reach, RowScan
+from toolvet.turn import AnswerCheck
+
+# As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many
+# characters before the end.
+_SHORT: Final = 200
+_DENSE: Final = 3
+_TAIL: Final = 800
+_PROBE: Final = 12
+_MOST_BYTES: Final = 4  # Of a character.
+_NO_LIMIT: Final = 2**62
+_SPACES: Final = b" \t\n\r\v\f\x1c\x1d\x1e\x1f"
+_ALNUM: Final = bytes(byte for byte in range(128) if chr(byte).isalnum())
+# First bytes of letters: Latin with accents, Cyrillic, Chinese. Each is one letter at least.
+_LETTERS: Final = _ALNUM + bytes([0xC3, 0xD0, 0xD1, *range(0xE5, 0xEA)])
+_OTHER_BYTES: Final = bytes(byte for byte in range(256) if byte not in _LETTERS)
+
+
+class AnswerScreen:
+    """The screen of one check. Where the check has patterns of the caller's own, no text passes it."""
+
+    def __init__(self, check: AnswerCheck) -> None:
+        self._min_length = check.min_length
+        self._scans: list[_PhraseScan] | None = None
+        if check.custom.patterns is not None:
+            return
+        known = [phrases(), *([] if check.packs is None else [check.packs])]
+        sets = [each.pattern_set if check.languages is None else each.only(check.languages) for each in known]
+        try:
+            self._scans = [_PhraseScan(each) for each in sets]
+        except ValueError:
+            # Without the engine that reads buffers each text is judged by itself.
+            self._scans = None
+
+    def suspects(self, texts: Texts) -> Flags:
+        """Return which rows have to be judged; the others have no signal."""
+        found: Flags = texts.nulls | texts.long
+        if self._scans is None or not texts.buffer:
+            found[:] = True
+            return found
+        data = np.frombuffer(texts.buffer, np.uint8)
+        wide = _are_wide(texts, data)
+        ended, ends = are_ended(texts, data)
+        found |= ~ended
+        found |= self._may_be_short(texts, data, wide, ends)
+        found |= may_be_raw_error(texts, data, wide)
+        rows = np.flatnonzero(~found)
+        found[rows] = _may_loop(texts, rows, ends, wide)
+        # A scan costs more than all of the above, so it reads only what is still clean.
+        rows = np.flatnonzero(~found)
+        for scan in self._scans:
+            found[rows] |= scan.are_hit(texts, rows, wide)
+        return found
+
+    def _may_be_short(self, texts: Texts, data: Bytes, wide: Flags, ends: Places) -> Flags:
+        """Which texts may say too little. `ends` are their ends without the white space there."""
+        limit = max(_SHORT, _DENSE * self._min_length)
+        size = texts.ends - texts.starts
+        found = size <= np.where(wide, limit * _MOST_BYTES, limit)
+        rows = np.flatnonzero(found & ~wide & (ends - texts.starts >= 2))
+        first, last = data[texts.starts[rows]], data[ends[rows] - 2]
+        letters = np.isin(np.arange(256), np.frombuffer(_ALNUM, np.uint8))
+        spaces = np.isin(np.arange(256), np.frombuffer(_SPACES, np.uint8))
+        says = (ends[rows] - texts.starts[rows] >= self._min_length) & ~spaces[first]
+        found[rows] = ~(says & (letters[first] | letters[last]))
+        for row in np.flatnonzero(found & wide).tolist():
+            words = texts.buffer[texts.starts[row] : texts.ends[row]].translate(None, _OTHER_BYTES)
+            found[row] = len(words) < max(1, self._min_length)
+        return found
+
+
+def _are_wide(texts: Texts, data: Bytes) -> Flags:
+    """Which texts have a character beyond ASCII."""
+    wide: Flags = np.zeros(len(texts), np.bool_)
+    if not texts.buffer.isascii():
+        wide[np.unique(texts.rows_of(np.flatnonzero(data >= 0x80)))] = True
+    return wide
+
+
+def _may_loop(texts: Texts, rows: Places, ends: Places, wide: Flags) -> list[bool]:
+    """Which of these texts have their last words in their tail a second time, as those of a text in a loop are."""
+    count, buffer = texts.buffer.count, texts.buffer
+    starts, last = texts.starts[rows], ends[rows]
+    probes = np.maximum(starts, last - _PROBE)
+    tails = np.maximum(starts, last - np.where(wide[rows], _TAIL * _MOST_BYTES, _TAIL))
+    # No function of Arrow or NumPy looks for another word in each row; this takes 0.3 µs for each.
+    return [
+        count(buffer[probe:end], tail, end) > 1
+        for probe, tail, end in zip(probes.tolist(), tails.tolist(), last.tolist(), strict=True)
+    ]
+
+
+class _PhraseScan:
+    """One set of phrases, with what it takes to leave out hits that stand where their phrase does not count."""
+
+    def __init__(self, patterns: PatternSet) -> None:
+        self._patterns = patterns
+        self._rows = RowScan(patterns)
+        bounds = [_bounds(each) for each in self._rows.reach]
+        self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
+
+    def are_hit(self, texts: Texts, rows: Places, wide: Flags) -> Flags:
+        """Which of these texts a phrase may be found in, where it may count.
+
+        Texts of ASCII characters are scanned as one buffer. Others, whose characters are settled first, are scanned one
+        by one.
+        """
+        hit: Flags = np.zeros(len(rows), np.bool_)
+        narrow = np.flatnonzero(~wide[rows])
+        if len(narrow) == len(texts):
+            hit[narrow] = self._are_narrow_hit(texts)
+        elif len(narrow):
+            hit[narrow] = self._are_narrow_hit(Texts(texts.array.take(rows[narrow])))
+        for place in np.flatnonzero(wide[rows]).tolist():
+            hit[place] = bool(self._patterns.scan(texts[rows[place]] or "", in_scope=True))
+        return hit
+
+    def _are_narrow_hit(self, texts: Texts) -> Flags:
+        hit: Flags = np.zeros(len(texts), np.bool_)
+        raw = self._rows.scan(texts.buffer)
+        if not raw:
+            return hit
+        ends = np.concatenate([np.asarray(places, np.int64) for places in raw.values()])
+        numbers = np.repeat(list(raw), [len(places) for places in raw.values()])
+        rows = texts.rows_of(ends - 1)
+        # What ends behind a text is of two texts.
+        within = ends <= texts.ends[rows]
+        ends, numbers, rows = ends[within], numbers[within], rows[within]
+        hit[rows[self._in_reach(numbers, ends - texts.starts[rows], (texts.ends - texts.starts)[rows])]] = True
+        return hit
+
+    def _in_reach(self, numbers: Places, ends: Places, lengths: Places) -> Flags:
+        """Which matches of these patterns, by where they end and the length of their text, may count there.
+
+        A match is looked for from its longest before a place on, and may end so far behind it.
+        """
+        near = (ends < self._opening[numbers]) | (ends >= lengths - self._closing[numbers])
+        counted: Flags = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
+        return counted
+
+
+def _bounds(reach: Reach) -> tuple[int, int, int, int]:
+    """In a text of how many characters at most, of how many anywhere, before which, and how near the end."""
+    scope, width = reach
+    if scope is None:
+        return _NO_LIMIT, _NO_LIMIT, 0, 0
+    at_most = _NO_LIMIT if scope.at_most is None else scope.at_most
+    if width is None or (scope.first is None and scope.last is None):
+        return at_most, _NO_LIMIT, 0, 0
+    opening = 0 if scope.first is None else scope.first + width
+    return at_most, scope.whole, opening, 0 if scope.last is None else scope.last + 2 * width + 2

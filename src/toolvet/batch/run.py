@@ -1,0 +1,306 @@
+"""`run_batch`: an input → its verdicts in an output, with all cores, and from where an earlier run stopped."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from toolvet.batch.arrow import pa
+from toolvet.batch.chunk import Chunk, ReadPlace, RowReader
+from toolvet.batch.encoding import heading
+from toolvet.batch.finishing import write_output
+from toolvet.batch.job import Job
+from toolvet.batch.judging import ChunkJudge, Tally
+from toolvet.batch.location import Location, input_files, locate
+from toolvet.batch.manifest import Parts, fingerprint
+from toolvet.batch.plan import Plan, make_plan
+from toolvet.batch.pool import ChunkJudges, ChunkVerdicts, InProcess, Pool
+from toolvet.batch.reading.lines import LinesReader
+from toolvet.batch.reading.opening import open_reader
+from toolvet.batch.reading.parquet import ParquetReader
+from toolvet.errors import UsageError
+from toolvet.version import __version__
+
+# Starting processes, which load the phrases each, takes about as long as judging so many bytes.
+_SMALL: Final = 4 * 2**20
+
+Progress = Callable[[Tally, float | None], None]
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """What a run came to.
+
+    `grown` are the files that became longer meanwhile, with the number of bytes that were not read. `resumed` says that
+    an earlier run was continued.
+    """
+
+    tally: Tally
+    grown: Sequence[tuple[str, int]] = field(default_factory=tuple)
+    resumed: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row that is in the input by now was judged."""
+        return not self.tally.problems and not self.grown
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped. `kept` says whether the same run again goes on from there, and `tally` how far it is."""
+
+    def __init__(self, tally: Tally, *, kept: bool) -> None:
+        super().__init__()
+        self.tally = tally
+        self.kept = kept
+
+
+def run_batch(
+    job: Job,
+    source: str,
+    output: str,
+    *,
+    limit: int | None = None,
+    jobs: int | None = None,
+    form: str | None = None,
+    restart: bool = False,
+    progress: Progress | None = None,
+) -> BatchOutcome:
+    """Judge every row of an input.
+
+    Args:
+        job: How rows are judged.
+        source: A file, a folder, a URL, or `-` for JSON lines on stdin.
+        output: A file, a URL, a folder (with `/` at the end; it gets a file for each of the input), or `-` for JSON
+            lines on stdout.
+        limit: Judge at most so many rows.
+        jobs: How many processes judge. None: as many as there are cores, one for a small input.
+        form: The format of the output, where its name does not say it: "parquet", "jsonl" or "csv".
+        restart: Whether to begin anew where an earlier run was stopped.
+        progress: Called now and then with what was done, and the share of the input (0 to 1) where that is known.
+
+    Raises:
+        UsageError: The input cannot be read, a column is missing, or an option cannot be used.
+        OutputError: The output cannot be written, such as on a full disk. What was judged is kept.
+        Interrupted: Ctrl-C. What was judged is kept.
+    """
+    files = input_files(locate(source)) if source != "-" else [locate("-")]
+    run = _BatchRun(job, source, limit, jobs, restart=restart, progress=progress)
+    if not _is_folder(output):
+        return run.to_file(files, locate(output), form)
+    root = locate(source).path.rstrip("/")
+    total = BatchOutcome(Tally())
+    for file in files:
+        inner = file.path[len(root) :].lstrip("/") or Path(file.path).name
+        target = locate(output.rstrip("/")).child(_renamed(inner, form or "parquet"))
+        found = run.to_file([file], target, form or "parquet")
+        total.tally.add(found.tally)
+        total = BatchOutcome(total.tally, [*total.grown, *found.grown], total.resumed or found.resumed)
+    return total
+
+
+def _is_folder(output: str) -> bool:
+    return output.endswith("/") or ("://" not in output and Path(output).is_dir())
+
+
+def _renamed(name: str, form: str) -> str:
+    path = Path(name)
+    if Location("", None, name).compression is not None:
+        path = path.with_suffix("")
+    return str(path.with_suffix(f".{form}"))
+
+
+class _BatchRun:
+    """The options of a run, and one output after the other."""
+
+    def __init__(
+        self,
+        job: Job,
+        source: str,
+        limit: int | None,
+        jobs: int | None,
+        *,
+        restart: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._job = job
+        self._source = source
+        self._limit = limit
+        self._jobs = jobs
+        self._restart = restart
+        self._progress = progress
+
+    def to_file(self, files: Sequence[Location], output: Location, form: str | None) -> BatchOutcome:
+        """Judge all rows of these files into one output."""
+        form = form or ("jsonl" if output.is_stdio else output.format)
+        if form is None:
+            raise UsageError(f"{output.given}: the name must end with .parquet, .jsonl or .csv, or give --format")
+        if any(not file.is_stdio and not output.is_stdio and file.path == output.path for file in files):
+            raise UsageError(f"{output.given} is the input, too: give the output another name")
+        first = open_reader(files[0], 0)
+        plan = make_plan(self._job, first, [file.given for file in files], form, source=files[0].given)
+        if output.is_stdio:
+            return self._to_stdout(plan, files, first)
+        return self._to_place(plan, files, first, output)
+
+    def _to_stdout(self, plan: Plan, files: Sequence[Location], first: RowReader) -> BatchOutcome:
+        if plan.form == "parquet":
+            raise UsageError("Parquet cannot be written to stdout; give a file")
+        rows = _InputRows(plan, files, first, ReadPlace(), [None] * len(files))
+        tally = Tally()
+        out = sys.stdout.buffer
+        out.write(heading(plan.output(), plan.form))
+        with closing(self._judges(plan, files)) as judges:
+            try:
+                for _, judged in self._limited(plan, judges.judged(rows.chunks()), tally):
+                    for each in judged:
+                        out.write(each.body)
+                        tally.add(each.tally)
+                    self._report(tally, rows)
+            except KeyboardInterrupt:
+                raise Interrupted(tally, kept=False) from None
+        out.flush()
+        return BatchOutcome(tally, rows.grown())
+
+    def _to_place(self, plan: Plan, files: Sequence[Location], first: RowReader, output: Location) -> BatchOutcome:
+        parts = Parts(_folder_of(output), _fingerprint(plan, files, self._limit))
+        if self._restart:
+            parts.remove()
+            parts = Parts(parts.folder, _fingerprint(plan, files, self._limit))
+        resumed = parts.is_resumed
+        sizes = parts.manifest.sizes or [_lines_size(file) for file in files]
+        rows = _InputRows(plan, files, first, parts.manifest.after, sizes)
+        parts.start(sizes)
+        tally = parts.manifest.tally
+        if not parts.manifest.done:
+            with closing(self._judges(plan, files)) as judges:
+                try:
+                    for chunk, judged in self._limited(plan, judges.judged(rows.chunks()), tally):
+                        found = Tally()
+                        for each in judged:
+                            found.add(each.tally)
+                        parts.add([each.body for each in judged], found, chunk.after)
+                        self._report(tally, rows)
+                except KeyboardInterrupt:
+                    parts.flush()
+                    raise Interrupted(tally, kept=True) from None
+            parts.finish()
+        write_output(parts.bodies(), output, plan.output(), plan.form)
+        parts.remove()
+        return BatchOutcome(tally, rows.grown(), resumed)
+
+    def _limited(self, plan: Plan, found: Iterator[ChunkVerdicts], tally: Tally) -> Iterator[ChunkVerdicts]:
+        """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
+        for chunk, judged in found:
+            left = None if self._limit is None else self._limit - tally.rows
+            if left is not None and left <= sum(each.tally.rows for each in judged):
+                yield chunk, [ChunkJudge(plan)(chunk, left)]
+                return
+            yield chunk, judged
+
+    def _judges(self, plan: Plan, files: Sequence[Location]) -> ChunkJudges:
+        known = [0 if file.is_stdio else int(file.info().size or 0) for file in files]
+        small = sum(known) < _SMALL and not any(file.is_stdio for file in files)
+        jobs = self._jobs or (1 if small else _cores())
+        return InProcess(plan) if jobs == 1 else Pool(plan, jobs)
+
+    def _report(self, tally: Tally, rows: "_InputRows") -> None:
+        if self._progress is not None:
+            self._progress(tally, rows.share)
+
+
+class _InputRows:
+    """The rows of all files, in order, from a place on."""
+
+    def __init__(
+        self, plan: Plan, files: Sequence[Location], first: RowReader, start: ReadPlace, sizes: Sequence[int | None]
+    ) -> None:
+        self._plan = plan
+        self._files = files
+        self._first = first
+        self._start = start
+        self._sizes = sizes
+        self._lines: list[tuple[str, LinesReader]] = []
+        self.share: float | None = 0.0
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the chunks of each file. A later file that cannot be opened is a chunk that is lost."""
+        for number in range(self._start.file, len(self._files)):
+            start = self._start if number == self._start.file else ReadPlace(number)
+            after = ReadPlace(number + 1)
+            try:
+                reader = self._reader(number)
+                self._check_columns(reader, number)
+            except UsageError as error:
+                if number == 0:
+                    raise
+                yield Chunk("lost", b"", number, 1, 1, after, f"{error}")
+                continue
+            if isinstance(reader, LinesReader):
+                self._lines.append((self._files[number].given, reader))
+            for chunk in reader.chunks(self._plan.wanted, start):
+                self.share = self._share(reader, number, chunk.after)
+                yield chunk
+
+    def grown(self) -> list[tuple[str, int]]:
+        """The files that became longer since they were opened, and by how many bytes."""
+        return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
+
+    def _check_columns(self, reader: RowReader, number: int) -> None:
+        missing = [name for name in self._plan.wanted if name not in reader.names]
+        # A record of JSON may lack a member.
+        if missing and not isinstance(reader, LinesReader):
+            raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
+
+    def _reader(self, number: int) -> RowReader:
+        size = self._sizes[number] if number < len(self._sizes) else None
+        if number == 0 and (size is None or not isinstance(self._first, LinesReader) or self._first.size == size):
+            return self._first
+        return open_reader(self._files[number], number, size)
+
+    def _share(self, reader: RowReader, number: int, after: ReadPlace) -> float | None:
+        if isinstance(reader, ParquetReader):
+            inner = after.at / max(1, reader.rows)
+        elif isinstance(reader, LinesReader) and reader.size:
+            inner = after.at / reader.size
+        else:
+            return None
+        return (number + inner) / len(self._files)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _lines_size(file: Location) -> int | None:
+    return None if file.is_stdio or file.format != "jsonl" or file.compression else int(file.info().size)
+
+
+def _folder_of(output: Location) -> Path:
+    """Where the parts of an output are: beside it, or in the folder for temporary files if it is on another machine."""
+    if output.is_local:
+        path = Path(output.path)
+        return path.with_name(f".{path.name}.toolvet-batch")
+    own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    own.mkdir(mode=0o700, exist_ok=True)
+    return own / fingerprint(output.given)
+
+
+def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> str:
+    infos = [(file.path, None if file.is_stdio else file.info()) for file in files]
+    known = [
+        # A file of lines may grow: it is read up to the size that it had.
+        (path, None if info is None or _lines_size(file) is not None else (info.size, str(info.mtime)))
+        for file, (path, info) in zip(files, infos, strict=True)
+    ]
+    settings = plan.job.settings_path()
+    stamp = settings.stat().st_mtime_ns if settings is not None and settings.exists() else None
+    return fingerprint(__version__, msgspec.to_builtins(plan), known, limit, stamp, pa.__version__)

@@ -1,0 +1,49 @@
+"""The options that all of `toolvet batch` have."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+InputArgument: TypeAlias = Annotated[
+    str,
+    Parameter(
+        help=".parquet, .jsonl, .csv or .tsv (also .gz, .zst …), a folder of them, a URL, or `-` for JSONL on stdin."
+    ),
+]
+OutputArgument: TypeAlias = Annotated[
+    str, Parameter(help=".parquet, .jsonl or .csv, a folder (with / at the end), a URL, or `-` for JSONL on stdout.")
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class BatchFlags:
+    """What all kinds of rows have in common."""
+
+    id: Annotated[str | None, Parameter(help="The column that goes into the output as `id`. [default: id]")] = None
+    keep: Annotated[
+        str | None, Parameter(help="Further columns that go into the output as they are, as in `model,created`.")
+    ] = None
+    limit: Annotated[int | None, Parameter(help="Judge at most so many rows.")] = None
+    sample: Annotated[
+        float | None, Parameter(help="Judge this share of the rows (0.01: one in a hundred), always the same ones.")
+    ] = None
+    jobs: Annotated[int | None, Parameter(help="How many processes judge. [default: one for each core]")] = None
+    format: Annotated[
+        Literal["parquet", "jsonl", "csv"] | None,
+        Parameter(help="The output's format, where its name does not say it."),
+    ] = None
+    restart: Annotated[
+        bool, Parameter(negative="", help="Begin anew where an earlier run was stopped, instead of going on.")
+    ] = False
+    fail_on: Annotated[
+        Literal["flagged", "never"],
+        Parameter(help="Exit with 1 where a row is flagged, such as an answer to escalate."),
+    ] = "never"
+    json: Annotated[bool, Parameter(negative="", help="The summary as JSON on stderr.")] = False
+    quiet: Annotated[bool, Parameter(negative="", help="No progress and no summary.")] = False
+    settings: Annotated[
+        Path | None, Parameter(help="Options as TOML. [default: toolvet.toml, or tool.toolvet in pyproject.toml]")
+    ] = None

@@ -1,0 +1,158 @@
+"""The work of `toolvet batch`: flags in, the engine's run, and a summary on stderr."""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from toolvet.batch.job import Job
+from toolvet.batch.judging import Tally
+from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
+from toolvet.cli.codes import INTERRUPTED
+from toolvet.cli.commands.batch.flags import BatchFlags
+from toolvet.errors import UsageError
+from toolvet.report.visible import visible
+
+_BAD_INPUT: Final = 2
+
+
+def run(
+    kind: str,
+    source: str,
+    output: str,
+    flags: BatchFlags,
+    *,
+    columns: Mapping[str, str | None],
+    options: Mapping[str, object] | None = None,
+    tools: Path | None = None,
+) -> int:
+    """Judge all rows; return 2 when some could not be judged, 1 for flagged ones where that was asked for, else 0."""
+    if flags.sample is not None and not 0 < flags.sample <= 1:
+        raise UsageError("--sample: must be above 0 and at most 1, such as 0.01 for one row in a hundred")
+    if flags.limit is not None and flags.limit < 1:
+        raise UsageError("--limit: must be 1 or more")
+    if flags.jobs is not None and flags.jobs < 1:
+        raise UsageError("--jobs: must be 1 or more")
+    job = Job(
+        kind=kind,
+        columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
+        keep=tuple(split(flags.keep) or ()),
+        settings=None if flags.settings is None else str(flags.settings.resolve()),
+        options={name: value for name, value in (options or {}).items() if value is not None},
+        tools=None if tools is None else str(tools.resolve()),
+        sample=flags.sample,
+    )
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    started = time.monotonic()
+    try:
+        with _ended_by_signals(), _shown(console, flags) as progress:
+            outcome = run_batch(
+                job,
+                source,
+                output,
+                limit=flags.limit,
+                jobs=flags.jobs,
+                form=flags.format,
+                restart=flags.restart,
+                progress=progress,
+            )
+    except Interrupted as stop:
+        kept = "; run the same line again to go on from there" if stop.kept else ""
+        console.print(f"stopped after {stop.tally.rows:,} rows{kept}")
+        return INTERRUPTED
+    if not flags.quiet:
+        _summarise(console, kind, outcome, time.monotonic() - started, as_json=flags.json)
+    if not outcome.is_complete:
+        return _BAD_INPUT
+    return int(flags.fail_on == "flagged" and outcome.tally.flagged > 0)
+
+
+def split(names: str | None) -> list[str] | None:
+    """Return names that commas divide."""
+    return None if names is None else [each.strip() for each in names.split(",") if each.strip()]
+
+
+@contextmanager
+def _ended_by_signals() -> Generator[None]:
+    """Make a polite request to end (SIGTERM) the same as Ctrl-C: what was judged is kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _shown(console: Console, flags: BatchFlags) -> Generator[Progress | None]:
+    """Show a bar on stderr where that is a terminal."""
+    if flags.quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        started = time.monotonic()
+        first: list[int] = []
+
+        def show(tally: Tally, share: float | None) -> None:
+            first.append(tally.rows) if not first else None
+            rate = (tally.rows - first[0]) / max(0.001, time.monotonic() - started)
+            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s"
+            bar.update(task, description=words, total=None if share is None else 1.0, completed=share or 0.0)
+
+        yield show
+
+
+def _summarise(console: Console, kind: str, outcome: BatchOutcome, seconds: float, *, as_json: bool) -> None:
+    tally = outcome.tally
+    if as_json:
+        document = {
+            "kind": kind,
+            "rows": tally.rows,
+            "flagged": tally.flagged,
+            "problems": tally.problems,
+            "counts": tally.counts,
+            "grown": dict(outcome.grown),
+            "seconds": round(seconds, 3),
+        }
+        sys.stderr.write(orjson.dumps(document).decode() + "\n")
+        return
+    resumed = " (with an earlier run's)" if outcome.resumed else ""
+    console.print(
+        f"{tally.rows:,} {kind}{resumed} in {seconds:,.1f} s: {tally.flagged:,} {_FLAGGED[kind]}", style="bold"
+    )
+    if tally.counts:
+        counted = sorted(tally.counts.items(), key=lambda each: -each[1])
+        console.print(f"  {', '.join(f'{name} {count:,}' for name, count in counted)}")
+    if tally.problems:
+        console.print(f"  {tally.problems:,} could not be judged; the column `problem` says why:", style="red")
+        for place, problem in tally.shown:
+            console.print(f"    {visible(place)}: {visible(problem)}")
+        if tally.problems > len(tally.shown):
+            console.print(f"    … and {tally.problems - len(tally.shown):,} more")
+    for name, more in outcome.grown:
+        console.print(f"  {visible(name)} grew by {more:,} bytes meanwhile, which were not read", style="red")
+
+
+_FLAGGED: Final = {
+    "answers": "to escalate",
+    "results": "errors or broken",
+    "arguments": "not valid",
+    "envelopes": "not valid",
+    "conversations": "to escalate",
+}

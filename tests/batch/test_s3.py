@@ -1,0 +1,47 @@
+"""A bucket is read and written as a folder is, against a server of S3 in this process."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.fs as pafs
+import pytest
+from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
+
+moto = pytest.importorskip("moto.server")
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "any",
+        "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }.items():
+        monkeypatch.setenv(name, value)
+    yield pafs.S3FileSystem(
+        endpoint_override=f"{host}:{port}", scheme="http", region="us-east-1", allow_bucket_creation=True
+    )
+    server.stop()
+
+
+def test_a_bucket_is_an_input_and_an_output(
+    s3: Any, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    s3.create_dir("bucket")
+    for name, text in (("a", GOOD), ("b", REFUSAL)):
+        with s3.open_output_stream(f"bucket/logs/{name}.jsonl") as stream:
+            stream.write(f"{json.dumps({'text': text})}\n".encode())
+    outcome = judge("s3://bucket/logs", "s3://bucket/verdicts.parquet")
+    assert outcome.is_complete
+    (tmp_path / "out.parquet").write_bytes(s3.open_input_stream("bucket/verdicts.parquet").read())
+    assert [row["score"] for row in rows_of(tmp_path / "out.parquet")] == [1.0, 0.25]
+    names = [each.path for each in s3.get_file_info(pafs.FileSelector("bucket"))]
+    assert sorted(names) == ["bucket/logs", "bucket/verdicts.parquet"]
