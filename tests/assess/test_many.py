@@ -207,13 +207,19 @@ class TestProcesses:
         assert below(1, {2: ProcessFacts(3, 0), 3: ProcessFacts(2, 0), 1: ProcessFacts(1, 0)}) == ()
 
     def test_what_starts_others_while_it_is_ended_ends(self) -> None:
-        # A process that starts another each hundredth of a second, each of which does the same.
-        code = "import subprocess, sys, time\nwhile True:\n time.sleep(.01); subprocess.Popen(['sleep', '600'])"
+        # Each hundredth of a second another; should this test fail, it ends by itself.
+        code = (
+            "import subprocess, time\n"
+            "for _ in range(500): time.sleep(.01); subprocess.Popen(['sleep', '10'])\n"
+            "time.sleep(10)"
+        )
         process = subprocess.Popen([sys.executable, "-c", code])
-        while not (tree := below(process.pid, list_processes())):
-            time.sleep(0.01)
-        end_all_below(process.pid)
-        process.wait()
+        try:
+            while not (tree := below(process.pid, list_processes())):
+                time.sleep(0.01)
+        finally:
+            end_all_below(process.pid)
+            process.wait()
         left = list_processes()
         assert tree
         assert [pid for pid in tree if pid in left and not left[pid].is_over] == []
@@ -222,7 +228,7 @@ class TestProcesses:
         # 60 MB in a parent and three children that were forked from it.
         code = (
             "import os, sys, time\nx = bytearray(60_000_000)\nx[::4096] = b'x' * len(x[::4096])\n"
-            "for _ in range(3):\n if os.fork() == 0: time.sleep(600)\nprint(flush=True)\ntime.sleep(600)"
+            "for _ in range(3):\n if os.fork() == 0: time.sleep(60)\nprint(flush=True)\ntime.sleep(60)"
         )
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
