@@ -48,7 +48,7 @@ def run(folder: Path, command: str, rows: list[dict[str, Any]]) -> tuple[list[di
 def test_a_row_has_a_verdict(tmp_path: Path, command: str, row: dict[str, Any], field: str, value: object) -> None:
     found, said, code = run(tmp_path, command, [{"id": "a", **row}])
     assert [(each["row"], each["id"], each[field]) for each in found] == [(1, "a", value)]
-    assert said.startswith(f"1 {command.split()[-1]} ")
+    assert said.startswith(f"1 {command.rsplit(maxsplit=1)[-1]} ")
     assert code == 0
 
 
