@@ -69,6 +69,7 @@ class HttpLane:
         self._lock = threading.Lock()
         self._numbers: Iterator[int] = iter(range(tally.calls))
         self._ended = 0
+        self._faults: Faults | None = None
 
     def read_slowly(self) -> None:
         """Let one connection wait before it reads an answer."""
@@ -76,13 +77,15 @@ class HttpLane:
 
     def run(self, faults: Faults) -> dict[str, int]:
         """Send all calls, with these faults."""
+        self._faults = faults
         threads = [threading.Thread(target=self._send, daemon=True) for _ in range(_CONNECTIONS)]
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.01)
             self.memory.look(self.process.pid)
-            faults.pass_time(self.tally.answered)
+            with self._lock:
+                faults.pass_time(self.tally.answered)
         self.memory.look(self.process.pid)
         faults.end()
         return faults.counts
@@ -117,6 +120,9 @@ class HttpLane:
             answer, stays = _read_answer(connection)
             with self._lock:
                 self.tally.take(answer)
+                # After each answer, too: a machine may be so fast that all of them come between two looks.
+                if self._faults is not None and self.tally.answered < self.tally.calls:
+                    self._faults.pass_time(self.tally.answered)
             if not stays:
                 connection.close()
                 connection = None

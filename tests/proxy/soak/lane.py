@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -258,9 +259,10 @@ class StdioLane:
         for line in lines:
             if self.tally.take(line) is not None:
                 self._window.leave()
+            # After each answer: a machine may be so fast that all of them come in one piece.
+            if self._faults is not None and self.tally.answered < self.tally.calls:
+                self._faults.pass_time(self.tally.answered)
         self.memory.look(self.process.pid)
-        if self._faults is not None and self.tally.answered < self.tally.calls:
-            self._faults.pass_time(self.tally.answered)
 
     # The faults.
 
@@ -274,7 +276,12 @@ class StdioLane:
         threading.Timer(self._pause, self._signal, [signal.SIGCONT]).start()
 
     def _make_noise(self) -> None:
-        self._say({"method": "notifications/noise"})
+        # Not by the thread that reads: while the pipe is full, only reading makes room for writing.
+        threading.Thread(target=self._say_noise, daemon=True).start()
+
+    def _say_noise(self) -> None:
+        with suppress(BrokenPipeError, ValueError):  # The proxy, or what we write to, may be gone by now.
+            self._say({"method": "notifications/noise"})
 
     def _kill_server(self) -> None:
         """Kill the server, and write nothing more: what was written before must be answered."""
