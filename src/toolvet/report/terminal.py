@@ -45,12 +45,12 @@ _EVIDENCE_LINES: Final = 6
 _WIDE: Final = 100  # columns, from which findings are counted in words
 _NARROW: Final = 72  # columns, below which the facts of a tool go under its name
 
-_SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _SEVERITY_MARK: Final = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "●"}
 _WORD: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _NOTE_WORDS: Final = dict.fromkeys(Severity, "{0}")
 _NOTE_MARKS: Final = {severity: f"{mark} {{1}}" for severity, mark in _SEVERITY_MARK.items()}
-_STATUS_STYLE: Final[dict[Status, str]] = {
+STATUS_STYLE: Final[dict[Status, str]] = {
     "fully_working": "green",
     "partially_working": "yellow",
     "connectivity_only": "yellow",
@@ -126,7 +126,7 @@ def _render_header(report: Report) -> Iterator[RenderableType]:
     if report.server.command:
         yield _Verbatim(one_line(report.server.command), style="dim")
     yield Text()
-    style = _STATUS_STYLE[report.status]
+    style = STATUS_STYLE[report.status]
     line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
     if report.score is not None:
         line.append("/100  ", style="dim")
@@ -158,7 +158,7 @@ def _render_tools(
     table.add_column("Passed", justify="right", no_wrap=True)
     table.add_column("Findings", overflow="fold")
     for tool in tools:
-        style = _STATUS_STYLE[tool.status]
+        style = STATUS_STYLE[tool.status]
         table.add_row(
             Text(shorten(one_line(tool.name), 80)),
             Text(STATUS[tool.status], style=style),
@@ -174,7 +174,7 @@ def _list_tools(tools: Sequence[Tool], severities_of: Mapping[str, Sequence[Seve
     """The tools where a table would break their names: each name, and under it what counts most."""
     for tool in tools:
         yield Text(shorten(one_line(tool.name), 80))
-        facts = Text.assemble((STATUS[tool.status], _STATUS_STYLE[tool.status]), f"  {passed(tool)} passed  ")
+        facts = Text.assemble((STATUS[tool.status], STATUS_STYLE[tool.status]), f"  {passed(tool)} passed  ")
         yield Padding.indent(facts.append_text(_count_severities(severities_of.get(tool.name, []), _NOTE_MARKS)), 2)
 
 
@@ -182,14 +182,14 @@ def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) 
     """The number of findings of each severity, in its colour."""
     notes = [
         Text(words[severity].format(counted(found.count(severity), _WORD[severity]), found.count(severity)), style)
-        for severity, style in _SEVERITY_STYLE.items()
+        for severity, style in SEVERITY_STYLE.items()
         if severity in found
     ]
     return Text("  ").join(notes)
 
 
 def _render_group(group: FindingGroup) -> Iterator[RenderableType]:
-    style = _SEVERITY_STYLE[group.severity]
+    style = SEVERITY_STYLE[group.severity]
     heading = Text.assemble((f"{_SEVERITY_MARK[group.severity]} ", f"bold {style}"), (one_line(group.id), "bold"))
     heading.append(f"  {group.severity.value}", style=style)
     if len(group.findings) > 1:
@@ -307,7 +307,7 @@ def _render_comparison(reports: Sequence[Report]) -> Table:
     table.add_column("Passed", justify="right", no_wrap=True)
     table.add_column("Findings", overflow="fold")
     for report in reports:
-        style = _STATUS_STYLE[report.status]
+        style = STATUS_STYLE[report.status]
         table.add_row(
             Text(one_line(title(report))),
             Text(number(report.score), style=f"bold {style}"),

@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.findings import Severity
-from toolvet.report.document import Status
 from toolvet.report.overview.document import ServersOverview
+from toolvet.report.terminal import SEVERITY_STYLE, STATUS_STYLE
 from toolvet.report.visible import one_line, shorten
 from toolvet.report.wording import NONE, STATUS, counted, number, severities
 
@@ -16,15 +15,6 @@ _MOST_SERVERS: Final = 50
 _MOST_CHECKS: Final = 12
 _MOST_UNASSESSED: Final = 30
 _PROBLEM: Final = 300
-_SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_STATUS_STYLE: Final[dict[Status, str]] = {
-    "fully_working": "green",
-    "partially_working": "yellow",
-    "connectivity_only": "yellow",
-    "broken": "red",
-    "not_exercised": "yellow",
-    "untested": "dim",
-}
 
 
 def print_overview(overview: ServersOverview, console: Console) -> None:
@@ -65,7 +55,7 @@ def _ranking(overview: ServersOverview) -> Table:
     table.add_column("Tools", justify="right", no_wrap=True)
     table.add_column("Findings", overflow="fold")
     for row in overview.ranking[:_MOST_SERVERS]:
-        style = _STATUS_STYLE[row.status]
+        style = STATUS_STYLE[row.status]
         name = Text(one_line(row.name))
         if row.incomplete:
             name.append(f"  incomplete: {one_line(row.incomplete)}", style="yellow")
@@ -87,7 +77,7 @@ def _checks(overview: ServersOverview) -> Table:
     table.add_column("Findings", justify="right", no_wrap=True)
     for check in overview.checks[:_MOST_CHECKS]:
         title = Text.assemble((check.title, ""), (f"  {check.id}", "dim"))
-        share = Text(f"{check.servers:,} ({100 * check.share:.0f} %)", style=_SEVERITY_STYLE[check.severity])
+        share = Text(f"{check.servers:,} ({100 * check.share:.0f} %)", style=SEVERITY_STYLE[check.severity])
         table.add_row(title, share, f"{check.findings:,}")
     return table
 
