@@ -83,14 +83,17 @@ def end_all_below(pid: int, mark: str = "") -> None:
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True, check=False)  # noqa: S603, S607 - our own words
         return
     _send([pid], signal.SIGSTOP)
-    for _ in range(_ROUNDS):
-        processes = list_processes()
-        living = [each for each in below(pid, processes) if not processes[each].is_over]
-        if not living:
-            break
-        _send(living, signal.SIGKILL)
-        time.sleep(_PAUSE_SECONDS)
-    _send([pid], signal.SIGKILL)
+    try:
+        for _ in range(_ROUNDS):
+            processes = list_processes()
+            living = [each for each in below(pid, processes) if not processes[each].is_over]
+            if not living:
+                break
+            _send(living, signal.SIGKILL)
+            time.sleep(_PAUSE_SECONDS)
+    finally:
+        # Whatever happens here, nothing stays stopped.
+        _send([pid], signal.SIGKILL)
     if mark:
         _send([each for each in list_processes() if mark.encode() in _environment(each)], signal.SIGKILL)
 
