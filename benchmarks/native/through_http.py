@@ -17,7 +17,7 @@ catalogue = Catalogue()
 catalogue.learn(None, {"tools": [{"name": "search", "description": "Search.", "inputSchema": SCHEMA}]})
 policies, traces = Policies(), TraceSource("session")
 sessions: dict[int, Session] = {}
-# It keeps the lock of the interpreter, which nobody else wants.
+# PYFUNCTYPE keeps the GIL while it runs: there is one thread, so giving it up would only cost time.
 Reader = ctypes.PYFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 
 

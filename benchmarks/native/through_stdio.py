@@ -16,7 +16,7 @@ session = Session(
     Policies(ProxySettings(arguments="enforce", repair="apply", results="enforce", output_schema="enforce")),
     prefix="toolvet:0123456789abcdef:",
 )
-# It keeps the lock of the interpreter, which nobody else wants.
+# PYFUNCTYPE keeps the GIL while it runs: there is one thread, so giving it up would only cost time.
 Reader = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
 
 

@@ -42,9 +42,9 @@ class AssessmentJob:
 
     @property
     def key(self) -> str:
-        """A fingerprint of everything that the report depends on: it tells whether an earlier report still holds.
+        """A hash of the target, the options and the version of toolvet: while it is the same, a report stays valid.
 
-        It is a digest, so that no secret of a target stands in a file.
+        The journal holds this hash, and not the target, whose command or headers may have secrets.
         """
         words = repr((__version__, type(self.target).__name__, _plain(self.target), _plain(self.options)))
         return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:32]
