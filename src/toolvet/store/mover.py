@@ -252,9 +252,20 @@ class SpoolMover:
         words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {brief(error)}"
         # The error itself holds on to the rows that were to be inserted.
         self.problem = StoreError(words)
+        _let_go(error)
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
             self._complain(words)
+
+
+def _let_go(error: BaseException) -> None:
+    """Empty the frames that an error came through: they refer to it in turn, and would keep their rows for long."""
+    from traceback import clear_frames  # noqa: PLC0415 - only where something failed
+
+    before: BaseException | None = error
+    while before is not None:
+        clear_frames(before.__traceback__)
+        before = before.__context__
 
 
 def brief(error: Exception) -> str:
