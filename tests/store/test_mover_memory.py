@@ -23,6 +23,10 @@ def counted() -> Iterator[None]:
     tracemalloc.stop()
 
 
+def nothing() -> None:
+    """What the mover does after it moved everything."""
+
+
 def spool_of(folder: Path, calls: int) -> tuple[Spool, int]:
     """A spool with records of so many calls, and the bytes of their lines."""
     records = [
@@ -38,11 +42,11 @@ def spool_of(folder: Path, calls: int) -> tuple[Spool, int]:
 def test_a_long_spool_is_moved_in_pieces(tmp_path: Path) -> None:
     engine = memory_engine()
     # Statements are made with the first record.
-    SpoolMover(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, tuple).move_now()
+    SpoolMover(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, nothing).move_now()
     spool, size = spool_of(tmp_path, CALLS)
     assert size > 1_200_000
     tracemalloc.start()
-    SpoolMover(spool, lambda: engine, print, tuple).move_now()
+    SpoolMover(spool, lambda: engine, print, nothing).move_now()
     kept, peak = tracemalloc.get_traced_memory()
     # Of the lines, split lines, records and rows of a piece of 384 KiB; the rows of SQLite are not counted.
     assert peak < 3 << 20
@@ -53,12 +57,12 @@ def test_a_long_spool_is_moved_in_pieces(tmp_path: Path) -> None:
 
 def test_what_the_database_did_not_take_stays_on_the_disk_only(tmp_path: Path) -> None:
     engine = memory_engine()
-    SpoolMover(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, tuple).move_now()
+    SpoolMover(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, nothing).move_now()
     with writing(engine) as connection:
         VERDICTS.drop(connection)
     spool, size = spool_of(tmp_path, CALLS)
     told: list[str] = []
-    mover = SpoolMover(spool, lambda: engine, told.append, tuple)
+    mover = SpoolMover(spool, lambda: engine, told.append, nothing)
     tracemalloc.start()
     mover.try_now()
     kept, _ = tracemalloc.get_traced_memory()
