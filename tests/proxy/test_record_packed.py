@@ -1,5 +1,6 @@
 """What the disk does not take waits packed in memory, and records of plain calls are made once: counted, not timed."""
 
+import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,26 @@ def test_a_backlog_keeps_lines_in_order_in_a_fraction_of_their_bytes() -> None:
     assert (backlog.size, backlog.first()) == (0, b"")
     backlog.add(b"one\n")
     assert (backlog.size, drained(backlog)) == (4, b"one\n")
+
+
+def test_packing_and_unpacking_take_little_more_than_a_piece() -> None:
+    lines = [line(number) * 100 for number in range(0, 40_000, 100)]
+    backlog = Backlog()
+    tracemalloc.start()
+    try:
+        for each in lines:
+            backlog.add(each)
+        drained_bytes = 0
+        while found := backlog.first():
+            drained_bytes += len(found)
+            backlog.drop_first()
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert drained_bytes == sum(map(len, lines))
+    # zlib itself takes 270 KB.
+    assert peak < 600_000
+    assert kept < 20_000
 
 
 class FullDisk:

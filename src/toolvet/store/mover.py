@@ -26,8 +26,12 @@ _PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_COMPLAINTS: Final = 20
 # Records in one transaction: readers and other writers wait for milliseconds at most.
 _BATCH: Final = 1000
+# So many bytes of lines are decoded at once, about 500 calls: a record takes several times its line until it is
+# inserted, and what a thread once took of memory it mostly keeps.
+_PIECE: Final = 384 << 10
 # In PostgreSQL nobody waits for a transaction, and each costs a write of the disk and an update of the sums.
 _LARGE_BATCH: Final = 5000
+_LARGE_PIECE: Final = 1 << 20
 _MOST_HELD_SECONDS: Final = 5.0
 
 
@@ -59,7 +63,7 @@ class SpoolMover:
         self._moved = 0
         self._thread: threading.Thread | None = None
         self._adopted = False
-        self.problem: Exception | None = None
+        self.problem: StoreError | None = None
         self.unreadable = 0
         self._held_until = 0.0
 
@@ -155,10 +159,7 @@ class SpoolMover:
                 wanted = self._wanted
             self._wait_while_held()
             closing = self._closing.is_set()
-            try:
-                self._move_all()
-            except Exception as error:  # noqa: BLE001 - whatever a database raises, the lines stay and are tried again
-                self._report(error)
+            if not self._moves_all():
                 if closing:
                     return
                 self._closing.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
@@ -174,6 +175,15 @@ class SpoolMover:
                 self._changed.notify_all()
             if closing:
                 return
+
+    def _moves_all(self) -> bool:
+        """Move everything. Returns False where that failed, and keeps nothing of what failed."""
+        try:
+            self._move_all()
+        except Exception as error:  # noqa: BLE001 - whatever a database raises, the lines stay and are tried again
+            self._report(error)
+            return False
+        return True
 
     def _tidy_up(self) -> None:
         try:
@@ -192,19 +202,27 @@ class SpoolMover:
                 self._spool.finish(segment)
 
     def _move(self, engine: "Engine", segment: Segment) -> None:
-        while lines := segment.read():
-            records: list[StoreRecord] = []
-            for record in decode_lines(lines):
-                if record is None:
-                    self.unreadable += 1
-                else:
-                    records.append(record)
-            batch = _LARGE_BATCH if engine.dialect.name == "postgresql" else _BATCH
-            for start in range(0, len(records), batch):
-                self._insert(engine, records[start : start + batch])
-                if threading.current_thread() is self._thread:
-                    self._wait_while_held()
-            segment.done += len(lines)
+        is_large = engine.dialect.name == "postgresql"
+        piece, batch = (_LARGE_PIECE, _LARGE_BATCH) if is_large else (_PIECE, _BATCH)
+        while length := self._move_piece(engine, segment, piece, batch):
+            segment.done += length
+            if threading.current_thread() is self._thread:
+                self._wait_while_held()
+
+    def _move_piece(self, engine: "Engine", segment: Segment, length: int, batch: int) -> int:
+        """Move about so many bytes of lines. Returns how many it were; nothing of them is in memory any more then."""
+        lines = segment.read(length)
+        done = len(lines)
+        records: list[StoreRecord] = []
+        for record in decode_lines(lines):
+            if record is None:
+                self.unreadable += 1
+            else:
+                records.append(record)
+        del lines
+        for start in range(0, len(records), batch):
+            self._insert(engine, records[start : start + batch])
+        return done
 
     def _insert(self, engine: "Engine", records: list[StoreRecord], attempts: int = 2) -> None:
         """Insert a batch. A record that the database refuses is put aside, so that it does not hold up the others."""
@@ -231,11 +249,23 @@ class SpoolMover:
                 self._complain(f"the database refuses a record, which is now in {self._spool.refused}: {brief(error)}")
 
     def _report(self, error: Exception) -> None:
-        self.problem = error
         words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {brief(error)}"
+        # The error itself holds on to the rows that were to be inserted.
+        self.problem = StoreError(words)
+        _let_go(error)
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
             self._complain(words)
+
+
+def _let_go(error: BaseException) -> None:
+    """Empty the frames that an error came through: they refer to it in turn, and would keep their rows for long."""
+    from traceback import clear_frames  # noqa: PLC0415 - only where something failed
+
+    before: BaseException | None = error
+    while before is not None:
+        clear_frames(before.__traceback__)
+        before = before.__context__
 
 
 def brief(error: Exception) -> str:

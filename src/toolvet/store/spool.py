@@ -22,7 +22,6 @@ _SUFFIX: Final = ".jsonl"
 REFUSED: Final = "refused.lines"
 """The file of records that the database refused."""
 
-_READ: Final = 1 << 20
 # A segment that grew beyond this is finished, and another begun, so that disk space comes back under steady load.
 _LONGEST: Final = 32 << 20
 
@@ -40,9 +39,8 @@ class Segment:
         """The bytes in the file."""
         return os.fstat(self.fd).st_size
 
-    def read(self) -> bytes:
-        """Return the next whole lines that the database does not have yet; b"" where there are none."""
-        length = _READ
+    def read(self, length: int) -> bytes:
+        """Return the next whole lines that the database does not have yet, in about so many bytes; b"" for none."""
         while True:
             chunk = os.pread(self.fd, length, self.done)
             end = chunk.rfind(b"\n") + 1

@@ -206,3 +206,14 @@ def test_days_and_times_in_the_notation_of_a_pattern(pattern: str, sent: str, me
 def test_a_text_is_rewritten_only_for_the_format_that_asks_for_it(value: str) -> None:
     assert list(variants(value, [{"format": "hostname"}])) == []
     assert list(variants(value, [{"pattern": "x"}])) != []
+
+
+@pytest.mark.parametrize(
+    "value", [{None: 1, "limit": "10"}, {"limit": "10", "more": {None: 1}}, {"limit": [{None: None}]}]
+)
+def test_a_value_with_a_key_that_is_none_has_no_repair(value: dict[Any, Any]) -> None:
+    schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "required": ["limit"]}
+    before = repr(value)
+    assert repair(schema, {"limit": "10"}) is not None
+    assert repair(schema, value) is None
+    assert repr(value) == before

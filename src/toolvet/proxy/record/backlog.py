@@ -7,8 +7,9 @@ import zlib
 from collections import deque
 from typing import Final
 
-# Lines are packed in pieces of that size: larger ones hardly get smaller, and smaller ones repeat too little.
-_PIECE: Final = 1 << 18
+# Lines are packed in pieces of that size: larger ones hardly get smaller, and what packs and unpacks them takes several
+# times a piece, which the process keeps. zlib looks back 32 KiB at most.
+_PIECE: Final = 1 << 16
 # The quickest: 6 µs for the record of a call.
 _LEVEL: Final = 1
 
