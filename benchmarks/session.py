@@ -30,11 +30,12 @@ META = {
 }
 ARGUMENTS = {"query": "x " * 330, "limit": 10, "tags": ["a", "b", "c"], "options": {"deep": True}}
 TEXT = "Berlin has 3 700 000 inhabitants, and its oldest bridge was rebuilt after the war. " * 11
-CALLS = 20
+# More than a session remembers: calls that come again and again with the same result would be refused as a circle.
+CALLS = 300
 
 
 def call(id_: int) -> bytes:
-    params = {"name": "search", "arguments": ARGUMENTS, "_meta": META}
+    params = {"name": "search", "arguments": {**ARGUMENTS, "query": f"{id_ % CALLS} " + "x " * 328}, "_meta": META}
     return orjson.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params})
 
 
@@ -87,7 +88,7 @@ def read_only() -> Callable[[int], object]:
 
 
 def main() -> None:
-    off = ProxySettings(arguments="off", results="off", output_schema="off", break_after=0)
+    off = ProxySettings(arguments="off", results="off", output_schema="off", break_after=0, break_repeats=0)
     passing = session()
     notification = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}'
     request = b'{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"file:///a"}}'

@@ -129,3 +129,16 @@ def test_a_wrong_type_is_repaired_where_that_is_asked_for(repository: str, mode:
     assert repaired["isError"] is False
     assert "Begin" in words(repaired)
     assert "dev.toolvet/repair" in repaired["_meta"]
+
+
+def test_a_circle_of_calls_that_work_is_stopped(repository: str, mode: Mode) -> None:
+    async def circle(client: mcp.Client) -> list[str]:
+        await client.list_tools()
+        arguments = {"repo_path": repository, "max_count": 1}
+        results = [await client.call_tool("git_log", arguments) for _ in range(6)]
+        return [words(result.model_dump(mode="json")) for result in results]
+
+    *sent, stopped = ask(through(GIT), mode, circle)
+    assert len({*sent}) == 1
+    assert "Begin" in sent[0]
+    assert "'git_log' was not called again" in stopped

@@ -29,24 +29,23 @@ class Breaker:
 
     def __init__(self) -> None:
         self._failing: dict[str, dict[Key, _FailureStreak]] = {}
+        # Names that no tool has: their calls fail whatever the arguments.
+        self._unknown: dict[str, _FailureStreak] = {}
 
     def check(self, tool: str, arguments: object, limit: int) -> int:
         """Return how often this very call failed, if that reaches `limit` and it is to be refused now; else 0."""
         rows = self._failing.get(tool)
         if not rows or limit < 1:
             return 0
-        row = rows.get(_key(arguments))
-        if row is None or row.failures < limit:
-            return 0
-        if row.refusals >= limit:
-            row.refusals = 0
-            return 0
-        row.refusals += 1
-        return row.failures
+        return _refused(rows.get(call_key(arguments)), limit)
+
+    def check_name(self, tool: str, limit: int) -> int:
+        """Return how often calls of this name failed because no tool has it, as `check` does; 0 before `limit`."""
+        return _refused(self._unknown.get(tool), limit) if limit > 0 else 0
 
     def cause(self, tool: str, arguments: object) -> State | None:
         """Return why this call failed the last time, None where that is not known."""
-        row = self._failing.get(tool, {}).get(_key(arguments))
+        row = self._failing.get(tool, {}).get(call_key(arguments))
         return None if row is None else row.state
 
     def count_failure(self, tool: str, arguments: object, state: State | None = None) -> int:
@@ -55,7 +54,7 @@ class Breaker:
         if rows is None:
             _make_room(self._failing, _MOST_TOOLS)
             rows = self._failing[tool] = {}
-        key = _key(arguments)
+        key = call_key(arguments)
         row = rows.get(key)
         if row is None:
             _make_room(rows, _MOST_CALLS)
@@ -64,18 +63,29 @@ class Breaker:
         row.state = state
         return row.failures
 
+    def count_name(self, tool: str) -> None:
+        """Count a call that failed because there is no tool of this name."""
+        row = self._unknown.get(tool)
+        if row is None:
+            _make_room(self._unknown, _MOST_TOOLS)
+            row = self._unknown[tool] = _FailureStreak()
+        row.failures += 1
+
     def note_success(self, tool: str, arguments: object, *, changes_things: bool) -> None:
         """Note that this call worked. A tool that changes things may have removed the cause of all failures."""
+        if self._unknown:
+            self._unknown.pop(tool, None)
         if not self._failing:
             return
         if changes_things:
             self._failing.clear()
         elif rows := self._failing.get(tool):
-            rows.pop(_key(arguments), None)
+            rows.pop(call_key(arguments), None)
 
     def clear(self) -> None:
         """Forget all failures."""
         self._failing.clear()
+        self._unknown.clear()
 
 
 class _FailureStreak:
@@ -87,13 +97,24 @@ class _FailureStreak:
         self.state: State | None = None
 
 
+def _refused(row: _FailureStreak | None, limit: int) -> int:
+    """Return the failures of this row, and count a refusal; 0 where the call may be sent."""
+    if row is None or row.failures < limit:
+        return 0
+    if row.refusals >= limit:
+        row.refusals = 0
+        return 0
+    row.refusals += 1
+    return row.failures
+
+
 def _make_room(of: dict[K, V], most: int) -> None:
     """Drop the oldest entry of a full dictionary."""
     if len(of) >= most:
         del of[next(iter(of))]
 
 
-def _key(arguments: object) -> Key:
+def call_key(arguments: object) -> Key:
     """Return the same key for the same arguments in any order. A hash, because arguments may be megabytes."""
     try:
         written = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)

@@ -4,7 +4,7 @@ A session on a pipe has one of its own. Over HTTP the exchanges of one caller sh
 showing a list to another caller (MCP 2026-07-28, caching), so never share it between callers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 from toolvet.checks.capability import Announcement, announcement, misannounced
@@ -12,6 +12,7 @@ from toolvet.meta import SERVER_INFO_KEY
 from toolvet.schema import Schema, compiled
 from toolvet.schema.json_value import elements, is_object, members, number
 from toolvet.session.breaker import Breaker
+from toolvet.session.repeats import Effect, RepeatWatch, asks_for_a_state
 from toolvet.tools import ToolHandle, handle_of, view_of
 
 _MOST_TOOLS: Final = 100_000
@@ -34,6 +35,7 @@ class KnownTool:
         "_promising_handle",
         "_schema",
         "definition",
+        "effect",
         "envelopes",
         "is_reported",
         "name",
@@ -51,6 +53,8 @@ class KnownTool:
         self._schema: Schema | None = None
         self._promises: bool | None = None
         self.is_reported = False
+        # What it does to the world, once that was asked for.
+        self.effect: Effect | None = None
         # How its results carry envelopes; None where none did so far.
         self.envelopes: Literal["json", "prose"] | None = None
         # So many more results are looked at for that: a tool that began without envelopes mostly goes on without.
@@ -125,6 +129,9 @@ class Catalogue:
         self.client_capabilities: object = None
         self.lifetime_ms: int | None = None
         self.breaker = Breaker()
+        self.repeats = RepeatWatch()
+        # Whether all calls are those of one conversation; then one that repeats another may be of a model in a circle.
+        self.is_one_conversation = True
         self.generation = 0
         self.is_complete = False
         self._absent: set[str] = set()
@@ -135,6 +142,20 @@ class Catalogue:
         """Whether the list has to be read before this tool is known."""
         return tool not in self.tools and tool not in self._absent
 
+    def effect_of(self, tool: KnownTool | None) -> Effect:
+        """Return what calls of this tool do to the world; `changes` where the list does not tell."""
+        if tool is None:
+            return "changes"
+        if tool.effect is None:
+            # Only a call that was made before asks: most connections load none of this.
+            from toolvet.session.effect import effect_of  # noqa: PLC0415
+
+            tool.effect = "changes" if asks_for_a_state(tool.name) else effect_of(tool.definition, self._definitions())
+        return tool.effect
+
+    def _definitions(self) -> Iterator[Mapping[str, object]]:
+        return (known.definition for known in self.tools.values())
+
     def forget(self) -> None:
         """Forget the tools: the list changed, or is older than the server allows."""
         self.tools = {}
@@ -144,6 +165,11 @@ class Catalogue:
         self._absent.clear()
         self._reading = {}
         self._next = None
+
+    def forget_calls(self) -> None:
+        """Forget which calls fail or bring nothing new."""
+        self.breaker.clear()
+        self.repeats.clear()
 
     def learn(self, cursor: object, result: object) -> str | None:
         """Keep a page of tools/list that was asked for with this cursor. Returns the cursor of the next page, if any.

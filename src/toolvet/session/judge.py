@@ -4,19 +4,19 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.causes import Retry
+from toolvet.causes import Retry, State
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.redact import SecretMask
 from toolvet.schema.json_value import elements, is_object, members
-from toolvet.session.breaker import Breaker
 from toolvet.session.catalogue import Catalogue, KnownTool
 from toolvet.session.enveloped import envelope_form, in_shape_of_others
 from toolvet.session.own_answer import Stop, judge_own_answer, stopped_verdict
 from toolvet.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
+from toolvet.session.repeats import goes_on, says_no_tool
 from toolvet.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.session.step import CallEnded, Change, Outcome, Reason
 from toolvet.session.trace import TRACE_KEY
-from toolvet.wire import ErrorReply, Result, encode_error
+from toolvet.wire import ErrorReply, Result, encode_error, parse
 
 _COMPLETE: Final = (None, "complete")
 
@@ -55,7 +55,7 @@ def judge_result(
 ) -> JudgedReply:
     """Judge a result as the policy of its call says. `tool` is None where the tool is not known."""
     found = _inspect(call, tool, message, check)
-    _count(call, tool, found, catalogue.breaker)
+    _count(call, tool, found, catalogue, message)
     data = message.raw
     changed: tuple[Change, ...] = ()
     if found.blocked or call.repaired is not None or call.wants_notes:
@@ -64,14 +64,14 @@ def judge_result(
     return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))
 
 
-def judge_error(call: PendingCall, message: ErrorReply, breaker: Breaker, check: ResultCheck) -> JudgedReply:
+def judge_error(call: PendingCall, message: ErrorReply, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:
     """Judge a protocol error, which always passes unchanged."""
     verdict = None
     if call.policy.results != "off":
         error = {"code": message.code, "message": message.message}
         verdict = check({"name": call.tool}, call.arguments, error, shape="mcp")
     found = _JudgedResult("protocol_error", verdict=verdict, said=message.message)
-    _count(call, None, found, breaker)
+    _count(call, None, found, catalogue)
     return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
 
 
@@ -243,17 +243,62 @@ def _skim(message: Result) -> _JudgedResult:
     return _JudgedResult("task" if kind == "task" or is_object(result.get("task")) else "success", result)
 
 
-def _count(call: PendingCall, tool: KnownTool | None, found: _JudgedResult, breaker: Breaker) -> None:
+def _count(
+    call: PendingCall, tool: KnownTool | None, found: _JudgedResult, catalogue: Catalogue, message: Result | None = None
+) -> None:
     """Count a failure or a success. What may work later (a timeout, a rate limit) does not count as a failure."""
-    if not call.policy.break_after or found.unjudged is not None:
+    policy = call.policy
+    if found.unjudged is not None:
+        catalogue.repeats.note_quiet()
         return
     verdict = found.verdict
     failed = found.outcome in ("tool_error", "protocol_error") or (verdict is not None and verdict.error_without_flag)
     if not failed:
         if found.outcome == "success":
-            breaker.note_success(call.tool, call.arguments, changes_things=tool is None or not tool.read_only)
+            if policy.break_after:
+                changes = tool is None or not tool.read_only
+                catalogue.breaker.note_success(call.tool, call.arguments, changes_things=changes)
+            _watch(call, tool, found, catalogue, message)
     elif verdict is None or verdict.retry is not Retry.BACKOFF:
-        breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
+        _count_failure(call, found, catalogue, None if verdict is None else verdict.state)
+
+
+def _count_failure(call: PendingCall, found: _JudgedResult, catalogue: Catalogue, state: State | None) -> None:
+    policy = call.policy
+    if policy.break_after:
+        catalogue.breaker.count_failure(call.tool, call.arguments, state)
+        if call.is_unlisted and says_no_tool(found.said or _text_of(found.result), call.tool):
+            catalogue.breaker.count_name(call.tool)
+    if policy.break_repeats and catalogue.is_one_conversation:
+        catalogue.repeats.note_failure(call.tool, call.arguments)
+
+
+def _watch(
+    call: PendingCall, tool: KnownTool | None, found: _JudgedResult, catalogue: Catalogue, message: Result | None
+) -> None:
+    """Note a call that worked, where results are judged: what was not looked at may be news."""
+    if not call.policy.break_repeats or not catalogue.is_one_conversation:
+        return
+    if message is None or found.verdict is None:
+        catalogue.repeats.note_quiet()
+        return
+    catalogue.repeats.note_result(
+        call.tool,
+        call.arguments,
+        effect=lambda: catalogue.effect_of(tool),
+        digest=lambda: None if goes_on(found.result) else _digest(message),
+    )
+
+
+def _digest(message: Result) -> int | None:
+    """Return a number for what the result says, whatever id it answers."""
+    parsed = parse(message.raw)
+    # The hash of bytes is keyed by a secret of the process: nobody can make another result that counts as the same.
+    return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
+
+
+def _text_of(result: object) -> str:
+    return "\n".join(str(members(block).get("text", "")) for block in elements(members(result).get("content"))[:8])
 
 
 def _change(

@@ -18,6 +18,7 @@ Stop: TypeAlias = Literal[
     "arguments",  # refused: they break the tool's schema
     "limits",  # refused: they are too large or nested too deeply
     "repeated",  # refused: the same call failed too often in a row
+    "unchanged",  # refused: the same calls brought the same results again and again
     "server_validation",  # refused: the server's own validator says no
     "result",  # held back: not a usable result
     "output_schema",  # held back: structured content that breaks the outputSchema
@@ -31,6 +32,7 @@ _SAYS: Final[Mapping[Stop, str]] = {
     "arguments": "Refused by toolvet, not sent to the server: the arguments are wrong",
     "limits": "Refused by toolvet, not sent to the server: the arguments are beyond a limit",
     "repeated": "Refused by toolvet, not sent to the server: the same call failed too often in a row",
+    "unchanged": "Refused by toolvet, not sent to the server: the last calls brought nothing new",
     "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
     "result": "Held back by toolvet, because the server sent no usable result",
     "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",

@@ -27,6 +27,7 @@ class PendingCall(msgspec.Struct):
     a legacy client asked for a task: such a call cannot be answered with a tool result. `is_unread` is set when the
     arguments are larger than the policy allows: they were not decoded, and count as none. `issues` are the faults of
     the arguments, `repaired` the repair that was applied. `would_block` and `why` say what a policy on audit found.
+    `is_unlisted` is set when the whole list was read, and the tool is not on it.
     """
 
     number: int
@@ -42,6 +43,7 @@ class PendingCall(msgspec.Struct):
     traces: TraceSource
     is_unread: bool = False
     is_started: bool = False
+    is_unlisted: bool = False
     issues: tuple[Issue, ...] = ()
     repaired: Mapping[str, object] | None = None
     would_block: Reason | None = None

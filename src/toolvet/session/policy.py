@@ -41,7 +41,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     content from the client (`enforce`). `verdict` says when `_meta["dev.toolvet/verdict"]` is written: when the call's
     own `_meta` has that key, or always. `server_validation` asks the server's own validator before each call.
 
-    After `break_after` identical failing calls in a row the next one is not sent; 0 means never. Sizes are in bytes,
+    After `break_after` identical failing calls in a row the next one is not sent, and after `break_repeats` calls in a
+    row that worked and brought nothing new, which means at least three; 0 means never. Sizes are in bytes,
     depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
     are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. `record` says
     what the record contains of a call (`calls`: its arguments and its result as well), and whether calls wait for it
@@ -57,6 +58,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     verdict: Literal["on_request", "always"] = "on_request"
     server_validation: Literal["off", "before_call"] = "off"
     break_after: Count = 5
+    break_repeats: Count = 5
     max_arguments_bytes: Count = 16 * 2**20
     max_result_bytes: Count = 64 * 2**20
     max_judged_bytes: Count = 2**20
@@ -76,6 +78,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     verdict: Literal["on_request", "always"] | None = None
     server_validation: Literal["off", "before_call"] | None = None
     break_after: Count | None = None
+    break_repeats: Count | None = None
     max_arguments_bytes: Count | None = None
     max_result_bytes: Count | None = None
     max_judged_bytes: Count | None = None

@@ -1,6 +1,8 @@
 """The session's own answers to a call: tool results with `isError`, so that a model reads what to do (SEP-1303)."""
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from toolvet.causes import State
@@ -17,6 +19,7 @@ from toolvet.session.step import RefusalReason
 from toolvet.wire import encode_error, encode_result
 
 _INVALID_PARAMS: Final = -32602
+_MOST_NAMED: Final = 20
 
 
 class CallRefusal(NamedTuple):
@@ -86,6 +89,28 @@ def repeated_failure(call: PendingCall, failures: int, state: State | None) -> d
         f"This same call failed {failures} times in a row{cause}. "
         "It was not sent again: the same call will fail the same way. "
         f"Change the arguments of '{call.tool}', use another tool, or tell the user what does not work."
+    )
+
+
+def nothing_new(call: PendingCall, calls: int) -> dict[str, object]:
+    """Return a result for a call that was not sent because the last `calls` brought nothing new."""
+    return error_result(
+        f"The last {calls} calls, this one among them, had the results that they had before, and nothing was changed "
+        f"meanwhile. '{call.tool}' was not called again: it would say the same. Go on with the results that you have, "
+        "change the arguments, use another tool, or tell the user what is missing."
+    )
+
+
+def no_such_tool(call: PendingCall, failures: int, known: Collection[str]) -> dict[str, object]:
+    """Return a result for a call of a tool that the server does not have, and that failed `failures` times."""
+    near = difflib.get_close_matches(call.tool, list(known), n=1)
+    meant = f" Did you mean '{near[0]}'?" if near else ""
+    names = ", ".join(f"'{name}'" for name in islice(known, _MOST_NAMED))
+    more = f", and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    has = f" The server's tools are: {names}{more}." if known else " The server has no tools."
+    return error_result(
+        f"There is no tool '{call.tool}': {failures} calls of it failed, and other arguments will not help. "
+        f"It was not called again.{meant}{has}"
     )
 
 

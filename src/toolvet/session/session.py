@@ -141,7 +141,7 @@ class Session:
         if isinstance(message, Notification):
             if message.method == _LIST_CHANGED:
                 self._catalogue.forget()
-                self._catalogue.breaker.clear()
+                self._catalogue.forget_calls()
                 return [ToClient(data), SchemaForgotten()]
         elif isinstance(message, Noise):
             if message.kind == "batch":
@@ -248,7 +248,7 @@ class Session:
             tool.is_reported = True
             if tool.problem is not None:
                 faults.append(PolicyFault("schema_unusable", tool.problem, tool.name))
-        refused = vet_call(call, tool, catalogue.breaker, self._policies.check_arguments)
+        refused = vet_call(call, tool, catalogue, self._policies.check_arguments)
         if refused is not None:
             return [*self._refuse(call, refused), *faults]
         offer = catalogue.announcement
@@ -353,7 +353,7 @@ class Session:
         if isinstance(message, Result):
             judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._policies.check)
         elif isinstance(message, ErrorReply):
-            judged = judge_error(call, message, catalogue.breaker, self._policies.check)
+            judged = judge_error(call, message, catalogue, self._policies.check)
         else:
             return [ToClient(data), end_call(call, "unreadable", why=message.reason, size=len(data))]
         return [ToClient(judged.data) if judged.data is data else ToClient(judged.data, call.id), judged.note]

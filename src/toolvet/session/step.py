@@ -43,7 +43,7 @@ OWN_OUTCOMES: Final = frozenset({"refused", "validated"})
 GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated"})
 """Outcomes of calls in which nothing went wrong, as far as the protocol says."""
 
-RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "server_validation"]
+RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation"]
 """Why a call was not sent."""
 
 Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]

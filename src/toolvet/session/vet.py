@@ -10,9 +10,16 @@ from toolvet.schema import Repair
 from toolvet.schema.json_value import members
 from toolvet.schema.weight import depth
 from toolvet.session.breaker import Breaker
-from toolvet.session.catalogue import KnownTool
+from toolvet.session.catalogue import Catalogue, KnownTool
 from toolvet.session.pending import PendingCall
-from toolvet.session.refusal import CallRefusal, bad_arguments, repeated_failure, too_large
+from toolvet.session.refusal import (
+    CallRefusal,
+    bad_arguments,
+    no_such_tool,
+    nothing_new,
+    repeated_failure,
+    too_large,
+)
 from toolvet.session.splice import encode_members, member, raw, split_members
 
 _RANKS: Final = {"high": 2, "medium": 1, "low": 0}
@@ -24,7 +31,7 @@ _CHECK: Final = ArgumentCheck()
 
 
 def vet_call(
-    call: PendingCall, tool: KnownTool | None, breaker: Breaker, check: ArgumentCheck | None = None
+    call: PendingCall, tool: KnownTool | None, catalogue: Catalogue, check: ArgumentCheck | None = None
 ) -> CallRefusal | None:
     """Return why the call is refused; None if it may be sent, perhaps repaired: then `call` holds the new bytes.
 
@@ -34,17 +41,33 @@ def vet_call(
     policy = call.policy
     if policy.arguments != "off":
         refused = check_limits(call) or (
-            None if tool is None or call.is_unread else _check_schema(call, tool, breaker, check or _CHECK)
+            None if tool is None or call.is_unread else _check_schema(call, tool, catalogue.breaker, check or _CHECK)
         )
         if refused is not None:
             return refused
     if call.is_unread:
         return None
+    return _check_circle(call, tool, catalogue)
+
+
+def _check_circle(call: PendingCall, tool: KnownTool | None, catalogue: Catalogue) -> CallRefusal | None:
+    """Return the refusal of a call that failed again and again, or is part of a circle of calls that bring nothing."""
+    policy, breaker = call.policy, catalogue.breaker
+    call.is_unlisted = tool is None and catalogue.is_complete
     failures = breaker.check(call.tool, call.arguments, policy.break_after)
     if failures:
         why = f"the same call failed {failures} times"
         state = breaker.cause(call.tool, call.arguments)
         return unless_audit(call, CallRefusal("repeated", why, repeated_failure(call, failures, state), state))
+    if call.is_unlisted and (failures := breaker.check_name(call.tool, policy.break_after)):
+        why = f"the server has no such tool, and {failures} calls of it failed"
+        refusal = CallRefusal("repeated", why, no_such_tool(call, failures, catalogue.tools), State.NOT_FOUND)
+        return unless_audit(call, refusal)
+    calls = catalogue.repeats.check(call.tool, call.arguments, policy.break_repeats)
+    if calls:
+        return unless_audit(
+            call, CallRefusal("unchanged", f"{calls} calls brought nothing new", nothing_new(call, calls))
+        )
     return None
 
 

@@ -76,6 +76,7 @@ policies = st.builds(
     verdict=st.sampled_from(["on_request", "always"]),
     server_validation=st.sampled_from(["before_call", "off"]),
     break_after=st.sampled_from([1, 2, 5, 0]),
+    break_repeats=st.sampled_from([1, 3, 5, 0]),
     announce=st.sampled_from(["capability", "tool", "off"]),
     **{name: st.just(limit) for name, limit in LIMITS.items()},
 )

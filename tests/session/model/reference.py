@@ -40,6 +40,7 @@ class Reference:
         self.always = settings.verdict == "always"
         self.before_call = settings.server_validation == "before_call"
         self.break_after = 5 if settings.break_after is None else settings.break_after
+        self.break_repeats = 5 if settings.break_repeats is None else settings.break_repeats
         self.announce = settings.announce
         self.open: dict[Id, Call | Other | Unchecked] = {}
         self.held: list[Call] = []
@@ -56,6 +57,9 @@ class Reference:
         self.ours = self.has_validator = False
         # Failures and refusals in a row, by tool and arguments.
         self.failing: dict[tuple[str, str], list[int]] = {}
+        # The last result of each call, "" after the first one, and how many in a row were no news.
+        self.last: dict[tuple[str, str], str] = {}
+        self.stale = self.turned_away = 0
 
     # The client.
 
@@ -113,6 +117,8 @@ class Reference:
     def list_changed(self, raw: bytes) -> Steps:
         self._forget()
         self.failing.clear()
+        self.last.clear()
+        self._news()
         return to_client(raw) + noted(("forgotten",))
 
     def answer(self, id_: Id, raw: bytes, *, result: object = ..., error: str = "") -> Steps:
@@ -198,13 +204,26 @@ class Reference:
             if reason is not None:
                 return reason
         row = self.failing.get(_key(call))
-        if not self.break_after or row is None or row[0] < self.break_after:
-            return None
-        if row[1] >= self.break_after:
+        if self.break_after and row is not None and row[0] >= self.break_after:
+            if row[1] < self.break_after:
+                row[1] += 1
+                return self._unless_audit(call, "repeated")
             row[1] = 0
+        return self._vet_circle(call)
+
+    def _vet_circle(self, call: Call) -> str | None:
+        """Refuses a call whose result was no news again and again."""
+        least = max(self.break_repeats, 3)
+        in_row = self.stale + 2
+        if not self.break_repeats or in_row < (least if call.arguments else 4 * least):
             return None
-        row[1] += 1
-        return self._unless_audit(call, "repeated")
+        if self.last.get(_key(call), "") in {"", "failed"}:
+            return None
+        if self.turned_away >= least:
+            self.turned_away = 0
+            return None
+        self.turned_away += 1
+        return self._unless_audit(call, "unchanged")
 
     def _bad_arguments(self, call: Call) -> str | None:
         if self.repair == "apply" and self.arguments == "enforce" and call.kind == "repairable":
@@ -275,21 +294,29 @@ class Reference:
             else:
                 name = "task" if kind == "task" or isinstance(members.get("task"), dict) else "success"
             self._count(name, call, waits=False)
+            if name == "success":
+                self._news()
             return _Outcome(name, has_words=False), None, []
         if self.results == "enforce" and size > LIMITS["max_result_bytes"]:
+            self._news()
             return _Outcome("success"), "limits", ["is_error", "content"]
         if size > LIMITS["max_judged_bytes"]:
+            self._news()
             return _Outcome("success"), None, []
         if not isinstance(result, dict):
+            self._news()
             return _Outcome("unreadable"), None, []
         if kind == "input_required" or is_task:
             name = "input_required" if kind == "input_required" else "task"
             return _Outcome(name, has_words=False), None, []
         if kind not in {None, "complete"}:
+            self._news()
             return _Outcome("success"), None, []
         found = facts(result, call.tool, promised=promised)
         name = "tool_error" if found.is_error else "success"
         self._count("tool_error" if found.unflagged else name, call, waits=found.waits)
+        if name == "success" and not found.unflagged:
+            self._watch(call, repr(result))
         parts = ["is_error", "content", *(["structured_content"] if "structuredContent" in result else [])]
         if self.results == "enforce" and found.unflagged:
             return _Outcome(name), "result", ["is_error"]
@@ -300,9 +327,7 @@ class Reference:
         return _Outcome(name), None, []
 
     def _count(self, name: str, call: Call, *, waits: bool) -> None:
-        if not self.break_after:
-            return
-        if name == "success":
+        if name == "success" and self.break_after:
             changes = call.tool not in self.known or call.tool not in {"get", "out"}
             if changes:
                 self.failing.clear()
@@ -310,6 +335,28 @@ class Reference:
                 self.failing.pop(_key(call), None)
         elif name in {"tool_error", "protocol_error"} and not waits:
             self._count_failure(call)
+            self._watch(call, "failed")
+
+    def _watch(self, call: Call, said: str) -> None:
+        """Counts a call that brought what it brought before; a tool that may change things always brings news."""
+        if not self.break_repeats:
+            return
+        key, before = _key(call), self.last.get(_key(call))
+        if before is None:
+            self._news()
+            self.last[key] = said if said == "failed" else ""
+        elif said != "failed" and (call.tool not in self.known or call.tool not in {"get", "out"}):
+            self._news()
+            self.last[key] = ""
+        else:
+            self.last[key] = said
+            if before == said:
+                self.stale += 1
+            elif before or said == "failed":
+                self._news()
+
+    def _news(self) -> None:
+        self.stale = self.turned_away = 0
 
     def _count_failure(self, call: Call) -> None:
         if self.break_after:

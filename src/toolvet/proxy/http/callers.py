@@ -9,6 +9,7 @@ import secrets
 from time import monotonic
 from typing import Final
 
+from toolvet.proxy.quiet import QuietWatch
 from toolvet.session import Catalogue, SchemaLearned, Session
 from toolvet.wire.http_head import RequestHead
 
@@ -58,10 +59,13 @@ class Caller:
     `unanswered` are the sessions whose call may still be answered on another stream.
     """
 
-    __slots__ = ("_expires", "catalogue", "unanswered")
+    __slots__ = ("_expires", "_quiet", "catalogue", "unanswered")
 
     def __init__(self) -> None:
         self.catalogue = Catalogue()
+        # Without a session, requests of many conversations may look alike.
+        self.catalogue.is_one_conversation = False
+        self._quiet = QuietWatch()
         self.unanswered: list[Session] = []
         self._expires: float | None = None
 
@@ -73,7 +77,8 @@ class Caller:
             self._expires = monotonic() + lifetime
 
     def refresh(self) -> None:
-        """Forget the tool list when it is too old."""
+        """Forget the tool list when it is too old; the caller begins another exchange now."""
+        self._quiet.note_message(self.catalogue)
         if self._expires is not None and monotonic() > self._expires:
             self._expires = None
             self.catalogue.forget()
@@ -114,6 +119,7 @@ class Callers:
         before = self.named(self._hash(head, None))
         caller = self.named(self._hash(head, session_id))
         caller.catalogue = before.catalogue
+        caller.catalogue.is_one_conversation = True
         # The next client that opens a session begins with nothing.
         self._known.pop(self._hash(head, None), None)
         return caller

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
+from toolvet.proxy.quiet import QuietWatch
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
@@ -131,6 +132,7 @@ class RemoteProxy:
         self._loop = asyncio.get_running_loop()
         self._patience = policies.settings.patience
         self._catalogue = Catalogue()
+        self._quiet = QuietWatch()
         prefix = f"toolvet:{os.urandom(8).hex()}:"
         # Faults of the target are reported before our stdout is taken over.
         self._server = RemoteServer(
@@ -217,6 +219,7 @@ class RemoteProxy:
             # EIO from a terminal that hung up, ECONNRESET from a socket, EBADF when we were started without a stdin.
             chunk = b""
         if chunk:
+            self._quiet.note_message(self._catalogue)
             self._relay.from_client(chunk)
             if self._server.size >= _FULL:
                 self._stop_reading()

@@ -89,6 +89,7 @@ class StdioProxy:
 
     def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
         # The checks take 100 ms to load; the server, which was started before, uses that time to start.
+        from toolvet.proxy.quiet import QuietWatch  # noqa: PLC0415
         from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
         from toolvet.session import Catalogue, Session  # noqa: PLC0415
 
@@ -97,6 +98,7 @@ class StdioProxy:
         self._stdout = process.stdout
         self._patience = policies.settings.patience
         self._catalogue = Catalogue()
+        self._quiet = QuietWatch()
         self._to_server = process.stdin
         self._to_client = Outlet(private_stdout())
         session = Session(policies, self._catalogue, prefix=f"toolvet:{os.urandom(8).hex()}:")
@@ -178,6 +180,7 @@ class StdioProxy:
     def _read_client(self) -> None:
         chunk = _read_chunk(0, _LONG_CHUNK if self._relay.client_lines.begun else _CHUNK)
         if chunk:
+            self._quiet.note_message(self._catalogue)
             self._relay.from_client(chunk)
         elif chunk is not None:
             self._client_ended()

@@ -41,6 +41,7 @@ _REASONS: Final = {
     "arguments": "the arguments are wrong",
     "limits": "too large",
     "repeated": "it failed too often in a row",
+    "unchanged": "the last calls brought nothing new",
     "server_validation": "the server's own validator refused it",
 }
 
