@@ -16,6 +16,7 @@ import msgspec
 
 from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
+from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.sender import Requester
@@ -133,6 +134,7 @@ class Exchange:
     async def _ask(self, question: bytes, id_: str) -> list[Step]:
         """Ask the server a question of the session. Returns the steps that follow: the call goes on in any case."""
         steps: list[Step] = []
+        await need_task()
         try:
             async with asyncio.timeout(self._server.policies.settings.patience):
                 response = await self._server.upstream.send(
