@@ -52,7 +52,7 @@ class HeadForm(msgspec.Struct, frozen=True):
 
         >>> form = head_form(b"POST /mcp HTTP/1.1", [(b"Content-Length", b"2"), (b"Accept", b"*/*")])
         >>> form.find_length(b"POST /mcp HTTP/1.1\r\nContent-Length: 13\r\nAccept: */*\r\n\r\nbody")
-        (13, 57)
+        (13, 55)
         """
         if not data.startswith(self.before):
             return None
