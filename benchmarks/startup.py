@@ -171,7 +171,9 @@ def main() -> None:
                 [first_of_all([*python, answer], processes=chosen.at_once)],
             ),
         ]
-        report.compare("The first verdict of an installation", "an empty cache", first, rounds=min(5, chosen.rounds), case_s=60)
+        report.compare(
+            "The first verdict of an installation", "an empty cache", first, rounds=min(5, chosen.rounds), case_s=60
+        )
         above = mebibytes(answer) - mebibytes("pass")
         report.table("Memory of the first verdict", ["above bare Python"], [[f"{above:.0f} MiB"]])
 

@@ -100,6 +100,10 @@ class Body:
         Returns the whole body and True; or, where it has more than `limit` bytes, its beginning and False. Raises
         BrokenBodyError when the body broke off.
         """
+        if self.done and len(self._chunks) == 1 and self._error is None and self.size <= limit:
+            # As nearly all messages.
+            self.size = 0
+            return self._chunks.pop(), True
         parts: list[bytes] = []
         length = 0
         while not self.done or self._chunks:
