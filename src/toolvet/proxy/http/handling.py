@@ -14,13 +14,13 @@ from types import coroutine
 from typing import Any, Final, cast
 
 
-class _Turn(threading.local):
+class _CallbackTurn(threading.local):
     """What one callback of a connection has woken, until the callback has done all else. One for each loop."""
 
     woken: "list[Handling] | None" = None
 
 
-_TURN: Final = _Turn()
+_TURN: Final = _CallbackTurn()
 
 
 def in_turn(work: Callable[[bytes], None], data: bytes) -> None:
