@@ -164,7 +164,7 @@ def compare(
     share = max(LEAST_SLICE_S, slice_s / inputs)
     ready = [[(clock, *repeats_of(clock, share)) for clock in way.clocks] for way in ways]
     one_round = sum(repeats * once for way in ready for _, repeats, once in way)
-    rounds = max(FEWEST_ROUNDS, min(rounds, int(case_s / max(one_round, 1e-9))))
+    rounds = max(min(FEWEST_ROUNDS, rounds), min(rounds, int(case_s / max(one_round, 1e-9))))
     taken: dict[str, list[Taken]] = {way.name: [] for way in ways}
     assert len(taken) == len(ways), "every way of a case has a name of its own"
     # Objects built before are left out of garbage collections: otherwise whichever way happens to run during a

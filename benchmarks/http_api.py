@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.harness import Report
@@ -43,6 +44,10 @@ CASES: dict[str, tuple[dict[str, object], Callable[[], object]]] = {
     ),
     "result": ({"tool": SHIP, "result": DOWN}, lambda: check_result(SHIP, None, DOWN).to_dict()),
 }
+
+# An answer that takes as long as that does not come.
+ANSWER_SECONDS = 30
+ENDS_SECONDS = 10
 
 BARE = """
 import socket, sys
@@ -72,10 +77,11 @@ def request(kind: str, body: object) -> bytes:
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes) -> float:
     began = time.perf_counter()
     writer.write(message)
-    head = await reader.readuntil(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), head
-    length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-    await reader.readexactly(length)
+    async with asyncio.timeout(ANSWER_SECONDS):
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200"), head
+        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+        await reader.readexactly(length)
     return time.perf_counter() - began
 
 
@@ -116,9 +122,26 @@ async def beside_long_ones(port: int, message: bytes, count: int) -> tuple[list[
 
     sending = asyncio.create_task(send_long_ones())
     took = await at_a_rate(port, message, count, 200)
+    if sending.done():
+        # It goes on until it is cancelled: what ended it is an error.
+        sending.result()
     sending.cancel()
     writer.close()
     return took, done
+
+
+@contextmanager
+def running(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
+    """A server, which ends with the block, whatever was raised in it."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(ENDS_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def listening_on(process: "subprocess.Popen[str]") -> int:
@@ -173,7 +196,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Report("http_api", peers=["starlette", "uvicorn"]) as report:
         began = time.perf_counter()
         command = [sys.executable, "-m", "toolvet", "serve", "--port", "0", "--store", f"{folder}/a.db"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        with running(command) as process, running([sys.executable, "-c", BARE]) as bare:
             port = listening_on(process)
             first = time.perf_counter()
             asyncio.run(one_after_another(port, request("envelope", {"response": {}}), 1))
@@ -183,19 +206,16 @@ def main() -> None:
                 ["first check answered after", f"{answered - began:.2f} s"],
                 ["memory at the start", f"{memory(process.pid):.0f} MB"],
             ]
-            bare = subprocess.Popen([sys.executable, "-c", BARE], stderr=subprocess.PIPE, text=True)
             bare_port = listening_on(bare)
             for kind, (body, work) in CASES.items():
                 rows += measure(kind, work, request(kind, body), (port, bare_port), count)
-            bare.terminate()
-            bare.wait()
             took, done = asyncio.run(beside_long_ones(port, request("arguments", CASES["arguments"][0]), count // 4))
             late = f"{share(took, 0.5):.2f} ms, 99 of 100 below {share(took, 0.99):.2f} ms"
             told.append([f"arguments beside {done} answers of 1 MB", late])
             told.append(["memory after all", f"{memory(process.pid):.0f} MB"])
             process.terminate()
             ended = time.perf_counter()
-            process.wait()
+            process.wait(ENDS_SECONDS)
             told.append(["ended after SIGTERM", f"{time.perf_counter() - ended:.2f} s"])
         columns = ["check", "its own work", "asked", "p50 beside it", "bare Starlette", "times", "p99", "bare", "times"]
         report.table("A check over HTTP", columns, rows, about="by the clock; the bare endpoint sends the JSON back")

@@ -1,6 +1,6 @@
 """Measure what a proxy adds to a tools/call over stdio: toolvet's with everything on, beside others, in one run.
 
-    python -m benchmarks.proxy [--calls 2000] [--rounds 7] [--soak 1000000] [--only NAME …]
+    python -m benchmarks.proxy [--calls 2000] [--rounds 7] [--flight 20000] [--soak 1000000] [--only NAME …]
     python -m benchmarks.proxy --cases [--case-calls 300] [--case-rounds 5]
 
 The client is this script, with blocking writes and reads; the server is written in C and does no work, so only the
@@ -319,7 +319,7 @@ NOTHING_READ = "reads nothing, checks nothing"
 LOST = {FLOOR: NOTHING_READ, "SDK streams": NOTHING_READ, "FastMCP proxy": "checks nothing"}
 
 
-def show(report: Report, connections: dict[str, Connection], rounds: dict[str, list[list[float]]]) -> None:
+def show(report: Report, connections: dict[str, Connection], rounds: dict[str, list[list[float]]], flight: int) -> None:
     best = {name: min(statistics.median(found) for found in each) * 1e6 for name, each in rounds.items()}
     added = {name: found - best["direct"] for name, found in best.items()}
     times = {name: [time for found in each for time in found] for name, each in rounds.items()}
@@ -327,7 +327,7 @@ def show(report: Report, connections: dict[str, Connection], rounds: dict[str, l
     rows = []
     for name, found in times.items():
         connection = connections[name]
-        rate = "" if name in (*PEERS, FLOOR) else f"{connection.flight(20_000):,.0f}"
+        rate = "" if name in (*PEERS, FLOOR) else f"{connection.flight(flight):,.0f}"
         figures = (f"{best[name]:.1f} µs", f"{added[name]:.1f} µs", f"{percentile(found, 0.99) * 1e6:.0f} µs")
         memory = (f"{connection.start_ms:.0f} ms", f"{connection.rss_mib:.1f} MiB")
         rows.append([name, *figures, *memory, rate, LOST.get(name, "")])
@@ -368,6 +368,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--flight", type=int, default=20_000, help="calls that are sent without waiting")
     parser.add_argument("--soak", type=int, default=0, help="calls of the memory test (a million take a minute or two)")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--cases", action="store_true", help="the second part alone, with --only for its answers")
@@ -386,7 +387,7 @@ def main() -> None:
                 for name, (command, env) in chosen.items():
                     connections[name] = Connection(name, command, env)
                     stack.callback(connections[name].close)
-                show(report, connections, measure(connections, options.calls, options.rounds))
+                show(report, connections, measure(connections, options.calls, options.rounds), options.flight)
                 if options.soak:
                     soak(connections["toolvet"], options.soak)
         if options.cases or not options.only:

@@ -8,7 +8,7 @@ import pytest
 from tests.proxy.http_world import Asked, Client, Proxy, Writer, call, reply, result, world
 from tests.proxy.notes import Conversation, text
 
-from toolvet.proxy.http import front, upstream
+from toolvet.proxy.http import front, handling, known_head, upstream
 from toolvet.proxy.http.callers import Callers
 from toolvet.proxy.http.sender import Requester, sender_of
 from toolvet.session import CallEnded
@@ -165,3 +165,49 @@ def test_a_number_that_is_a_part_of_a_credential_is_masked_as_before() -> None:
     one = sender((b"X-Api-Key", b"9988776655aabbcc"))
     assert isinstance(masked := one.without_credentials(plain_note(id=9988776655)), CallEnded)
     assert masked.mask
+
+
+def test_a_plain_call_has_no_task_and_its_heads_are_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks: list[object] = []
+    parsed: list[object] = []
+    go_on = handling.Handling._go_on
+    monkeypatch.setattr(handling.Handling, "_go_on", lambda self, waited: tasks.append(waited) or go_on(self, waited))
+    for kind in (known_head.KnownRequest, known_head.KnownAnswer):
+        original = kind.of
+        monkeypatch.setattr(kind, "of", lambda *given, original=original: parsed.append(given) or original(*given))
+
+    async def test(proxy: Proxy) -> None:
+        client = await proxy.connect()
+        await ask(client, 1)
+        tasks.clear()
+        parsed.clear()
+        for number in range(2, 6):
+            assert (await ask(client, number, title="Emma" * number)).message["id"] == number
+        assert tasks == []
+        assert parsed == []
+        client.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("cut", [1, 40, 130, -60, -1])
+def test_a_known_head_that_comes_in_parts_is_read_as_the_first(cut: int) -> None:
+    async def test(proxy: Proxy) -> None:
+        client = await proxy.connect()
+        await ask(client, 1)
+        sent: list[bytes] = []
+        client.writer.write, write = sent.append, client.writer.write  # type: ignore[method-assign]
+        for number in (2, 3):
+            client.send(call(number, {"title": "Emma"}))
+        client.writer.write = write  # type: ignore[method-assign]
+        data = b"".join(sent)
+        for part in (data[:cut], data[cut:]):
+            client.writer.write(part)
+            await client.writer.drain()
+            await asyncio.sleep(0.01)
+        assert [(await client.answer()).message["id"] for _ in range(2)] == [2, 3]
+        assert [asked.message["id"] for asked in proxy.server.asked[-2:]] == [2, 3]
+        assert all(asked.message["params"]["arguments"] == {"title": "Emma"} for asked in proxy.server.asked[-2:])
+        client.close()
+
+    run(test)

@@ -41,6 +41,7 @@ from toolvet.wire import (
     ErrorReply,
     Id,
     InvalidJson,
+    Message,
     Noise,
     Notification,
     Request,
@@ -108,9 +109,12 @@ class Session:
             "server/discover": self._take_opening,
         }
 
-    def from_client(self, data: bytes) -> list[Step]:
-        """Feed a message of the client. One that needs no decision comes back in `ToServer` as the very same object."""
-        message = parse(data)
+    def from_client(self, data: bytes, message: Message | None = None) -> list[Step]:
+        """Feed a message of the client. One that needs no decision comes back in `ToServer` as the very same object.
+
+        `message` is what `data` was parsed to, where the driver did so.
+        """
+        message = parse(data) if message is None else message
         if isinstance(message, Request):
             handle = self._requests.get(message.method)
             if handle is not None:

@@ -31,8 +31,61 @@ _HOP_BY_HOP: Final = frozenset(
     }
 )
 _ILLEGAL: Final = re.compile(rb"[\r\n\0]")
+# The length has no more digits where a head is known again.
+_MOST_DIGITS: Final = 9
+# Heads with these fields are parsed each time: a body without a length, another protocol, a question before the body.
+_NO_FORM: Final = frozenset({b"transfer-encoding", b"upgrade", b"expect", b"trailer"})
 # The proxy writes these itself on each connection: the host, and how long the body is.
 DROPPED: Final = _HOP_BY_HOP | {b"host", b"content-length"}
+
+
+class HeadForm(msgspec.Struct, frozen=True):
+    """The bytes of a head that is not parsed again when it comes again: all but the number in `Content-Length`."""
+
+    before: bytes
+    after: bytes
+
+    def find_length(self, data: bytes) -> tuple[int, int] | None:
+        r"""Return the length that the head at the start of `data` announces, and where the body begins.
+
+        None for any other head, and for one that is not complete.
+
+        >>> form = head_form(b"POST /mcp HTTP/1.1", [(b"Content-Length", b"2"), (b"Accept", b"*/*")])
+        >>> form.find_length(b"POST /mcp HTTP/1.1\r\nContent-Length: 13\r\nAccept: */*\r\n\r\nbody")
+        (13, 55)
+        """
+        if not data.startswith(self.before):
+            return None
+        begin = len(self.before)
+        end = data.find(b"\r", begin, begin + _MOST_DIGITS + 1)
+        digits = data[begin:end]
+        # Without a line end it is the last byte that is missing in `digits`.
+        if end < 0 or not digits.isdigit() or not data.startswith(self.after, end):
+            return None
+        return int(digits), end + len(self.after)
+
+
+def head_form(line: bytes, fields: "Sequence[Field]", begun: bytes | None = None) -> HeadForm | None:
+    """Return the form of a head with this first line and these fields; None where it would say more than that.
+
+    `begun` are bytes that must begin with the head, as it is written here: a space more, and there is no form for it.
+    """
+    lines, before = [line], b""
+    for name, value in fields:
+        lower = name.lower()
+        if lower in _NO_FORM:
+            return None
+        if lower == b"content-length":
+            if before or not value.isdigit():
+                return None
+            before = b"\r\n".join([*lines, name + b": "])
+            lines = [b""]
+        else:
+            lines.append(name + b": " + value)
+    if not before:
+        return None
+    form = HeadForm(before, b"\r\n".join([*lines, b"", b""]))
+    return form if begun is None or form.find_length(begun) is not None else None
 
 
 class RequestHead(msgspec.Struct):
@@ -50,6 +103,8 @@ class RequestHead(msgspec.Struct):
     index: dict[bytes, bytes] | None = None
     # The host and the bytes it was last written as, without its length: the next message has the same head mostly.
     written: tuple[bytes, bytes] | None = None
+    # Set where a head of the same form is known again.
+    form: HeadForm | None = None
 
     def get(self, name: bytes) -> bytes | None:
         """Return the value of the first field of this name (in lower case), None if there is none."""
@@ -73,6 +128,9 @@ class ResponseHead(msgspec.Struct):
     fields: list[Field]
     length: int | None = None
     index: dict[bytes, bytes] | None = None
+    # Its bytes without its length, for a connection that goes on.
+    written: bytes | None = None
+    form: HeadForm | None = None
 
     def get(self, name: bytes) -> bytes | None:
         """Return the value of the first field of this name (in lower case), None if there is none."""
@@ -131,10 +189,17 @@ def encode_response_head(head: ResponseHead, length: Length, *, close: bool) -> 
     >>> encode_response_head(ResponseHead(200, b"OK", []), "chunked", close=False)
     b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
     """
+    if head.written is not None and not close:
+        return head.written + _encode_length(length)
     lines = [b"HTTP/1.1 %d %s" % (head.status, head.reason)]
     if close:
         lines.append(b"Connection: close")
     return _encode_fields(lines, head.fields) + _encode_length(length)
+
+
+def write_response_head(head: ResponseHead) -> None:
+    """Set `written`, for a head that comes again."""
+    head.written = _encode_fields([b"HTTP/1.1 %d %s" % (head.status, head.reason)], head.fields)
 
 
 def _encode_fields(lines: list[bytes], fields: Sequence[Field]) -> bytes:

@@ -18,6 +18,7 @@ from toolvet.proxy.bridge.process import BridgedProcess
 from toolvet.proxy.bridge.responses import error_response, json_response
 from toolvet.proxy.bridge.session import ENDED
 from toolvet.proxy.bridge.stream import PING_SECONDS, EventStream
+from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.schema.json_value import elements, members
 from toolvet.transport.introduction import Introduction, from_discover, request_meta
@@ -211,6 +212,7 @@ class SharedServer:
         question = OwnQuestion()
         self._open[number] = question
         self.process.send(encode_request(number, method, params))
+        await need_task()
         try:
             async with asyncio.timeout(_QUESTION_SECONDS):
                 return await question.result

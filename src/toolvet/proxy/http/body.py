@@ -1,8 +1,9 @@
 """The body of one HTTP message as it arrives: a connection feeds chunks, a reader awaits them, backpressure between."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Final
+
+from toolvet.proxy.http.handling import Wakeup
 
 # With more unread bytes than that, the connection is paused until they were read.
 _FULL: Final = 256 * 1024
@@ -25,7 +26,7 @@ class Body:
         self.pause = pause
         self._resume = resume
         self._chunks: list[bytes] = []
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter: Wakeup | None = None
         self._error: BrokenBodyError | None = None
         self._paused = False
         self._discards = False
@@ -71,7 +72,7 @@ class Body:
 
         Raises BrokenBodyError when the body broke off.
         """
-        if await self.is_empty():
+        if not self._chunks and await self.is_empty():
             return b""
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
@@ -89,7 +90,7 @@ class Body:
                 raise self._error
             if self.done:
                 return True
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = Wakeup()
             await self._waiter
         return False
 
@@ -99,6 +100,10 @@ class Body:
         Returns the whole body and True; or, where it has more than `limit` bytes, its beginning and False. Raises
         BrokenBodyError when the body broke off.
         """
+        if self.done and len(self._chunks) == 1 and self._error is None and self.size <= limit:
+            # As nearly all messages.
+            self.size = 0
+            return self._chunks.pop(), True
         parts: list[bytes] = []
         length = 0
         while not self.done or self._chunks:
@@ -120,8 +125,7 @@ class Body:
         waiter = self._waiter
         if waiter is not None:
             self._waiter = None
-            if not waiter.done():
-                waiter.set_result(None)
+            waiter.come()
 
 
 def complete_body(data: bytes) -> Body:
@@ -129,5 +133,5 @@ def complete_body(data: bytes) -> Body:
     body = Body()
     if data:
         body.feed(data)
-    body.finish()
+    body.done = True
     return body

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, cast
 import httptools
 
 from toolvet.proxy.http.body import Body
+from toolvet.proxy.http.handling import Handling, in_turn
+from toolvet.proxy.http.known_head import KnownRequest
 from toolvet.proxy.http.request_refusal import (
     CROWDED,
     LARGE_HEAD,
@@ -55,7 +57,7 @@ class ClientConnection(asyncio.Protocol):
         self._drained: asyncio.Future[None] | None = None
         self._paused_writing = False
         self._gone = False
-        self.task: asyncio.Task[None] | None = None
+        self.handling: Handling | None = None
         self._current: tuple[RequestHead, Body, Responder] | None = None
         self._waiting: deque[tuple[RequestHead, Body]] = deque()
         # The request that is being read.
@@ -70,6 +72,9 @@ class ClientConnection(asyncio.Protocol):
         self._segments: list[bytes] = []
         self._begun = False
         self._body: Body | None = None
+        # The last head, and how much of the body is missing that came after one of its form: neither is parsed.
+        self._known: KnownRequest | None = None
+        self._missing = 0
         # When the body has to be complete, if no more of it came; None until the first look at the clock.
         self._body_due: float | None = None
         self._paused_since: float | None = None
@@ -108,19 +113,19 @@ class ClientConnection(asyncio.Protocol):
         if self._body is not None:
             self._body.fail("the client went away in the middle of its request")
         self._wake_drained()
-        if self.task is not None:
-            self.task.cancel()
+        if self.handling is not None:
+            self.handling.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the client came: parse them, within the limits."""
+        """Bytes of the client came: parse them, within the limits, and handle what is complete with them."""
+        in_turn(self._receive, data)
+
+    def _receive(self, data: bytes) -> None:
         if self._closing or self._refusal is not None:
             self._lingering += len(data)
             if self._lingering > _LEFT_OVER:
                 self.abort()
             return
-        if self._body is None and not self._in_head:
-            self._in_head = True
-            self._set_timer(self._limits.head_seconds)
         try:
             while data:
                 data = self._feed_part(data)
@@ -134,6 +139,18 @@ class ClientConnection(asyncio.Protocol):
 
     def _feed_part(self, data: bytes) -> bytes:
         """Parse as much of `data` as the limit of the head allows, and return the rest."""
+        if self._missing:
+            return self._feed_missing(data)
+        known = self._known
+        if known is not None and self._body is None and not self._begun and not self._head_size:
+            found = known.form.find_length(data)
+            if found is not None and found[0]:
+                self._missing = found[0]
+                self._begin(known.head(found[0]))
+                return data[found[1] :]
+        if self._body is None and not self._in_head:
+            self._in_head = True
+            self._set_timer(self._limits.head_seconds)
         rest = b""
         if not self._begun:
             self._segments.clear()
@@ -153,6 +170,15 @@ class ClientConnection(asyncio.Protocol):
             return self._read_on(data[cast("int", upgrade.args[0]) :] + rest)
         if self._body is not None and self._between > self._limits.head_bytes:
             raise RequestRefusedError(LARGE_HEAD)
+        return rest
+
+    def _feed_missing(self, data: bytes) -> bytes:
+        """Read a body whose length is known. Returns what is behind it."""
+        part, rest = (data, b"") if len(data) <= self._missing else (data[: self._missing], data[self._missing :])
+        self._missing -= len(part)
+        self.on_body(part)
+        if not self._missing:
+            self.on_message_complete()
         return rest
 
     def _read_on(self, rest: bytes) -> bytes:
@@ -231,6 +257,11 @@ class ClientConnection(asyncio.Protocol):
             raise RequestRefusedError(NO_CODING)
         if version == "1.0" and self._is_another_protocol():
             raise RequestRefusedError(NO_HTTP)
+        self._known = KnownRequest.of(head, b"".join(self._segments), self._known)
+        self._begin(head)
+
+    def _begin(self, head: RequestHead) -> None:
+        """Handle the request of this head, or queue it. Its body follows."""
         self._in_head = self._begun = False
         self._head_size = self._between = 0
         self._body = Body(self._pause_reading, self._resume_reading)
@@ -314,11 +345,12 @@ class ClientConnection(asyncio.Protocol):
 
     def _start(self, head: RequestHead, body: Body) -> None:
         # Only now: before that, it would stand before the answer to an earlier request. HTTP/1.0 has no such answer.
-        if head.version != b"1.0" and (head.get(b"expect") or b"").lower() == b"100-continue":
+        if head.form is None and head.version != b"1.0" and (head.get(b"expect") or b"").lower() == b"100-continue":
             self.write(_CONTINUE)
         responder = Responder(self, head)
         self._current = (head, body, responder)
-        self.task = self._loop.create_task(self._handle(head, body, responder))
+        self.handling = Handling(self._handle(head, body, responder), self._loop)
+        self.handling.start()
 
     async def _handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
         try:
@@ -331,7 +363,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _next(self) -> None:
         current = self._current
-        self._current = self.task = None
+        self._current = self.handling = None
         if current is None or not current[0].keep_alive:
             self._close()
         elif self._waiting:
@@ -374,8 +406,8 @@ class ClientConnection(asyncio.Protocol):
             self.abort()
         else:
             current[2].ended = True
-            if self.task is not None:
-                self.task.cancel()
+            if self.handling is not None:
+                self.handling.cancel()
             self._refuse(refusal)
 
     def _refuse(self, refusal: RequestRefusal) -> None:

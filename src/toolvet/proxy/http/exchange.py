@@ -16,6 +16,7 @@ import msgspec
 
 from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
+from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.sender import Requester
@@ -23,12 +24,13 @@ from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.wire import Id, Noise, Request, encode_error, parse
+from toolvet.wire import Id, Message, Noise, Request, encode_error, parse
 from toolvet.wire.header import request_headers
 from toolvet.wire.http_head import RequestHead, ResponseHead
 from toolvet.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
 
 _JSON: Final = b"application/json"
+_EVENTS: Final = b"text/event-stream"
 # A question of the proxy is a request of its own: these headers describe the client's request.
 _MESSAGE_FIELDS: Final = frozenset({b"mcp-method", b"mcp-name"})
 # UTF-16 has a NUL in each character of ASCII.
@@ -80,7 +82,7 @@ class Exchange:
         self._reply_to = message.id if isinstance(message, Request) else None
         why = "the client went away"
         try:
-            onward, answers = await self._do(self._from_client(data))
+            onward, answers = await self._do(self._from_client(data, message))
             if onward is None:
                 self._answer(answers)
                 return
@@ -133,6 +135,7 @@ class Exchange:
     async def _ask(self, question: bytes, id_: str) -> list[Step]:
         """Ask the server a question of the session. Returns the steps that follow: the call goes on in any case."""
         steps: list[Step] = []
+        await need_task()
         try:
             async with asyncio.timeout(self._server.policies.settings.patience):
                 response = await self._server.upstream.send(
@@ -200,11 +203,12 @@ class Exchange:
     async def _pass_answer(self, response: UpstreamResponse, answers: list[bytes]) -> None:
         head = response.head
         self._note_session(head)
+        kind = head.media_type
         if not self._is_request or head.get(b"content-encoding") not in {None, b"identity"}:
             await self._server.stream(response, self._responder)
-        elif is_event_stream(head):
+        elif kind == _EVENTS:
             await self._pass_events(response, answers)
-        elif head.media_type == _JSON:
+        elif kind == _JSON:
             await self._pass_json(response)
         else:
             await self._server.stream(response, self._responder)
@@ -308,9 +312,9 @@ class Exchange:
 
     # The session.
 
-    def _from_client(self, data: bytes) -> list[Step]:
+    def _from_client(self, data: bytes, message: Message) -> list[Step]:
         try:
-            return self._session.from_client(data)
+            return self._session.from_client(data, message)
         except Exception as error:  # noqa: BLE001 - a bug of the proxy must not cost the user a call
             self._server.complain(f"a message passed unchecked, because of a bug in toolvet: {error!r}")
             return [ToServer(data)]
@@ -344,7 +348,9 @@ class Exchange:
     def _record(self, note: Step) -> None:
         if isinstance(note, SchemaLearned):
             self._caller.note_list(note)
-        self._server.recorder.take(self._origin, self._sender.without_credentials(note))
+        recorder = self._server.recorder
+        if recorder.has_sinks:
+            recorder.take(self._origin, self._sender.without_credentials(note))
 
 
 class _CallTooLargeError(Exception):
@@ -372,7 +378,7 @@ async def _upload_unless_call(begun: bytes, rest: Body, body: Body, room: asynci
 
 def is_event_stream(head: ResponseHead) -> bool:
     """Whether the body of this answer is server-sent events."""
-    return head.media_type == b"text/event-stream"
+    return head.media_type == _EVENTS
 
 
 def unreachable(error: UpstreamError, reply_to: Id | None) -> tuple[ResponseHead, bytes]:

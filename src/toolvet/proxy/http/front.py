@@ -21,7 +21,7 @@ from toolvet.proxy.http.sender import Requester, sender_of
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.wire.http_head import DROPPED, Field, RequestHead, ResponseHead, passed_fields
+from toolvet.wire.http_head import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
@@ -36,16 +36,14 @@ _REASONS: Final = {
     405: b"Method Not Allowed",
     421: b"Misdirected Request",
 }
-_NAME_OF_LENGTH: Final = len(b"content-length")
 # A NUL ends a path for programs in C.
 _WRONG_ESCAPE: Final = re.compile(rb"%(?:00|(?![0-9A-Fa-f]{2}))")
 
 
 class _SeenMessage(msgspec.Struct, frozen=True):
-    """The head of a message as it came, without its length, and what was made of it."""
+    """The form of a message's head as it came, and what was made of it."""
 
-    request_line: tuple[bytes, bytes, bytes]
-    fields: list[Field]
+    form: HeadForm
     onward: RequestHead
     sender: Requester
 
@@ -67,18 +65,14 @@ class Visitor:
     async def handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
         """Handle one request from its head to the end of its answer."""
         front, seen = self._front, self._seen
-        request_line = (head.method, head.target, head.version)
-        # A second one would not have come by the parser.
-        fields, lengths = _without_length(head.fields)
-        if lengths and seen is not None and fields == seen.fields and request_line == seen.request_line:
-            onward = msgspec.structs.replace(seen.onward, length=int(lengths[0]))
-            if onward.length:
-                await front.exchange(onward, seen.sender, body, responder)
-                return
+        if seen is not None and head.form is seen.form:
+            onward = msgspec.structs.replace(seen.onward, length=head.length)
+            await front.exchange(onward, seen.sender, body, responder)
+            return
         self._seen = None
         message = await front.handle(head, body, responder)
-        if message is not None and lengths:
-            self._seen = _SeenMessage(request_line, fields, *message)
+        if message is not None and head.form is not None:
+            self._seen = _SeenMessage(head.form, *message)
 
 
 class Front:
@@ -194,19 +188,6 @@ class Front:
         return RequestHead(
             head.method, target, fields, version=head.version, length=int(length) if length is not None else None
         )
-
-
-def _without_length(fields: list[Field]) -> tuple[list[Field], list[bytes]]:
-    """Return the fields without `Content-Length`, and its values."""
-    kept: list[Field] = []
-    lengths: list[bytes] = []
-    for field in fields:
-        # Most names have another length, which costs less to compare.
-        if len(field[0]) == _NAME_OF_LENGTH and field[0].lower() == b"content-length":
-            lengths.append(field[1])
-        else:
-            kept.append(field)
-    return kept, lengths
 
 
 def _reduce(head: RequestHead) -> bool:

@@ -14,7 +14,15 @@ from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.redact import redact_text
 from toolvet.session import Policies, Policy, PolicyFault, ToolSettings
-from toolvet.wire.http_head import DROPPED, Field, ResponseHead, is_legal, passed_fields
+from toolvet.wire.http_head import (
+    DROPPED,
+    Field,
+    HeadForm,
+    ResponseHead,
+    is_legal,
+    passed_fields,
+    write_response_head,
+)
 
 # At least that much is read, however low the policies are: a tool list, or an answer whose id has to be found.
 _LEAST_HELD: Final = 16 * 2**20
@@ -56,6 +64,8 @@ class ProxiedServer:
         self.limits = _read_limits(policies)
         self.prefix = f"toolvet:{token_hex(8)}:"
         self._complained: set[str] = set()
+        # The head of the last answer that was passed on, and its form.
+        self._passed: tuple[HeadForm, ResponseHead] | None = None
 
     def complain(self, words: str) -> None:
         """Write `words` to stderr without secrets, once for each wording."""
@@ -91,6 +101,10 @@ class ProxiedServer:
 
     def passed_head(self, head: ResponseHead) -> ResponseHead:
         """Return the server's head as the client gets it; a redirect to the server itself then leads to the proxy."""
+        passed = self._passed
+        if passed is not None and passed[0] is head.form:
+            before = passed[1]
+            return ResponseHead(head.status, head.reason, before.fields, head.length, written=before.written)
         fields = [field for field in passed_fields(head.fields, DROPPED) if is_legal(field)]
         origin = self.address.origin
         if origin and 300 <= head.status < 400:
@@ -100,7 +114,11 @@ class ProxiedServer:
                 else (name, value)
                 for name, value in fields
             ]
-        return ResponseHead(head.status, head.reason, fields, head.length)
+        onward = ResponseHead(head.status, head.reason, fields, head.length)
+        if head.form is not None:
+            write_response_head(onward)
+            self._passed = (head.form, onward)
+        return onward
 
 
 def _read_limits(policies: Policies) -> ReadLimits:

@@ -1,7 +1,7 @@
 """The answer to one request of a client, as a handler writes it: complete, or piece by piece."""
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeAlias
 
 from toolvet.proxy.http.body import Body
 from toolvet.wire.http_body import BodyWriter, response_framing
@@ -78,5 +78,5 @@ class Responder:
             self._connection.abort()
 
 
-Handler: TypeAlias = Callable[[RequestHead, Body, Responder], Awaitable[None]]
+Handler: TypeAlias = Callable[[RequestHead, Body, Responder], Coroutine[Any, Any, None]]
 """Handles one request from its head to the end of its answer."""

@@ -132,9 +132,9 @@ async def listening(
 
 async def _finish_answers(connections: Iterable[ClientConnection]) -> None:
     """Wait for the answers that are under way."""
-    tasks = [connection.task for connection in connections if connection.task is not None]
-    if tasks:
-        await asyncio.wait(tasks)
+    answers = [connection.handling.over() for connection in connections if connection.handling is not None]
+    if answers:
+        await asyncio.wait(answers)
 
 
 def _announce(url: str) -> None:

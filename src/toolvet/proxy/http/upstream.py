@@ -12,6 +12,8 @@ import msgspec
 
 from toolvet.errors import UsageError
 from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.proxy.http.handling import Wakeup, in_turn, need_task
+from toolvet.proxy.http.known_head import KnownAnswer
 from toolvet.transport.certificates import check_certificates
 from toolvet.transport.target import mask_url
 from toolvet.wire.http_body import BodyWriter, announced_length, answer_framing
@@ -92,6 +94,8 @@ class HttpUpstream:
         self._ssl: ssl.SSLContext | None = None
         # In the order in which they came to rest; the last is taken first, so that the others can be closed.
         self._idle: dict[ServerConnection, None] = {}
+        # The head of the last answer, which mostly is that of the next one.
+        self.known: KnownAnswer | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._busy: set[ServerConnection] = set()
 
@@ -164,6 +168,7 @@ class HttpUpstream:
             self._ssl = ssl.create_default_context()
             self._ssl.set_alpn_protocols(["http/1.1"])
         loop = asyncio.get_running_loop()
+        await need_task()
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 _, connection = await loop.create_connection(
@@ -186,11 +191,19 @@ class ServerConnection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._fields: list[Field] = []
         self._reason = b""
-        self._answer: asyncio.Future[UpstreamResponse] | None = None
+        # Comes with the head of the answer, or with the end of the connection; None while nothing was asked.
+        self._answer: Wakeup | None = None
+        self._response: UpstreamResponse | None = None
+        self._broken = ""
         self._body: Body | None = None
         self._method = b""
         self._until_eof = False
         self._in_head = True
+        # The segments that the head came in; `_begun` from its first byte to the end of the message.
+        self._segments: list[bytes] = []
+        self._begun = False
+        # How much of a body is missing that came after a known head: neither is parsed.
+        self._missing = 0
         self._keep = False
         self._upload: asyncio.Task[None] | None = None
         self._drained: asyncio.Future[None] | None = None
@@ -202,8 +215,7 @@ class ServerConnection(asyncio.Protocol):
     async def ask(self, head: RequestHead, authority: bytes, body: Body) -> UpstreamResponse:
         """Send a request and wait for the head of its answer. Raises BrokenBodyError when the connection ends first."""
         self._method = head.method
-        answer: asyncio.Future[UpstreamResponse] = self._loop.create_future()
-        self._answer = answer
+        answer = self._answer = Wakeup()
         if body.done:
             # A body that failed meanwhile raises here, before any of it is sent.
             data = await body.read()
@@ -211,7 +223,11 @@ class ServerConnection(asyncio.Protocol):
             self._write(encode_request_head(head, authority, length) + data)
         else:
             self._upload = self._loop.create_task(self._send_body(head, authority, body))
-        return await answer
+        await answer
+        response, self._response = self._response, None
+        if response is None:
+            raise BrokenBodyError(self._broken)
+        return response
 
     async def _send_body(self, head: RequestHead, authority: bytes, body: Body) -> None:
         length = head.length
@@ -264,19 +280,53 @@ class ServerConnection(asyncio.Protocol):
                 self._body.finish()
             else:
                 self._body.fail(f"{why} in the middle of its answer")
-        elif self._answer is not None and not self._answer.done():
-            self._answer.set_exception(BrokenBodyError(f"{why} before it answered"))
+        else:
+            self._break_off(f"{why} before it answered")
+
+    def _break_off(self, why: str) -> None:
+        """Tell the one who asked that no answer will come."""
+        if self._answer is not None and not self._answer.has_come:
+            self._broken = why
+            self._answer.come()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the server came: parse them."""
+        """Bytes of the server came: parse them, and let the one go on who asked."""
+        in_turn(self._receive, data)
+
+    def _receive(self, data: bytes) -> None:
         if self._answer is None:
             # Bytes without a request: the connection cannot be trusted any more.
             self.abort()
             return
+        while data:
+            data = self._feed_part(data)
+
+    def _feed_part(self, data: bytes) -> bytes:
+        """Read the head of an answer that came before, or its body, or parse all there is. Returns the rest."""
+        answer, known = self._answer, self._owner.known
+        if self._missing:
+            part, rest = data[: self._missing], data[self._missing :]
+            self._missing -= len(part)
+            self.on_body(part)
+            if not self._missing:
+                self.on_message_complete()
+            return rest
+        if known is not None and not self._begun and self._method == b"POST" and answer is not None:
+            found = None if answer.has_come else known.form.find_length(data)
+            if found is not None and found[0]:
+                self._missing = found[0]
+                self._until_eof, self._keep = False, True
+                self._begin(known.head(found[0]), known.patience)
+                return data[found[1] :]
+        if not self._begun:
+            self._segments.clear()
+        if self._body is None:
+            self._segments.append(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._fail("what it sent is not HTTP/1.1")
+        return b""
 
     def pause_writing(self) -> None:
         """The server reads more slowly than the client sends."""
@@ -292,7 +342,7 @@ class ServerConnection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         """An answer begins."""
-        self._fields, self._reason, self._in_head = [], b"", True
+        self._fields, self._reason, self._in_head, self._begun = [], b"", True, True
 
     def on_status(self, reason: bytes) -> None:
         """Add a part of the reason phrase."""
@@ -308,19 +358,28 @@ class ServerConnection(asyncio.Protocol):
         self._in_head = False
         status = self._parser.get_status_code()
         answer = self._answer
-        if status < 200 or answer is None or answer.done():
+        if status < 200 or answer is None or answer.has_come:
             return
         head = ResponseHead(status, self._reason, self._fields)
         head.length = announced_length(head)
         self._until_eof = answer_framing(self._method, head) == "close"
         self._keep = self._parser.should_keep_alive() and not self._until_eof
-        self.patience = _patience(head.get(b"keep-alive"))
-        self._body = Body(self._pause, self._resume)
-        answer.set_result(UpstreamResponse(head, self._body, self._close_response))
+        patience = _patience(head.get(b"keep-alive"))
+        if self._keep and answer_framing(b"POST", head) == "length":
+            self._owner.known = KnownAnswer.of(head, b"".join(self._segments), patience)
+        self._begin(head, patience)
         if self._method == b"HEAD":
             # The parser would wait for the body that Content-Length announces.
             self._keep = False
             self._finish()
+
+    def _begin(self, head: ResponseHead, patience: float) -> None:
+        """Hand the answer over with this head; its body follows."""
+        self.patience = patience
+        self._body = Body(self._pause, self._resume)
+        self._response = UpstreamResponse(head, self._body, self._close_response)
+        if self._answer is not None:
+            self._answer.come()
 
     def on_body(self, data: bytes) -> None:
         """Add a part of the body."""
@@ -329,6 +388,7 @@ class ServerConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """The message is complete; 100 Continue was not the answer yet."""
+        self._begun = False
         if self._body is not None and not self._until_eof:
             self._finish()
 
@@ -352,8 +412,8 @@ class ServerConnection(asyncio.Protocol):
     def _fail(self, why: str) -> None:
         if self._body is not None:
             self._body.fail(why)
-        elif self._answer is not None and not self._answer.done():
-            self._answer.set_exception(BrokenBodyError(why))
+        else:
+            self._break_off(why)
         self.abort()
 
     def _pause(self) -> None:

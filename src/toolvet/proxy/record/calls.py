@@ -49,18 +49,9 @@ class OpenCalls:
             elif isinstance(note, CallEnded):
                 began = self._open.pop((item.origin.connection, note.call), None)
                 if began is None:
-                    yield FinishedCall(
-                        origin=item.origin, ended=note, started=None, began=item.at, finished=item.at, duration=None
-                    )
+                    yield FinishedCall(item.origin, note, None, item.at, item.at, None)
                 else:
                     at, clock, started = began
-                    yield FinishedCall(
-                        origin=item.origin,
-                        ended=note,
-                        started=started,
-                        began=at,
-                        finished=item.at,
-                        duration=(item.clock - clock) / 1e9,
-                    )
+                    yield FinishedCall(item.origin, note, started, at, item.at, (item.clock - clock) / 1e9)
             else:
                 yield item

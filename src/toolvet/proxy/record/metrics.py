@@ -11,7 +11,7 @@ from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.redact import SecretMask
-from toolvet.session import PolicyFault
+from toolvet.session import CallEnded, PolicyFault
 from toolvet.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
@@ -21,6 +21,8 @@ _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 # Clients can invent names of tools: beyond so many they are counted together.
 _MOST_TOOLS: Final = 500
 _OTHER: Final = "(other)"
+# Tools, outcomes and classes: more kinds of calls than that at once are added up before.
+_MOST_KINDS: Final = 2_000
 # Of so many notes at once, a tenth of a millisecond: giving way for each call cost ten times what counting it does.
 _GIVE_WAY_EVERY: Final = 64
 _ESCAPES: Final[Mapping[int, str]] = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
@@ -40,13 +42,22 @@ class _Durations:
         self.total += seconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _MetricFamily:
     """A metric's name, type and help text, which are written before its values."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
     words: str
+
+
+@dataclass
+class _Counted:
+    """How many calls of one kind there were, and the series that each of them counts in."""
+
+    series: Sequence[tuple[_MetricFamily, _Labels]]
+    calls: int = 0
+    durations: _Durations | None = None
 
 
 _CALLS: Final = _MetricFamily("toolvet_calls_total", "counter", "Calls of tools that ended, by what became of them.")
@@ -87,6 +98,8 @@ class Metrics:
         self._counts: dict[_MetricFamily, Counter[_Labels]] = {}
         self._durations: dict[_Labels, _Durations] = {}
         self._tools: set[tuple[str, str]] = set()
+        # Calls of one kind count in the same series: they are added to those when somebody looks.
+        self._kinds: dict[tuple[object, ...], _Counted] = {}
 
     def write(self, notes: Sequence[StampedNote]) -> None:
         """Count the calls that ended, and the faults."""
@@ -105,6 +118,7 @@ class Metrics:
     def render(self) -> str:
         """Return the counts in the text format of Prometheus (version 0.0.4)."""
         with self._lock:
+            self._count_kinds()
             lines = list(_describe(_MetricFamily("toolvet_build_info", "gauge", "The version of toolvet.")))
             lines.append(_sample("toolvet_build_info", (("version", __version__),), 1))
             for family in (_CALLS, _BLOCKED, _WOULD, _REPAIRED, _VERDICTS, _SILENT, _FAULTS):
@@ -120,20 +134,51 @@ class Metrics:
 
     def _count_call(self, call: FinishedCall) -> None:
         note = call.ended
-        labels = self._labels(call.origin.server, self._label_of(note.tool))
-        self._count(_CALLS, (*labels, ("outcome", note.outcome)))
-        if note.blocked is not None:
-            self._count(_BLOCKED, (*labels, ("reason", note.blocked)))
-        if note.would_block is not None:
-            self._count(_WOULD, (*labels, ("reason", note.would_block)))
-        if note.repaired is not None:
-            self._count(_REPAIRED, labels)
-        if note.verdict is not None and note.outcome not in OWN_OUTCOMES:
-            self._count(_VERDICTS, (*labels, ("class", note.verdict.classification.value)))
-            if note.verdict.error_without_flag:
-                self._count(_SILENT, labels)
+        verdict = note.verdict
+        judged = verdict is not None and note.outcome not in OWN_OUTCOMES
+        kind = (
+            call.origin.server,
+            note.tool,
+            note.outcome,
+            note.blocked,
+            note.would_block,
+            note.repaired is not None,
+            verdict.classification if verdict is not None and judged else None,
+            verdict is not None and judged and verdict.error_without_flag,
+        )
+        counted = self._kinds.get(kind)
+        if counted is None:
+            if len(self._kinds) >= _MOST_KINDS:
+                self._count_kinds()
+            counted = self._kinds[kind] = _Counted(self._series_of(note, call.origin.server))
+        counted.calls += 1
         if call.duration is not None:
-            self._durations.setdefault(labels, _Durations()).add(call.duration)
+            if counted.durations is None:
+                counted.durations = self._durations.setdefault(counted.series[0][1][:2], _Durations())
+            counted.durations.add(call.duration)
+
+    def _series_of(self, note: CallEnded, server: str) -> "Sequence[tuple[_MetricFamily, _Labels]]":
+        """Return what a call counts in: the labels of the first begin with its server and tool."""
+        labels = self._labels(server, self._label_of(note.tool))
+        found: list[tuple[_MetricFamily, _Labels]] = [(_CALLS, (*labels, ("outcome", note.outcome)))]
+        if note.blocked is not None:
+            found.append((_BLOCKED, (*labels, ("reason", note.blocked))))
+        if note.would_block is not None:
+            found.append((_WOULD, (*labels, ("reason", note.would_block))))
+        if note.repaired is not None:
+            found.append((_REPAIRED, labels))
+        if note.verdict is not None and note.outcome not in OWN_OUTCOMES:
+            found.append((_VERDICTS, (*labels, ("class", note.verdict.classification.value))))
+            if note.verdict.error_without_flag:
+                found.append((_SILENT, labels))
+        return found
+
+    def _count_kinds(self) -> None:
+        """Add up what was counted by kinds of calls."""
+        for counted in self._kinds.values():
+            for family, labels in counted.series:
+                self._counts.setdefault(family, Counter())[labels] += counted.calls
+        self._kinds.clear()
 
     def _label_of(self, tool: str) -> str:
         label = self._labelled.get(tool)

@@ -115,6 +115,11 @@ class Recorder:
     def _complain_of_sink(self, words: str) -> None:
         self._complain(f"the record: {words}")
 
+    @property
+    def has_sinks(self) -> bool:
+        """Whether anything takes notes."""
+        return bool(self._queues)
+
     def take(self, origin: RecordSource, note: object) -> None:
         """Queue a note of a session, stamped with the current time."""
         if not self._queues:
