@@ -56,7 +56,19 @@ def claims(text: str, tool: str = "escrow_item") -> list[Claim]:
         ("I've escrowed the item.", [("anything escrowed", "item", "I've escrowed")]),
         ("I was able to escrow the item.", [("anything escrowed", "item", "I was able to escrow")]),
         ("I was able to reticulate the item.", []),
+        ("I've escrowed the sky.", [("anything escrowed", "sky", "I've escrowed")]),
+        ("I've cancelled successfully.", [("delete cancelled", "", "I've cancelled")]),
+        ("I created the text to Bob with the cart.", [("create created", "text bob cart (text_work)", "I created")]),
         # The subject stands before a passive.
+        (
+            "Two of Raj's payment methods have been changed.",
+            [("update changed", "two method (passive)", "Two of Raj's payment methods have been changed")],
+        ),
+        ("The plan has been changed.", []),
+        (
+            "The meeting-place has been changed.",
+            [("update changed", "(passive)", "The meeting-place has been changed")],
+        ),
         ("Your lamp has been updated.", [("update updated", "lamp (passive)", "Your lamp has been updated")]),
         ("The lamp has been updated.", []),
         ("The lamp has been successfully updated.", []),
@@ -104,6 +116,10 @@ def claims(text: str, tool: str = "escrow_item") -> list[Claim]:
             [("update updated", "order lamp (passive)", "Your orders of lamps are now updated")],
         ),
         ("The plan is now set.", []),
+        (
+            "Your item of velvet is now updated.",
+            [("update updated", "item velvet (passive)", "Your item of velvet is now updated")],
+        ),
         # A verb that opens a line, and a noun with its participle.
         ("Cancelled flight HAT7", [("delete cancelled", "#hat7 (passive)", "Cancelled")]),
         ("Booked on Monday.", []),
@@ -119,6 +135,8 @@ def claims(text: str, tool: str = "escrow_item") -> list[Claim]:
             [("return submitted", "return (passive)", "Return of $40 submitted")],
         ),
         ("Great, return submitted.", []),
+        ("The submitted.", []),
+        ("Cancelled successfully.", [("delete cancelled", "(passive)", "Cancelled")]),
         ("Lamp submitted.", []),
         ("Payment for lamp processed.", []),
         (

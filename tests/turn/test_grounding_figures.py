@@ -219,6 +219,8 @@ def test_a_total_is_near_within_a_tenth(value: float, near: str | None) -> None:
 
 def test_numbers_of_so_many_digits_and_how_many_can_be_counted() -> None:
     assert figures({"a": [9.99, 10, 99.99, 100]}).like(2) == [10, 99.99]
+    assert figures({"a": [99.99, 100, 999.99, 1_000]}).like(3) == [100, 999.99]
+    assert figures({}, counts={3, 9}).counted(5)
     for most, counted in ((10_000, True), (10_001, False)):
         known = figures({}, counts={most})
         assert known.counted(most)
@@ -286,6 +288,8 @@ def test_what_is_not_searched_to_its_end_is_given_the_benefit_of_the_doubt() -> 
         (12.5, 0.1, ([], {"a": [-10, 10]}, set()), None),
         (37.5, 0.1, ([], {}, {8}), "a share of 8"),
         (37.5, 0.1, ([], {}, {1, 7}), None),
+        (37.625, 0.125, ([], {}, {8}), "a share of 8"),
+        (37.75, 0.125, ([], {}, {8}), None),
         (33.25, 0.001, ([], {}, {400}), "a share of 400"),
         (33.416, 0.001, ([], {}, {401}), None),
         (50, 0.5, ([10 * 7**n for n in range(60)] + [5], {}, set()), None),

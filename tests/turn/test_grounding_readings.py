@@ -143,6 +143,8 @@ def test_figures_are_found_by_their_value_and_by_what_they_round_to() -> None:
         ("2. May change", []),
         ("Mar 3", [((0, 3, 3), "Mar 3")]),
         ("3 out of 4", []),
+        ("3 out. foi a data do pedido", [((0, 10, 3), "3 out.")]),
+        ("O pedido de você foi feito em 3 out", [((0, 10, 3), "3 out")]),
     ],
 )
 def test_days_in_words(text: str, dates: list[tuple[Date, str]]) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from toolvet.checks.answer import FailureSignal
+from toolvet.messages import UNKNOWN
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.mentions import Kind, mentions_in
@@ -26,7 +27,10 @@ def findings(text: str, result: object, question: str | None = None) -> list[Fai
 def doubted(text: str, result: object, question: str | None = None) -> list[tuple[str, str]]:
     """The kind of each value that is in no result, and its words; they stand where the finding says."""
     found = [each for each in findings(text, result, question) if str(each.label).startswith("unsupported_")]
-    assert all(text[each.position or 0 :].startswith(each.evidence) for each in found)
+    for each in found:
+        start = each.position or 0
+        end = start + len(each.evidence)
+        assert (text[start:end], each.context) == (each.evidence, text[max(0, start - 40) : end + 40])
     return [(str(each.label).removeprefix("unsupported_"), each.evidence) for each in found]
 
 
@@ -150,6 +154,8 @@ def doubted(text: str, result: object, question: str | None = None) -> list[tupl
         ("Its code is KX7RTB.", AMOUNT, []),
         ("Item 12345680.", {"rows": [{"n": 12345000}, {"n": 680}]}, []),
         ("Call 555-123-4567.", {"phone": "555-123-4568"}, [("id", "555-123-4567")]),
+        ("It is EU-77_20.", {"zone": "eu-77"}, []),
+        ("It is EU-77_204.", {"zone": "eu-77"}, [("id", "EU-77_204")]),
         # Addresses and paths.
         ("See https://shop.test/orders?id=77.", {"u": "https://shop.test/orders"}, []),
         ("See https://www.shop.test/orders/.", {"u": "http://shop.test/orders"}, []),
@@ -165,6 +171,12 @@ def doubted(text: str, result: object, question: str | None = None) -> list[tupl
         ("It is in /srv/data/notes.txt.", {"file": "note.txt"}, [("path", "/srv/data/notes.txt")]),
         ("It is in C:\\data\\q\\notes.txt.", {"file": "note.txt"}, [("path", "C:\\data\\q\\notes.txt")]),
         ("It is in C:\\data\\q\\notes.txt.", "C:/data/q/notes.txt", []),
+        ("See https://shop.test/orders/ORD-\n2041 now.", {"u": "https://shop.test/orders/ord2041"}, []),
+        (
+            "See https://shop.test/orders/ORD-\n2042.",
+            {"u": "https://shop.test/orders/ord2041"},
+            [("url", "https://shop.test/orders/ORD-")],
+        ),
         # What is broken over two lines, in the answer or in the result.
         ("Your order ORD-\n2041 is here.", {"id": "ORD-2041"}, []),
         ("ORD\n  2041-77 is here.", {"id": "ORD2041-77"}, []),
@@ -204,6 +216,12 @@ def test_nothing_is_doubted_beside_what_cannot_be_read(kind: str) -> None:
     assert [each.label for each in ground("It costs $512.75.", [ToolCall("get_data", {}, AMOUNT)])] == [
         "unsupported_number"
     ]
+
+
+def test_nothing_is_doubted_beside_a_result_that_nobody_handed_over() -> None:
+    known, unknown = ToolCall("get_data", {}, AMOUNT), ToolCall("web_search", {}, UNKNOWN, failed=False)
+    assert [each.evidence for each in ground("It costs $512.75.", [known])] == ["512.75"]
+    assert ground("It costs $512.75.", [known, unknown]) == []
 
 
 def test_the_arguments_that_a_call_was_sent_as_text_are_added_up_too() -> None:

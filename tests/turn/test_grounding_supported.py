@@ -82,6 +82,22 @@ def state(order: str, status: str) -> Call:
             [("get_booking", {}, '{"booking": "x", "state": "changed"}')],
             [(WITHOUT, 0.45, "only get_booking was called")],
         ),
+        ("Your return has been submitted.", [("get_return", {}, '{"return": "x", "state": "returned"}')], []),
+        (
+            "Your order has been cancelled.",
+            [("get_order", {}, '{"order": "x", "state": "deleted"}')],
+            [(WITHOUT, 0.45, "only get_order was called")],
+        ),
+        (
+            "Your item X-12 has been escrowed.",
+            [("escrow_item", {"id": "X-12"}, LOCKED), ("get_item", {}, '{"id": "x-12", "state": "completed"}')],
+            [],
+        ),
+        (
+            "Your item X-12 has been escrowed.",
+            [("escrow_item", {"id": "X-12"}, LOCKED), ("get_item", {}, '{"id": "x-12", "state": "open"}')],
+            [(AFTER, 0.85, f"escrow_item: {LOCKED}")],
+        ),
         # The call that the claim is about, by its identifier, its thing, its kind.
         ("I've updated the order.", [("update_order", {}, LOCKED)], [(AFTER, 0.85, f"update_order: {LOCKED}")]),
         ("Sorry. I've updated the order.", [("update_order", {}, LOCKED)], [(AFTER, 0.5, f"update_order: {LOCKED}")]),

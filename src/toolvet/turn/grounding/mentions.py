@@ -229,15 +229,16 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
     """An identifier, or words and numbers with marks between them: `10:00-11:30`, `3-5`, `HAT069/HAT039`."""
     if not any(character.isalpha() or character == "_" for character in token):
         parts = re.split(r"([-/+:])", token)
-        if _looks_like_phone([part for part in parts[::2] if part], token):
-            yield Mention(Kind.ID, start, start + len(token), token)
-        elif len(parts) == 3 and parts[1] == "-":
-            at = start
-            for part in parts:
-                if part and part != "-":
-                    yield from _token(text, part, at)
-                at += len(part)
-        return
+        if len(parts) > 1:
+            if _looks_like_phone([part for part in parts[::2] if part], token):
+                yield Mention(Kind.ID, start, start + len(token), token)
+            elif len(parts) == 3 and parts[1] == "-":
+                at = start
+                for part in parts:
+                    if part and part != "-":
+                        yield from _token(text, part, at)
+                    at += len(part)
+            return
     parted = parts_of(token) if token[0].isdigit() and len(token) <= _LONGEST_PARTED else []
     for part, at in parted:
         yield from _token(text, part, start + at)
