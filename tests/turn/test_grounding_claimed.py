@@ -174,6 +174,12 @@ def test_so_many_claims_are_read_and_no_more() -> None:
     [
         ("transfer_money", "pay", Ability.THIS),
         ("transfer_to_agent", "send", Ability.READS),
+        ("transfer_agent", "pay", Ability.READS),
+        ("escalate_human", "handoff", Ability.THIS),
+        ("load_page", "create", Ability.READS),
+        ("open_account", "create", Ability.THIS),
+        ("draft_email", "send", Ability.READS),
+        ("update_pull_request", "send", Ability.ANYTHING),
         ("open_url", "create", Ability.READS),
         ("pull_request_get", "create", Ability.ANYTHING),
         ("get_pull_request", "create", Ability.READS),

@@ -23,8 +23,9 @@ def blocks(*texts: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text} for text in texts]}
 
 
-def paged(pagination: dict[str, Any]) -> dict[str, Any]:
-    return {"success": True, "data": {"rows": ROWS}, "meta": {"version": "response-v2", "pagination": pagination}}
+def paged(pagination: dict[str, Any], **about: Any) -> dict[str, Any]:
+    meta = {"version": "response-v2", "pagination": pagination, **about}
+    return {"success": True, "data": {"rows": ROWS}, "meta": meta}
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -70,6 +71,8 @@ def nested(depth: int) -> dict[str, Any]:
         # Where the payload is.
         (blocks(PAGE), {4}, None, "hasmore: true"),
         (blocks(f"\n {PAGE}", "ok"), {4}, None, "hasmore: true"),
+        (blocks("{broken", PAGE), {4}, None, "hasmore: true"),
+        (paged({}, dropped_content_ids=["a", "b"]), {4}, None, "2 items were left out"),
         ({"content": [], "structuredContent": json.loads(PAGE)}, {4}, None, "hasmore: true"),
         # Envelopes.
         (

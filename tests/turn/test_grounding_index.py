@@ -169,3 +169,21 @@ def test_the_numbers_of_long_texts_belong_to_no_list() -> None:
         columns = walked([{"a": text}, {"a": text}]).all_columns()
         assert sum("#" in name for name in columns) == rows
         assert columns["a"] == [7, 7]
+
+
+def test_arguments_that_every_reader_of_json_gives_back_are_kept() -> None:
+    def kept(arguments: object) -> bool:
+        calls = [SentAndBrought(("7",), arguments, json.dumps(arguments))]
+        return index_of(calls, "") is index_of(calls, "")
+
+    values = (2**53 - 1, 2**53, -(2**53) + 1, -(2**53), 1.5, float("inf"), True, None, "a", [1, {"a": []}])
+    assert [kept({"n": value}) for value in values] == [True, False, True, False, True, False, True, True, True, True]
+    assert [kept([0] * count) for count in (998, 999)] == [True, False]
+
+
+def test_a_text_that_only_begins_like_json_stays_a_text() -> None:
+    walk = index._EvidenceWalk()
+    for text in ("{broken 5", ' \n{"a": 7}', "[1, 2]", "x"):
+        walk.text(text)
+    assert walk.strings == ["{broken 5", "a", "x"]
+    assert walk.numbers == [5, 7, 1, 2]

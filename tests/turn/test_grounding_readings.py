@@ -318,7 +318,23 @@ def test_a_day_follows_from_another(date: Date, span: Span, follows: bool) -> No
     assert follows_from(date, {(2026, 11, 2)}, {(11, 2)}, {span}) is follows
 
 
+def test_a_day_follows_from_one_without_its_year() -> None:
+    for date, follows in (((2026, 12, 2), True), ((2026, 12, 3), False), ((0, 12, 2), True)):
+        assert follows_from(date, {(0, 11, 2)}, {(11, 2)}, {Span(days=30)}) is follows
+    # The last day of a month is so many months from any last day.
+    for date, span, follows in (
+        ((2026, 2, 28), Span(months=1), True),
+        ((2026, 2, 27), Span(months=1), False),
+        ((2026, 4, 30), Span(months=3), True),
+    ):
+        assert follows_from(date, {(2026, 1, 31)}, {(1, 31)}, {span}) is follows
+
+
 def test_days_between_days() -> None:
+    assert not lies_between(0, "days", {(2026, 12, 1)}, {(2026, 12, 1)})
+    assert not lies_between(30, "apples", {(2026, 12, 1)}, {(2026, 11, 1)})
+    assert lies_between(40_000, "days", {(2036, 5, 10)}, {(1926, 11, 4)})
+    assert not lies_between(40_001, "days", {(2036, 5, 11)}, {(1926, 11, 4)})
     known = {(2026, 11, 1)}
     assert [lies_between(n, "days", {(2026, 12, 1)}, known) for n in (29, 30, 31)] == [False, True, False]
     assert [lies_between(n, "weeks", {(2026, 11, 29)}, known) for n in (3, 4, 5)] == [False, True, False]

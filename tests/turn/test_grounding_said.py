@@ -188,6 +188,32 @@ def test_values_of_an_answer_that_no_result_has(text: str, result: object, found
     assert doubted(text, result) == found
 
 
+def test_amounts_are_added_up_before_all_other_numbers() -> None:
+    counts = list(range(1_001, 1_046))
+    said = f"Counts: {', '.join(map(str, counts))}. You pay $10.25 and $20.50, together "
+    result = {"counts": counts, "a": 10.25, "b": 20.5}
+    assert doubted(f"{said}$30.75.", result) == []
+    assert doubted(f"{said}$30.85.", result) == [("number", "30.85")]
+
+
+def test_of_very_many_values_the_first_are_looked_up_and_ten_are_told() -> None:
+    for count, found in ((3, 3), (10, 10), (11, 10), (500, 10)):
+        ids = [f"XQ-{number * 7919}" for number in range(1_000, 1_000 + count)]
+        assert len(doubted(" ".join(ids), {"id": "none"})) == found
+    known = [f"XQ-{number}" for number in range(10_000, 10_400)]
+    # A value behind four hundred others is not looked up any more.
+    for before, told in ((399, [("id", "XQ-7")]), (400, [])):
+        assert doubted(" ".join([*known[:before], "XQ-7777"]), {"ids": known})[:1] == [
+            (kind, "XQ-7777") for kind, _ in told
+        ]
+
+
+def test_structured_content_beside_a_text_bears_out_too() -> None:
+    both = {"content": [{"type": "text", "text": "done"}], "structuredContent": {"total": 512.75}}
+    assert doubted("It costs $512.75.", both) == []
+    assert doubted("It costs $512.85.", both) == [("number", "512.85")]
+
+
 def test_what_a_person_gave_is_known_where_their_words_are() -> None:
     for said in ("You mentioned $61.17.", "You mentioned order ORD-7001."):
         assert doubted(said, AMOUNT) == []
@@ -299,6 +325,19 @@ def test_which_numbers_say_something(text: str, found: list[str]) -> None:
 )
 def test_a_number_is_only_roughly_so(text: str, about: bool) -> None:  # noqa: FBT001 - a column of the table.
     assert [each.about for each in mentions_in(text)] == [about]
+
+
+def test_a_mention_is_no_amount_unless_it_says_so() -> None:
+    (mention,) = mentions_in("Order ORD-2041 came.")
+    assert (mention.kind, mention.money, mention.about, mention.faint, mention.unit) == (
+        Kind.ID,
+        False,
+        False,
+        False,
+        "",
+    )
+    (faint,) = mentions_in("It is KX7RTB.")
+    assert faint.faint
 
 
 def test_names_and_quotations_are_mentions() -> None:
