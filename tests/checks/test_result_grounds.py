@@ -1,5 +1,6 @@
 """What a verdict on an error rests on, and what a result of another shape is taken for: tables of small examples."""
 
+import re
 from collections import OrderedDict
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +13,11 @@ from toolvet.checks.result.certainty import Ground, certainty_of
 from toolvet.checks.result.codes import error_code, state_of_name
 from toolvet.checks.result.decision import shown
 from toolvet.checks.result.output_schema import output_schema_validation
-from toolvet.checks.result.own_words import FACTOR_NAMES
+from toolvet.checks.result.own_words import FACTOR_NAMES, BadRule
 from toolvet.checks.result.plain import readable
 from toolvet.checks.result.response import read_response
-from toolvet.checks.result.result_check import ResultCheck, ResultSettings
+from toolvet.checks.result.result_check import RegexEntry, ResultCheck, ResultSettings
+from toolvet.matching import UnsafePattern
 
 TRACE = "Traceback (most recent call last)\n"
 
@@ -169,6 +171,48 @@ def test_factors_of_the_callers_own_stand_behind_the_others_with_their_weights(t
     }
 
 
+def test_an_exception_by_the_callers_own_words_is_no_error() -> None:
+    result = {"content": [text_block("Error: no rows for user 7")]}
+    assert check_result("t", {}, result).error_without_flag
+    for words in ("no rows", re.compile(r"rows for user \d")):
+        assert not check_result("t", {}, result, exceptions=[words]).error_without_flag
+    assert check_result("t", {}, result, exceptions=["no columns"]).error_without_flag
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"weights": {"ledger": 1}}, "there is no factor 'ledger'"),
+        ({"weights": {FACTOR_NAMES[0]: 101}}, "from 0 to 100, not 101"),
+        ({"weights": {FACTOR_NAMES[0]: -1}}, "from 0 to 100, not -1"),
+        ({"weights": {FACTOR_NAMES[0]: True}}, "from 0 to 100, not True"),
+        ({"threshold": 1.5}, "threshold must be a number from 0 to 1"),
+        ({"threshold": -0.1}, "threshold must be a number from 0 to 1"),
+        ({"threshold": True}, "threshold must be a number from 0 to 1"),
+        ({"thresholds": {"others": 1}}, "there is no type of tool 'others'"),
+        ({"thresholds": {"other": 2}}, "the threshold of 'other' must be"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_refused_with_the_range_of_those_that_can(
+    rules: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadRule, match=re.escape(said)):
+        check_result("t", {}, error("Hm"), **rules)
+
+
+def test_rules_at_the_ends_of_their_range() -> None:
+    for weight in (0, 100):
+        check_result("t", {}, error("Hm"), weights={FACTOR_NAMES[0]: weight})
+    for least, business in ((0.0, True), (1.0, False)):
+        for rules in ({"threshold": least}, {"thresholds": {"other": least}}):
+            verdict = check_result("t", {}, error("Hm"), **rules)  # type: ignore[arg-type]
+            assert (str(verdict.error_kind) == "business") is business
+    with pytest.raises(UnsafePattern, match="not a regular expression"):
+        ResultCheck(ResultSettings(extra_patterns=(RegexEntry("("),)))
+    own = ResultCheck(ResultSettings(extra_patterns=(RegexEntry(r"E\d{4}"),)))
+    assert str(own("t", {}, error("Hm e1234")).error_kind) == "business"
+
+
 def test_a_failure_by_the_callers_own_words_is_one() -> None:
     verdict = check_result("t", {}, error("User 7 not found in the ledger"), failure_patterns=["ledger"])
     assert (str(verdict.error_kind), str(verdict.state)) == ("tool_failure", "unknown")
@@ -206,6 +250,7 @@ def mcp_error(code: object) -> Exception:
     return problem
 
 
+MIXED = {"content": [text_block("a"), {"type": "odd"}], "more": 1}
 ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
 
 
@@ -287,6 +332,7 @@ ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
         ),
         ({"role": 1, "content": [ANSWER]}, payload({"role": 1, "content": [ANSWER]}), "payload"),
         ({"jsonrpc": "2.0", "result": {"content": []}}, {"content": []}, "JSON-RPC response"),
+        (MIXED, MIXED, None),
         # What is MCP's already, or cannot be read, stays as it is.
         *(
             (value, value, None)
@@ -381,6 +427,10 @@ def test_how_many_violations_are_told() -> None:
         ("\n  Error: User 7 not found\n ", True),
         ("Error: User 7 not found\nand more", True),
         ("2026-01-01 ERROR User 7 not found\n2026-01-01 INFO done", False),
+        ("[ERROR] The service is down\n[INFO] done", False),
+        ("[ERROR] The service is down\nSee the log", True),
+        ('{"result": "[{1}] Error: no such user 7"}', False),
+        ('{"success": broken', False),
         (f"User {'x' * 300} does not exist", True),
         (f"User {'x ' * 150} does not exist", False),
         ('The message "User 7 not found" is shown', False),
