@@ -62,6 +62,16 @@ Guesses = list[tuple[object, str]]
         ("a,b", "array", [(["a", "b"], "medium"), (["a,b"], "low")]),
         ("[1, 2]", "array", [([1, 2], "high")]),
         ("", "array", []),
+        ("a;b", "array", [(["a", "b"], "medium"), (["a;b"], "low")]),
+        ("a|b", "array", [(["a", "b"], "medium"), (["a|b"], "low")]),
+        ("a\nb", "array", [(["a", "b"], "medium"), (["a\nb"], "low")]),
+        ("a,", "array", [(["a"], "medium"), (["a,"], "low")]),
+        ("a b", "array", [(["a b"], "high")]),
+        ("x" * 3_998 + ",b", "array", [(["x" * 3_998, "b"], "medium"), (["x" * 3_998 + ",b"], "low")]),
+        ("x" * 3_999 + ",b", "array", [(["x" * 3_999 + ",b"], "medium")]),
+        ({"a": 1}, "array", [([{"a": 1}], "high")]),
+        ({"0": 1}, "array", [([1], "high"), ([{"0": 1}], "high")]),
+        ({"1": "a"}, "array", [(["a"], "medium"), ([{"1": "a"}], "high")]),
         (5, "array", [([5], "high")]),
         ([1], "array", [([[1]], "high")]),
         (None, "array", []),
@@ -114,6 +124,8 @@ def test_a_moment_in_the_notations_of_patterns() -> None:
 
 
 FENCE = "Took the JSON out of its Markdown fence."
+QUOTED = "Replaced other quotation marks by double ones."
+NUMBERS = "Wrote numbers as JSON writes them."
 CLOSED = "Closed the brackets that were open at the end of the text."
 
 
@@ -124,6 +136,18 @@ CLOSED = "Closed the brackets that were open at the end of the text."
         ('Look:\n```json\n{"a": 1}\n```\nand', {"a": 1}, "high", (FENCE,)),
         ('```json\n{"a": 1', {"a": 1}, "low", (FENCE, CLOSED)),
         ("[", [], "low", (CLOSED,)),
+        ("{'a': (1, 2)}", {"a": [1, 2]}, "high", (QUOTED, "Read a Python tuple as a list.")),
+        ("{'a': 'b'}", {"a": "b"}, "high", (QUOTED,)),
+        ("{a: 1}", {"a": 1}, "high", ("Put quotation marks around names.",)),
+        ('{"a": +5}', {"a": 5}, "high", (NUMBERS,)),
+        ('{"a": .5}', {"a": 0.5}, "high", (NUMBERS,)),
+        ('{"a": 1_000}', {"a": 1000}, "high", (NUMBERS,)),
+        ('{"a": 1e5}', {"a": 1e5}, "high", ()),
+        ('{"a": True}', {"a": True}, "high", ("Read Python and JavaScript words for true, false and null.",)),
+        ('{"a": 1,}', {"a": 1}, "high", ("Left out a comma before a closing bracket.",)),
+        ('{"a": 1 // x\n}', {"a": 1}, "high", ("Left out comments.",)),
+        ('{"a": 1 /**/}', {"a": 1}, "high", ("Left out comments.",)),
+        ('{"a": "x\ny"}', {"a": "x\ny"}, "high", ("Escaped control characters inside a text.",)),
         ("[1", [1], "low", (CLOSED,)),
         ("[1,", [1], "low", ("Left out a comma at the end.", CLOSED)),
         ('{"a": {"b": 1', {"a": {"b": 1}}, "low", (CLOSED,)),
