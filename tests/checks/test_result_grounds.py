@@ -14,10 +14,14 @@ from toolvet.checks.result.codes import error_code, state_of_name
 from toolvet.checks.result.decision import shown
 from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.own_words import FACTOR_NAMES, BadRule
+from toolvet.checks.result.phrases import CallerText
 from toolvet.checks.result.plain import readable
 from toolvet.checks.result.response import read_response
 from toolvet.checks.result.result_check import RegexEntry, ResultCheck, ResultSettings
+from toolvet.checks.result.sentence import is_foreign
+from toolvet.checks.result.tool import caller_texts
 from toolvet.matching import UnsafePattern
+from toolvet.tools import view_of
 
 TRACE = "Traceback (most recent call last)\n"
 
@@ -59,6 +63,7 @@ def error(text: str) -> dict[str, Any]:
         ("server error 501", "unsupported", Ground.VETO, "server error 501"),
         (f"{TRACE}ValueError: x", "crash", Ground.VETO, TRACE.strip()),
         ("DatabaseError: x", "unknown", Ground.DOUBT, "DatabaseError: x"),
+        ("fatal: x", "internal", Ground.DOUBT, "fatal: x"),
         # A service that says when to come back works.
         ("503 Service Unavailable, retry later", "unavailable", Ground.VETO, "503 Service Unavailable, retry later"),
         (
@@ -139,6 +144,18 @@ def test_the_code_that_an_error_shows(text: str, name: str | None, state: str | 
     assert (None if found is None else (found.name, str(found.state))) == (None if name is None else (name, state))
 
 
+def test_very_long_texts_are_read_so_far_and_no_farther() -> None:
+    for more, found in ((0, True), (1, False)):
+        named = error_code("x" * (1_993 + more) + " ENOENT")
+        assert (named is not None) is found
+        assert is_foreign("konnte " + "x" * (987 + more) + " nicht") is found
+        words = "x " * 9_992 + "y" * more + "User 7 not found"
+        verdict = check_result("t", {}, error(words))
+        assert (str(verdict.state) == "not_found") is found
+        calls = {f"p{number}": "x" for number in range(59 + more)} | {"code": "print(1)"}
+        assert (CallerText.PROGRAM in caller_texts(view_of({"name": "t"}), calls)) is found
+
+
 def test_names_that_say_nothing() -> None:
     assert state_of_name("Error") is state_of_name("FAILED") is state_of_name("xyzzy") is None
     assert state_of_name("NotFoundError") is State.NOT_FOUND
@@ -153,7 +170,7 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     assert readable('a\\nb\\tc\\rd\\"e\\f') == 'a  b  c  d "e\\f'
 
 
-OWN = {"factors": {"ledger": ("ledger", 7)}, "weights": {FACTOR_NAMES[1]: 5}}
+OWN: dict[str, Any] = {"factors": {"ledger": ("ledger", 7)}, "weights": {FACTOR_NAMES[1]: 5}}
 
 
 @pytest.mark.parametrize(("text", "present"), [("The ledger is closed", True), ("Hm", False)])
@@ -204,8 +221,9 @@ def test_rules_at_the_ends_of_their_range() -> None:
     for weight in (0, 100):
         check_result("t", {}, error("Hm"), weights={FACTOR_NAMES[0]: weight})
     for least, business in ((0.0, True), (1.0, False)):
-        for rules in ({"threshold": least}, {"thresholds": {"other": least}}):
-            verdict = check_result("t", {}, error("Hm"), **rules)  # type: ignore[arg-type]
+        both: list[dict[str, Any]] = [{"threshold": least}, {"thresholds": {"other": least}}]
+        for rules in both:
+            verdict = check_result("t", {}, error("Hm"), **rules)
             assert (str(verdict.error_kind) == "business") is business
     with pytest.raises(UnsafePattern, match="not a regular expression"):
         ResultCheck(ResultSettings(extra_patterns=(RegexEntry("("),)))
@@ -216,8 +234,9 @@ def test_rules_at_the_ends_of_their_range() -> None:
 def test_a_failure_by_the_callers_own_words_is_one() -> None:
     verdict = check_result("t", {}, error("User 7 not found in the ledger"), failure_patterns=["ledger"])
     assert (str(verdict.error_kind), str(verdict.state)) == ("tool_failure", "unknown")
-    strong = {"failure_patterns": ["ledger"], "strong_patterns": ["user 7"]}
-    assert str(check_result("t", {}, error("User 7 not found in the ledger"), **strong).error_kind) == "business"
+    text = "User 7 not found in the ledger"
+    both = check_result("t", {}, error(text), failure_patterns=["ledger"], strong_patterns=["user 7"])
+    assert str(both.error_kind) == "business"
 
 
 def test_settings_are_kept_for_so_many_tools_and_no_more() -> None:

@@ -264,6 +264,7 @@ def test_what_stands_out_in_a_call_is_in_its_record_also_behind_plain_calls(own:
     lines.line_of(finished(note))
     given = dict(own)
     if isinstance(given.get("verdict"), dict):
+        assert note.verdict is not None
         given["verdict"] = msgspec.structs.replace(note.verdict, **given["verdict"])
     call = finished(msgspec.structs.replace(note, **given))
     first, second, slow = lines.line_of(call), lines.line_of(call), slowly(call, "", SecretMask())
