@@ -270,6 +270,20 @@ def mcp_error(code: object) -> Exception:
 
 
 MIXED = {"content": [text_block("a"), {"type": "odd"}], "more": 1}
+STAYS: list[object] = [
+    {"_meta": {}},
+    {"_meta": {}, "content": "a"},
+    {"task": {}},
+    {"content": "a"},
+    {"code": -32_768, "message": "a"},
+    {"code": -32_000, "message": "a"},
+    {"jsonrpc": "2.0", "error": {"code": 1, "message": "a"}},
+    Response(status_code=500, text="a"),
+    Response(headers={}, text="a"),
+    Response(content=[], is_error=False),
+    Response(content=[], isError=False),
+    Response(is_error=True),
+]
 ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
 
 
@@ -353,28 +367,7 @@ ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
         ({"jsonrpc": "2.0", "result": {"content": []}}, {"content": []}, "JSON-RPC response"),
         (MIXED, MIXED, None),
         # What is MCP's already, or cannot be read, stays as it is.
-        *(
-            (value, value, None)
-            for value in (
-                {"_meta": {}},
-                {"_meta": {}, "content": "a"},
-                {"task": {}},
-                {"content": "a"},
-                {"code": -32_768, "message": "a"},
-                {"code": -32_000, "message": "a"},
-                {"jsonrpc": "2.0", "error": {"code": 1, "message": "a"}},
-            )
-        ),
-        *(
-            (value, value, None)
-            for value in (
-                Response(status_code=500, text="a"),
-                Response(headers={}, text="a"),
-                Response(content=[], is_error=False),
-                Response(content=[], isError=False),
-                Response(is_error=True),
-            )
-        ),
+        *((value, value, None) for value in STAYS),
     ],
 )
 def test_what_a_result_is_taken_for(result: object, parts: object, taken_for: str | None) -> None:

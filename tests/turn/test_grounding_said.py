@@ -143,6 +143,13 @@ def doubted(text: str, result: object, question: str | None = None) -> list[tupl
         ("It weighs 413 grams.", {"weight": 412}, [("number", "413")]),
         ("The card ends with 4242.", {"card": "555500004242"}, []),
         ("Card number 4242.", {"card": "555500004242"}, []),
+        ("It is 4123 apples.", {"n": 41234}, [("number", "4123")]),
+        ("It is 12:30-14:45.", {"from": "12:30", "to": "14:15"}, [("date", "14:45")]),
+        ("It is 250-280km.", {"from": 250, "to": 270}, [("number", "280km")]),
+        ("It is 55-57.", {"from": 55, "to": 58}, [("number", "57")]),
+        ("About 27% of 900 apples is 243.", {"apples": 900}, []),
+        ("It is 61.2 by 47 cm.", {"inches": [24.1, 18.5]}, []),
+        ("It is 71.2 by 47 cm.", {"inches": [24.1, 18.5]}, [("number", "71.2")]),
         ("Card number 4243.", {"card": "555500004242"}, [("number", "4243")]),
         # Identifiers, and what only looks like one.
         ("See #123.", {"id": "#124"}, [("id", "#123")]),

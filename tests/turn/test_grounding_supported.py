@@ -223,6 +223,8 @@ def test_an_answer_echoes_an_error_by_most_of_its_words_or_its_exit_code() -> No
         ("It is 873.", False),
     ):
         assert _echoed(text, outcome_of(call)) is echoed
+    assert _echoed("The gateway rejected it.", outcome_of(failing("Gateway rejected")))
+    assert not _echoed("The gateway is it.", outcome_of(failing("Gateway rejected")))
     # Of two failures one that is told is enough.
     assert ground("It said: reference 8731.", [call, failing("Something else was quite wrong")]) == []
     long = failing("one line of it\n" * 60 + "It ended. Exit code: 2")
