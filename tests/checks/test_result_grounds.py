@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolvet.causes import State
-from toolvet.checks.result import Classification, as_mcp, check_result
+from toolvet.checks.result import Classification, LeakKind, as_mcp, check_result
 from toolvet.checks.result.certainty import Ground, certainty_of
 from toolvet.checks.result.codes import error_code, state_of_name
 from toolvet.checks.result.decision import shown
@@ -16,6 +16,7 @@ from toolvet.checks.result.output_schema import output_schema_validation
 from toolvet.checks.result.own_words import FACTOR_NAMES, BadRule
 from toolvet.checks.result.phrases import CallerText
 from toolvet.checks.result.plain import readable
+from toolvet.checks.result.program import is_callers_crash
 from toolvet.checks.result.response import read_response
 from toolvet.checks.result.result_check import RegexEntry, ResultCheck, ResultSettings
 from toolvet.checks.result.sentence import is_foreign
@@ -414,6 +415,28 @@ def test_of_several_values_the_one_counts_that_comes_closest_to_the_schema(texts
     assert found is not None
     assert found.is_valid is (said is None)
     assert said is None or said in str(found.error)
+
+
+def test_a_value_that_conforms_goes_before_an_object_that_does_not() -> None:
+    found = output_schema_validation(
+        {"type": "integer"}, read_response({"content": [text_block('{"a": 1}'), text_block("7")]})
+    )
+    assert found is not None
+    assert found.is_valid
+
+
+def test_of_several_tracebacks_the_last_says_whose_code_crashed() -> None:
+    theirs, ours = (f'{TRACE}  File "{file}", line 1\nNameError: x\n' for file in ("<string>", "/app/a.py"))
+    assert not is_callers_crash(f"{theirs}\nDuring handling of it:\n\n{ours}", ["y + 1"])
+    assert is_callers_crash(f"{ours}\nDuring handling of it:\n\n{theirs}", ["y + 1"])
+
+
+@pytest.mark.parametrize(
+    ("sent", "leaks"), [("/srv/app", 0), ("/srv/app/data.json", 0), ("/srv/app/data.json/x", 0), ("/var", 1)]
+)
+def test_a_path_that_the_caller_named_is_no_leak(sent: str, leaks: int) -> None:
+    verdict = check_result("t", {"path": sent}, error("Hm: cannot open /srv/app/data.json"))
+    assert len([leak for leak in verdict.leaks if leak.kind is LeakKind.ABSOLUTE_PATH]) == leaks
 
 
 def test_how_many_violations_are_told() -> None:
