@@ -1,6 +1,9 @@
 """docs/shapes.md is what the tables of shapes say."""
 
+import runpy
 from pathlib import Path
+
+import pytest
 
 from toolvet.checks.result.page import render_shapes_page
 from toolvet.checks.result.shapes import (
@@ -20,6 +23,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "shapes.md"
 def test_the_page_is_up_to_date() -> None:
     written = PAGE.read_text(encoding="utf-8")
     assert written == render_shapes_page(), "python -m toolvet.checks.result.page > docs/shapes.md"
+
+
+def test_as_a_program_it_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.warns(RuntimeWarning, match="found in sys.modules"):
+        runpy.run_module("toolvet.checks.result.page", run_name="__main__")
+    assert capsys.readouterr().out == render_shapes_page()
 
 
 def test_every_shape_is_on_the_page() -> None:

@@ -9,6 +9,8 @@ import msgspec
 import pytest
 from tests.proxy.notes import ORIGIN, TOOL, Conversation, text
 
+from toolvet.causes import ErrorKind, Retry, State
+from toolvet.checks.result import Factor, Leak, LeakKind, ResultMetadata
 from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
 from toolvet.proxy.record.backlog import Backlog
@@ -233,6 +235,81 @@ def test_a_call_in_which_something_stands_out_is_redacted_each_time(made: list[C
         first, second = lines.line_of(call), lines.line_of(call)
         assert len(made) == 2
         assert read(first) == read(second) == read(slowly(call, "", SecretMask()))
+
+
+def plain() -> CallEnded:
+    (note,) = (note for note in Conversation().call({"title": "Emma"}).notes if isinstance(note, CallEnded))
+    return note
+
+
+ISSUE = next(note for note in Conversation().call({"title": 5}).notes if isinstance(note, CallEnded)).issues[0]
+OWN: list[dict[str, Any]] = [
+    {"unjudged": "it is too large"},
+    {"issues": (ISSUE,)},
+    {"repaired": {"title": "Emma"}},
+    {"blocked": "arguments"},
+    {"would_block": "arguments"},
+    {"why": "too many"},
+    {"changed": ("is_error",)},
+    {"code": -32603},
+    {"arguments": {"title": "Emma"}},
+    {"result": {"content": []}},
+    {"hidden": ("verdict",)},
+    {"mask": SecretMask(["Tool responded successfully"])},
+    {"outcome": "tool_error"},
+    {"verdict": None},
+]
+OF_VERDICT: list[dict[str, Any]] = [
+    {"is_valid": False},
+    {"is_error": True},
+    {"error_without_flag": True},
+    {"error_kind": ErrorKind.BUSINESS},
+    {"error_code": "NOT_FOUND"},
+    {"issues": ("it is blank",)},
+    {"state": State.NOT_FOUND},
+    {"retry": Retry.FIX_ARGUMENTS},
+    {"factors": (Factor("http_status", 1, present=True, evidence="404"),)},
+    {"leaks": (Leak(LeakKind.CRASH_TEXT, "Traceback", 0, 9),)},
+    {"framework": "pydantic"},
+    {"certainty": 0.5},
+    {"metadata": ResultMetadata(warnings=("old",))},
+    {"metadata": ResultMetadata(pagination={"has_more": True})},
+    {"metadata": ResultMetadata(content_fidelity="partial")},
+]
+
+
+@pytest.mark.parametrize("own", [*OWN, *({"verdict": each} for each in OF_VERDICT)], ids=str)
+def test_what_stands_out_in_a_call_is_in_its_record_also_behind_plain_calls(own: dict[str, Any]) -> None:
+    note = plain()
+    lines = CallLines("", SecretMask())
+    lines.line_of(finished(note))
+    given = dict(own)
+    if isinstance(given.get("verdict"), dict):
+        assert note.verdict is not None
+        given["verdict"] = msgspec.structs.replace(note.verdict, **given["verdict"])
+    call = finished(msgspec.structs.replace(note, **given))
+    first, second, slow = lines.line_of(call), lines.line_of(call), slowly(call, "", SecretMask())
+    assert [read(line) for line in (first, second)] == [read(slow)] * 2
+    details = [
+        [each.detail for each in decode_lines(line) if isinstance(each, VerdictRecord)] for line in (first, slow)
+    ]
+    assert details[0] == details[1]
+
+
+def test_lines_are_packed_from_a_quarter_of_a_megabyte_on() -> None:
+    backlog = Backlog()
+    backlog.add(b"x" * ((1 << 18) - 1))
+    assert backlog.size == (1 << 18) - 1
+    backlog.add(b"x")
+    assert 0 < backlog.size < 5_000
+    packed = backlog.size
+    backlog.add(b"y")
+    assert backlog.size == packed + 1
+    assert (len(backlog.first()), backlog.first()[-1:]) == (1 << 18, b"x")
+    backlog.drop_first()
+    assert (backlog.size, backlog.first()) == (1, b"y")
+    backlog.drop_first()
+    assert (backlog.size, backlog.first()) == (0, b"")
 
 
 def test_a_tool_may_have_any_name() -> None:

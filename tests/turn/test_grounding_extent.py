@@ -23,6 +23,11 @@ def blocks(*texts: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text} for text in texts]}
 
 
+def paged(pagination: dict[str, Any], **about: Any) -> dict[str, Any]:
+    meta = {"version": "response-v2", "pagination": pagination, **about}
+    return {"success": True, "data": {"rows": ROWS}, "meta": meta}
+
+
 def nested(depth: int) -> dict[str, Any]:
     value: dict[str, Any] = {"has_more": True, "rows": ["a", "b"]}
     for _ in range(depth):
@@ -39,6 +44,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({"rows": ROWS, "total_count": 5, "totalItems": 9}, {4}, 9, "there are 9"),
         ({"rows": ROWS, "totalItems": 9, "total_count": 5}, {4}, 9, "there are 9"),
         ({"rows": ROWS, "total": 9, "page": 1}, {4}, 9, "there are 9"),
+        (paged({"cursor": "b"}), {4}, None, "pagination: there is a next page"),
         ({"rows": ROWS, "page_info": {"total_count": 7}}, {4}, 7, "there are 7"),
         # Flags and places where it goes on.
         ({"rows": ROWS, "hasMore": True}, {4}, None, "hasmore: true"),
@@ -65,6 +71,8 @@ def nested(depth: int) -> dict[str, Any]:
         # Where the payload is.
         (blocks(PAGE), {4}, None, "hasmore: true"),
         (blocks(f"\n {PAGE}", "ok"), {4}, None, "hasmore: true"),
+        (blocks("{broken", PAGE), {4}, None, "hasmore: true"),
+        (paged({}, dropped_content_ids=["a", "b"]), {4}, None, "2 items were left out"),
         ({"content": [], "structuredContent": json.loads(PAGE)}, {4}, None, "hasmore: true"),
         # Envelopes.
         (
@@ -106,6 +114,9 @@ def test_a_result_that_is_a_part(result: object, shown: set[int], total: int | N
         {"rows": ROWS, "total_count": 4, "has_more": True},
         {"rows": ROWS, "total": 9},
         {"rows": ROWS, "has_more": "yes"},
+        paged({"cursor": ""}),
+        paged({"cursor": 5}),
+        paged({"has_more": 1}),
         {"rows": ROWS, "has_more": 1},
         {"rows": ROWS, "next_cursor": " "},
         {"rows": ROWS, "next_offset": None},

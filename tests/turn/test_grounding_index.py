@@ -124,3 +124,66 @@ def test_values_that_stand_as_they_are_written_are_read_only_where_another_may_f
     assert read == []
     assert ground("Orders A-1001 and A-1002 come to 20.5 and 30.25, together 50.75 euros.", calls) == []
     assert read == ["50.75", "A-1001", "A-1002", "20.5", "30.25"]
+
+
+def test_a_question_that_is_too_long_to_be_kept_is_read_each_time() -> None:
+    calls = [SentAndBrought(("7" * 60_000,), None, "")]
+    assert index_of(calls, "") is index_of(calls, "")
+    assert index_of(calls, "?" * 40_000) is index_of(calls, "?" * 40_000)
+    assert index_of(calls, "?" * 40_001) is not index_of(calls, "?" * 40_001)
+
+
+def walked(value: object) -> index._EvidenceWalk:
+    walk = index._EvidenceWalk()
+    walk.value(value)
+    return walk
+
+
+def test_numbers_are_finite_and_no_truth_values() -> None:
+    values = {"a": True, "b": False, "c": 10**300, "d": 5, "e": float("inf"), "f": float("nan"), "g": -(10**299)}
+    assert walked(values).numbers == [-1e299, 5.0]
+    assert walked({"7": 2}).numbers == [7, 2]
+
+
+def test_values_are_read_so_deep_and_no_deeper() -> None:
+    for depth, numbers in ((200, [5.0]), (201, [])):
+        lists: object = 5
+        objects: object = 5
+        for _ in range(depth):
+            lists, objects = [lists], {"a": objects}
+        assert walked(lists).numbers == walked(objects).numbers == numbers
+
+
+def test_what_can_be_counted_in_a_text() -> None:
+    text = "one two\nthree four five\n" + "x" * 17
+    assert len(text) == 41
+    assert walked(text).counts == {2, 3, 41, 6}
+    assert walked(text[:-1]).counts == set()
+    assert walked(["a", {"b": 1, "c": 2, "d": 3}]).counts == {2, 3}
+    assert walked(["a", {"b": 1}]).lists == {2}
+
+
+def test_the_numbers_of_long_texts_belong_to_no_list() -> None:
+    short, long = "7 of them", "7 of them, and some more"
+    for text, rows in ((short, 1), (long, 0)):
+        columns = walked([{"a": text}, {"a": text}]).all_columns()
+        assert sum("#" in name for name in columns) == rows
+        assert columns["a"] == [7, 7]
+
+
+def test_arguments_that_every_reader_of_json_gives_back_are_kept() -> None:
+    def kept(arguments: object) -> bool:
+        calls = [SentAndBrought(("7",), arguments, json.dumps(arguments))]
+        return index_of(calls, "") is index_of(calls, "")
+
+    values = (2**53 - 1, 2**53, -(2**53) + 1, -(2**53), 1.5, float("inf"), True, None, "a", [1, {"a": []}])
+    assert [kept({"n": value}) for value in values] == [True, False, True, False, True, False, True, True, True, True]
+    assert [kept([0] * count) for count in (998, 999)] == [True, False]
+
+
+def test_a_text_that_only_begins_like_json_stays_a_text() -> None:
+    walk = index._EvidenceWalk()
+    for text in ("{broken 5", ' \n{"a": 7}', "[1, 2]", "x"):
+        walk.text(text)
+    assert walk.strings == ["{broken 5", "a", "x"]
+    assert walk.numbers == [5, 7, 1, 2]

@@ -141,8 +141,17 @@ def test_figures_are_found_by_their_value_and_by_what_they_round_to() -> None:
         ("March 0", []),
         ("3. February 12", [((0, 2, 12), "February 12")]),
         ("2. May change", []),
+        ("(3. May, it is", [((0, 5, 3), "3. May")]),
+        ("so\n> 3. May", []),
+        ("the 3 th of May", []),
+        ("from 3 to 5 May 2025", [((2025, 5, 3), "3"), ((2025, 5, 5), "5 May 2025")]),
+        ("May 3 and 5, 2025", [((0, 5, 3), "May 3"), ((2025, 5, 5), "5")]),
+        ("you may 3 times", []),
+        ("in march 3 of", []),
         ("Mar 3", [((0, 3, 3), "Mar 3")]),
         ("3 out of 4", []),
+        ("3 out. foi a data do pedido", [((0, 10, 3), "3 out.")]),
+        ("O pedido de você foi feito em 3 out", [((0, 10, 3), "3 out")]),
     ],
 )
 def test_days_in_words(text: str, dates: list[tuple[Date, str]]) -> None:
@@ -316,7 +325,23 @@ def test_a_day_follows_from_another(date: Date, span: Span, follows: bool) -> No
     assert follows_from(date, {(2026, 11, 2)}, {(11, 2)}, {span}) is follows
 
 
+def test_a_day_follows_from_one_without_its_year() -> None:
+    for date, follows in (((2026, 12, 2), True), ((2026, 12, 3), False), ((0, 12, 2), True)):
+        assert follows_from(date, {(0, 11, 2)}, {(11, 2)}, {Span(days=30)}) is follows
+    # The last day of a month is so many months from any last day.
+    for date, span, follows in (
+        ((2026, 2, 28), Span(months=1), True),
+        ((2026, 2, 27), Span(months=1), False),
+        ((2026, 4, 30), Span(months=3), True),
+    ):
+        assert follows_from(date, {(2026, 1, 31)}, {(1, 31)}, {span}) is follows
+
+
 def test_days_between_days() -> None:
+    assert not lies_between(0, "days", {(2026, 12, 1)}, {(2026, 12, 1)})
+    assert not lies_between(30, "apples", {(2026, 12, 1)}, {(2026, 11, 1)})
+    assert lies_between(40_000, "days", {(2036, 5, 10)}, {(1926, 11, 4)})
+    assert not lies_between(40_001, "days", {(2036, 5, 11)}, {(1926, 11, 4)})
     known = {(2026, 11, 1)}
     assert [lies_between(n, "days", {(2026, 12, 1)}, known) for n in (29, 30, 31)] == [False, True, False]
     assert [lies_between(n, "weeks", {(2026, 11, 29)}, known) for n in (3, 4, 5)] == [False, True, False]

@@ -11,7 +11,7 @@ from tests.examples import examples
 from toolvet import check_answer
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.frames import MentionFrame, frames
-from toolvet.turn.grounding.shapes import is_code, is_identifier, is_placeholder
+from toolvet.turn.grounding.shapes import form_of, is_code, is_identifier, is_placeholder
 from toolvet.turn.grounding.spans import deadline_words, period_words, span_words
 
 ESCALATES = 0.3
@@ -225,6 +225,11 @@ def test_frames_and_words_keep_their_proofs() -> None:
 def test_what_names_a_thing() -> None:
     assert all(map(is_identifier, ("ORD-2041", "#W1234567", "gift_card_4821936", "HAT069")))
     assert not any(map(is_identifier, ("4h29m", "500-piece", "utf-8", "v2", "#3b82f6")))
+    assert all(map(is_identifier, ("A1234", "AB123", "#123")))
+    assert not any(map(is_identifier, ("A123", "ABC12", "#12", "1-234-56")))
+    assert [form_of(token) is None for token in ("v2.7.14", "a.csv", "#", "x" * 61, "x" * 60, "A-1")] == [
+        True, True, True, True, False, False,
+    ]  # fmt: skip
     assert all(map(is_code, ("KX7RTB", "5TQWPL")))
     assert not any(map(is_code, ("HTML", "Monday", "12345678901")))
     assert all(map(is_placeholder, ("#W0000000", "ORD-123456", "ORD-654321", "XXX-1")))

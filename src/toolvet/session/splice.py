@@ -44,7 +44,7 @@ def raw(value: object) -> msgspec.Raw:
     try:
         return msgspec.Raw(_ENCODER.encode(value))
     except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
-        # Integers beyond 64 bits and lone surrogates: wire.encode can write them.
+        # Integers beyond 64 bits: wire.encode can write them.
         return split_members(encode_result(0, value))["result"]
 
 

@@ -165,13 +165,11 @@ def worded_date(text: str, start: int, end: int, *, strict: bool = True) -> tupl
         return None
     # By one look at what is before, most numbers have no month there: a search costs ten times as much.
     before = _WORD_BEFORE.search(text, max(0, start - 20), start) if text[start - 1 : start] in _SPACES else None
-    month = _month(before, text, strict=strict)
-    if month is not None and before is not None:
+    if before is not None and (month := _month(before, text, strict=strict)) is not None:
         year = _YEAR_AFTER.match(text, end)
         return (int(year[1]) if year else 0, month, day), before.start(), year.end() if year else end
     after = _WORD_AFTER.match(text, end)
-    month = _month(after, text, strict=strict)
-    if month is not None and after is not None:
+    if after is not None and (month := _month(after, text, strict=strict)) is not None:
         year = _YEAR_AFTER.match(text, after.end())
         # "3. February 12" is the third item of a list, as is "2. May change".
         if text[end : end + 1] in (".", ",") and (
@@ -190,22 +188,18 @@ def _ranged_date(text: str, start: int, end: int, day: int, *, strict: bool) -> 
     """The date of a day whose month is at the other end of a range: 17 in `May 16-17`, 16 in `16-17 May`."""
     if text[max(0, start - 4) : start].rstrip(" \u00a0")[-1:] in _RANGE_LAST:
         before = _RANGE_BEFORE.search(text, max(0, start - 30), start)
-        month = _month(before, text, strict=strict)
-        if month is not None:
+        if before is not None and (month := _month(before, text, strict=strict)) is not None:
             year = _YEAR_AFTER.match(text, end)
             return (int(year[1]) if year else 0, month, day), start, end
     if text.startswith(_RANGE_FIRST, end):
         after = _RANGE_AFTER.match(text, end)
-        month = _month(after, text, strict=strict)
-        if month is not None and after is not None:
+        if after is not None and (month := _month(after, text, strict=strict)) is not None:
             year = _YEAR_AFTER.match(text, after.end())
             return (int(year[1]) if year else 0, month, day), start, end
     return None
 
 
-def _month(found: re.Match[str] | None, text: str, *, strict: bool) -> int | None:
-    if found is None:
-        return None
+def _month(found: re.Match[str], text: str, *, strict: bool) -> int | None:
     return month_of(found[1], text, found.start(1), found.end(1)) if strict else months().get(found[1].lower())
 
 

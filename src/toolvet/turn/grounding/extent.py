@@ -275,11 +275,10 @@ class _PartWalk:
         if self._left < 0 or depth > _DEEPEST:
             return
         if is_array(value):
-            if value and is_object(value[0]):
+            if value:
                 self.shown.add(len(value))
-                self._rows.append(value)
-            elif value:
-                self.shown.add(len(value))
+                if is_object(value[0]):
+                    self._rows.append(value)
         elif is_object(value):
             self._read_members(value)
             for key, item in value.items():

@@ -169,9 +169,8 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     pieces: list[str] = []
     reached = 0
     for start, end in spans:
-        if start >= reached:
-            pieces += (text[reached:start], " " * (end - start))
-            reached = end
+        pieces += (text[reached:start], " " * (end - start))
+        reached = end
     return "".join((*pieces, text[reached:]))
 
 
@@ -231,11 +230,8 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
     if not any(character.isalpha() or character == "_" for character in token):
         parts = re.split(r"([-/+:])", token)
         if len(parts) > 1:
-            digits = [part for part in parts[::2] if part]
-            if _looks_like_phone(digits, token):
+            if _looks_like_phone([part for part in parts[::2] if part], token):
                 yield Mention(Kind.ID, start, start + len(token), token)
-            elif "/" in parts and all(len(part) <= 2 for part in digits):
-                return
             elif len(parts) == 3 and parts[1] == "-":
                 at = start
                 for part in parts:
@@ -246,7 +242,7 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
     parted = parts_of(token) if token[0].isdigit() and len(token) <= _LONGEST_PARTED else []
     for part, at in parted:
         yield from _token(text, part, start + at)
-    if not parted and not (("_" in token or "/" in token) and is_composed(token)):
+    if not parted and not is_composed(token):
         if is_identifier(token):
             yield Mention(Kind.ID, start, start + len(token), token)
         elif is_code(token):
@@ -284,12 +280,11 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
     numeral, unit = found[1].rstrip(".,'\u2019 \u00a0\u202f"), found[2].lower()
     every = readings(numeral)
     if not every:
-        if "," in numeral and "." not in numeral:
-            return  # A row of small numbers.
+        # A row of small numbers.
         return
     word = unit or _unit_after(text, end)
     lead = _word_before(text, start)
-    scale = tables.scale.get(word, 0.0) if word else 0.0
+    scale = tables.scale.get(word, 0.0)
     if scale and (unit or len(word) > 1 or not word.isascii()):
         scaled = tuple(NumeralReading(each.value * scale, each.place * scale, whole=False) for each in every)
         # 25m are metres, minutes or millions; results may say "in millions" elsewhere.

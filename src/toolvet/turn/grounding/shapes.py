@@ -77,7 +77,7 @@ def parts_of(token: str) -> list[tuple[str, int]]:
         if match is None:
             return []
         unit = (match[1] or match[2] or "").lower()
-        if unit and unit not in tables.unit and unit not in tables.scale and unit not in ("p", "x", "th", "k"):
+        if unit and unit not in tables.unit and unit not in tables.scale and unit not in ("p", "x", "th"):
             return []
         if match[2] is None:
             found.append((piece, at))

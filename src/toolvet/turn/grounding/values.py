@@ -71,7 +71,6 @@ _ROLES = frozenset(
     ]
 )
 _BROKEN_AFTER = re.compile(r"-?[ \t]*\n[ \t>*|]*([\w#/.-]{1,60})")
-_BROKEN_BEFORE = re.compile(r"([\w#/.-]{1,60})[ \t]*\n[ \t>*|]*\Z")
 
 
 def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
@@ -223,12 +222,12 @@ def _is_idle(text: str, mention: Mention, evidence: Evidence) -> bool:
 
 def _is_broken(text: str, mention: Mention, evidence: Evidence) -> bool:
     """Whether a value is in the evidence and was broken over two lines, there or in the answer."""
+    # Where it ends what the line before began, it stands in the evidence as it is.
+    if mention.token.lower() in evidence.solid:
+        return True
     after = _BROKEN_AFTER.match(text, mention.end)
-    before = _BROKEN_BEFORE.search(text, max(0, mention.start - 80), mention.start)
-    bare = mention.token.rstrip("-")
-    joined = [bare + after[1], f"{bare}-{after[1]}"] if after else []
-    joined += [before[1] + mention.token, f"{before[1].rstrip('-')}{mention.token}"] if before else []
-    return mention.token.lower() in evidence.solid or any(each.lower() in evidence.lower for each in joined)
+    bare = mention.token.rstrip("-").lower()
+    return after is not None and any(f"{bare}{mark}{after[1].lower()}" in evidence.lower for mark in ("", "-"))
 
 
 def _against(mention: Mention, evidence: Evidence, slip: float | None) -> str:
