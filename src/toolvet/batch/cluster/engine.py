@@ -15,7 +15,7 @@ from toolvet.batch.engine import ChunkJudges, EngineFigures, Verdicts, Work
 from toolvet.batch.plan import Plan
 from toolvet.errors import UnreachableError, UsageError
 
-_MOST_FAILED: Final = 3  # In a row: then it is not the rows.
+_MOST_FAILED: Final = 8  # In a row: then it is not the rows.
 
 _decode_reply: Final = msgspec.msgpack.Decoder(Reply).decode
 

@@ -96,7 +96,10 @@ class DaskCarrier:
                 future = self._submitted(request)
             try:
                 return cast("bytes", self._awaited(future))
-            except (self._dask.scheduler.KilledWorker, CancelledError, OSError, RuntimeError) as error:
+            except self._dask.scheduler.KilledWorker as error:
+                # The scheduler has tried it on several workers, and each died.
+                return f"KilledWorker: {error}"
+            except (CancelledError, OSError, RuntimeError) as error:
                 why = f"{type(error).__name__}: {error}"
         return why
 
