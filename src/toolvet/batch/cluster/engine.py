@@ -30,7 +30,7 @@ class ClusterEngine:
         self.figures = EngineFigures()
 
     def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
-        """As of `Engine`."""
+        """As of `BatchEngine`."""
         del is_small
         return _ClusterJudges(plan, self._carrier, self.figures)
 
