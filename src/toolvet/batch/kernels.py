@@ -1,4 +1,4 @@
-"""`build`: a job → its kernel, with the settings, options and tool definitions that the job names."""
+"""`build`: a job → its kernel, with the settings, options and tool definitions of the job; `read_tools` reads these."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from toolvet.batch.job import Job, Kernel
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.errors import ToolShapeError, UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.settings import Settings, load_settings
+from toolvet.settings import Settings
 from toolvet.tools import read_tool
 from toolvet.turn import AnswerCheck, AnswerOptions, ConversationCheck
 from toolvet.turn.conversation import SHORTEST
@@ -20,8 +20,8 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 
 def build(job: Job, columns: Mapping[str, str]) -> Kernel:
-    """Return the kernel of a job. Raises UsageError for settings, options or tools that cannot be used."""
-    settings = load_settings(job.settings_path())
+    """Return the kernel of a job. Raises UsageError for settings or options that cannot be used."""
+    settings = Settings(checks=job.checks)
     names = {**columns, PROBLEM: READ_PROBLEM}
     # Each kind loads its own checks, and no others.
     if job.kind == "answers":
@@ -35,7 +35,7 @@ def build(job: Job, columns: Mapping[str, str]) -> Kernel:
     if job.kind == "arguments":
         from toolvet.batch.kernel.arguments import ArgumentsKernel  # noqa: PLC0415
 
-        return ArgumentsKernel(settings.argument_check(), {} if job.tools is None else read_tools(job.tools), names)
+        return ArgumentsKernel(settings.argument_check(), job.tools or {}, names)
     if job.kind == "envelopes":
         from toolvet.batch.kernel.envelopes import EnvelopesKernel  # noqa: PLC0415
 
@@ -44,7 +44,7 @@ def build(job: Job, columns: Mapping[str, str]) -> Kernel:
 
     options = _options(settings, job)
     options.setdefault("min_length", SHORTEST)
-    tools = None if job.tools is None else list(read_tools(job.tools).values())
+    tools = None if job.tools is None else list(job.tools.values())
     check = ConversationCheck(tools=tools, answers=AnswerCheck(**options), results=settings.result_check())
     return ConversationsKernel(check, names)
 
