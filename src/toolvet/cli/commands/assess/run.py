@@ -9,27 +9,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Final, Literal, TypeAlias, TypeVar
 
-import orjson
 from msgspec import structs
 from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.many import AssessmentLimits
-from toolvet.cli.checks import card_named
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
+from toolvet.cli.commands.assess.options import first_given, read_options
 from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.store import checked_store
-from toolvet.cli.values import check_message_bytes, is_url, parse_header, read_variable
+from toolvet.cli.values import is_url, parse_header, read_variable
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.report import apply_baseline, formats, load, print_report, render, why_failed
 from toolvet.report.gate import explain_shortfall
 from toolvet.rules import cards
-from toolvet.schema.json_value import is_object
 from toolvet.settings import AssessSettings, Settings, load_settings
 from toolvet.store.private_file import write_private
 from toolvet.transport import HttpTarget, NamedTarget, ServerList, StdioTarget, Target, read_server_list
@@ -56,7 +54,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     Raises UsageError for wrong words, flags or settings before any server is started.
     """
     settings = load_settings(flags.settings)
-    options = _read_options(flags, settings)
+    options = read_options(flags, settings)
     writers = _parse_writers([*settings.assess.report, *(flags.report or ())])
     known = _read_baseline(flags.baseline or settings.assess.baseline)
     servers = _read_targets(words, flags, settings.assess)
@@ -168,83 +166,6 @@ def _end_on_sigterm() -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
-def _read_options(flags: AssessFlags, settings: Settings) -> Options:
-    defaults, file = Options(), settings.assess
-    arguments = _parse_json_object(flags.arguments) if flags.arguments is not None else None
-    if arguments is not None and (
-        len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")
-    ):
-        raise UsageError("--arguments needs exactly one --tool NAME to call with them")
-    timeout = _first_given(flags.timeout, file.timeout, defaults.timeout)
-    deadline = _first_given(flags.deadline, file.deadline, None)
-    concurrency = _first_given(flags.concurrency, file.concurrency, defaults.concurrency)
-    max_message_bytes = _first_given(flags.max_message_bytes, file.max_message_bytes, defaults.max_message_bytes)
-    check_message_bytes(max_message_bytes)
-    for name, value in (("timeout", timeout), ("deadline", deadline), ("concurrency", concurrency)):
-        if value is not None and not value > 0:
-            raise UsageError(f"--{name} {value:g}: must be greater than 0")
-    return Options(
-        timeout=timeout,
-        deadline=deadline,
-        max_message_bytes=max_message_bytes,
-        concurrency=concurrency,
-        seed=_first_given(flags.seed, file.seed, defaults.seed),
-        tools=flags.tool or file.tool,
-        exclude=(*file.exclude, *(flags.exclude or ())),
-        include=(*file.include, *(flags.include or ())),
-        destructive="call" if _first_given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
-        era=_first_given(flags.era, file.era, defaults.era),
-        fixtures=settings.fixtures,
-        values=settings.values,
-        arguments=arguments,
-        plan_only=flags.plan_only,
-        ignore=[_check_ignored(text) for text in (*settings.checks.ignore, *(flags.ignore or ()))],
-        severity={**_check_severities(settings.checks.severity), **dict(map(_parse_severity, flags.severity or ()))},
-        tools_only=_first_given(flags.tools_only, file.tools_only, defaults.tools_only),
-        keep_home=_first_given(flags.keep_home, file.keep_home, defaults.keep_home),
-        sandbox=_first_given(flags.sandbox, file.sandbox, defaults.sandbox),
-        transport_checks=not _first_given(flags.no_transport_checks, file.no_transport_checks, False),  # noqa: FBT003 - as above
-        check=settings.result_check(),
-    )
-
-
-def _check_ignored(text: str) -> str:
-    """Return `CHECK` or `CHECK:TOOL` as it is. Raises UsageError for a check that does not exist."""
-    card_named(text.partition(":")[0], option="--ignore")
-    return text
-
-
-def _check_severities(severities: Mapping[str, _Level]) -> Mapping[str, _Level]:
-    for check in severities:
-        card_named(check, option="[checks.severity]")
-    return severities
-
-
-def _parse_severity(text: str) -> tuple[str, _Level]:
-    """Split `CHECK=info`."""
-    check, _, level = text.partition("=")
-    for known in get_args(_Level):
-        if level == known:
-            card_named(check, option="--severity")
-            return check, known
-    raise UsageError(f"--severity {text}: write it as CHECK=error, CHECK=warning or CHECK=info")
-
-
-def _first_given(flag: T | None, file: T | None, default: T) -> T:
-    """Return the flag, else the value of the settings file, else the default."""
-    return flag if flag is not None else file if file is not None else default
-
-
-def _parse_json_object(text: str) -> dict[str, object]:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise UsageError(f'--arguments is not JSON: {error}; example: --arguments \'{{"query": "pride"}}\'') from error
-    if not is_object(value):
-        raise UsageError(f"--arguments must be a JSON object, not {type(value).__name__}")
-    return dict(value)
-
-
 def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
     """How a run over many servers goes; None for one server after the other in this process."""
     if flags.workers is None and flags.into is None:
@@ -261,10 +182,10 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
     if flags.no_sandbox and flags.sandbox:
         raise UsageError("--sandbox and --no-sandbox: one of them")
     defaults = AssessmentLimits()
-    deadline = _first_given(flags.deadline, file.deadline, defaults.seconds)
-    memory = _first_given(flags.memory, None, defaults.memory_mib)
-    output = _first_given(flags.output, None, defaults.output_mib)
-    workers = _first_given(flags.workers, None, 1)
+    deadline = first_given(flags.deadline, file.deadline, defaults.seconds)
+    memory = first_given(flags.memory, None, defaults.memory_mib)
+    output = first_given(flags.output, None, defaults.output_mib)
+    workers = first_given(flags.workers, None, 1)
     for name, value in (("workers", workers), ("memory", memory), ("output", output)):
         if value < 1:
             raise UsageError(f"--{name} {value}: must be at least 1")
@@ -272,7 +193,7 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
         workers=workers,
         limits=AssessmentLimits(seconds=deadline, memory_mib=memory, output_mib=output),
         into=flags.into,
-        sandbox=False if flags.no_sandbox else _first_given(flags.sandbox, file.sandbox, None),
+        sandbox=False if flags.no_sandbox else first_given(flags.sandbox, file.sandbox, None),
         quiet=flags.quiet,
     )
 
@@ -350,8 +271,8 @@ def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | 
 
 
 def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
-    level = _first_given(flags.fail_on, file.fail_on, "error")
-    return (None if level == "never" else Severity(level)), _first_given(flags.fail_under, file.fail_under, None)
+    level = first_given(flags.fail_on, file.fail_on, "error")
+    return (None if level == "never" else Severity(level)), first_given(flags.fail_under, file.fail_under, None)
 
 
 def _read_store(flags: AssessFlags, settings: Settings) -> str | None:
