@@ -23,7 +23,8 @@ Moment: TypeAlias = Literal["before", "after", "end", "other"]
 class HookSettingsPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a client keeps its hooks, and in which form: `groups` of matchers, or a list of `commands`.
 
-    `home` is the variable that moves the folder of the user's own, `home_default` is that folder.
+    `home` is the variable that moves the folder of the user's own, `home_default` is that folder. `matcher` says for
+    which tools hooks are run: those of MCP servers, where their names tell them.
     """
 
     user: str
@@ -32,6 +33,7 @@ class HookSettingsPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     home_default: str
     form: Literal["groups", "commands"]
     seconds: int
+    matcher: str
     timeout_unit: int = 1
 
 

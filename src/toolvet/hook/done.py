@@ -179,8 +179,9 @@ def _ungrounded(text: str, session: Session, deeds: Sequence[Deed], check: Answe
     signal = next((each for each in found.signals if _weighs(each)), None)
     if signal is None or not found.should_escalate:
         return None
-    if signal.label == _LABELS[0] and any(deed.what != "other" for deed in deeds):
-        # A shell can do anything.
+    own = {call.name for call, deed in zip(session.calls, deeds, strict=True) if deed.what != "other"}
+    if own and (signal.label == _LABELS[0] or any((signal.against or "").startswith(f"{name}:") for name in own)):
+        # A shell can do anything, and a command that ended with 1 may have done what it was for.
         return None
     against = signal.against or "no call of this session did it"
     return Missing("claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done.")
