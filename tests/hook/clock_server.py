@@ -28,7 +28,9 @@ for line in sys.stdin:
     elif method == "tools/list":
         result = {"tools": [{"name": "now", "description": "The time in a zone.", "inputSchema": SCHEMA}]}
     else:
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "no"}}) + "\n")
+        sys.stdout.write(
+            json.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "no"}}) + "\n"
+        )
         sys.stdout.flush()
         continue
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}) + "\n")

@@ -20,7 +20,9 @@ def transcript(client: str, session: dict[str, Any], *, before: tuple[dict[str, 
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def stop_event(client: str, session: dict[str, Any], path: Path, folder: Path, *, again: bool = False) -> dict[str, Any]:
+def stop_event(
+    client: str, session: dict[str, Any], path: Path, folder: Path, *, again: bool = False
+) -> dict[str, Any]:
     """What the client says to its hook at the end."""
     if client == "copilot":
         return {
@@ -94,9 +96,20 @@ def _step(client: str, step: list[Any], id_: str) -> list[dict[str, Any]]:
         return [{"type": "response_item", "payload": each} for each in (call, back)]
     if client == "gemini":
         response = [{"functionResponse": {"id": id_, "name": name, "response": {"output": result}}}]
-        call = {"id": id_, "name": name, "args": arguments, "result": response, "status": "error" if failed else "success"}
+        call = {
+            "id": id_,
+            "name": name,
+            "args": arguments,
+            "result": response,
+            "status": "error" if failed else "success",
+        }
         # The line is written again when the result is there.
-        first = {"id": f"m-{id_}", "type": "gemini", "content": "", "toolCalls": [{**call, "result": None, "status": "executing"}]}
+        first = {
+            "id": f"m-{id_}",
+            "type": "gemini",
+            "content": "",
+            "toolCalls": [{**call, "result": None, "status": "executing"}],
+        }
         return [first, {**first, "toolCalls": [call]}]
     request = {"toolCallId": id_, "name": name, "arguments": arguments, "type": "function"}
     done: dict[str, Any] = {"toolCallId": id_, "success": not failed}
@@ -115,7 +128,11 @@ def _call(client: str, kind: str, rest: list[Any]) -> tuple[Any, str, bool]:
     if kind == "edit":
         patch = f"*** Begin Patch\n*** Update File: {rest[0]}\n@@\n-a\n+b\n*** End Patch"
         named = {"claude": "file_path", "gemini": "file_path", "copilot": "path", "codex": "path"}[client]
-        return ({"patch": patch} if client == "codex" else {named: rest[0], "old_string": "a", "new_string": "b"}), "Done.", False
+        return (
+            ({"patch": patch} if client == "codex" else {named: rest[0], "old_string": "a", "new_string": "b"}),
+            "Done.",
+            False,
+        )
     if kind == "read":
         if client == "codex":
             return {"cmd": f"cat {rest[0]}"}, _codex_output(0, "text"), False

@@ -31,7 +31,9 @@ async def _tools(given: object) -> list[object]:
     target: HttpTarget | StdioTarget
     if "url" in held:
         kind = "sse" if held.get("kind") == "sse" else "streamable"
-        target = HttpTarget(f"{held['url']}", {key: f"{value}" for key, value in members(held.get("headers")).items()}, kind)
+        target = HttpTarget(
+            f"{held['url']}", {key: f"{value}" for key, value in members(held.get("headers")).items()}, kind
+        )
     else:
         cwd = held.get("cwd")
         target = StdioTarget(

@@ -30,6 +30,7 @@ _FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | r
 _QUOTED: Final = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|^>.*$', re.MULTILINE)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LABELS: Final = ("claimed_without_call", "claimed_success_after_failure")
+_UNTOLD: Final = "unmentioned_failure"
 
 Why = Literal["not_run", "failed", "untold", "no_file", "claimed"]
 
@@ -71,9 +72,9 @@ def missing(
     own = deeds_of(turn.calls)
     return (
         _unproven(said, turn.question, session, deeds)
-        or _untold(said, turn.question, deeds, own)
+        or _untold(said, turn.question, own)
         or _unwritten(said, session, own, exists)
-        or _ungrounded(text, session, deeds, check)
+        or _ungrounded(text, said, session, deeds, check)
     )
 
 
@@ -84,9 +85,9 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     for sentence in sentences_of(_own_words(text)):
         # A path is no word about tests.
         bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
-        for claim in table.claims:
-            if finds(claim.patterns, bare) and not _is_guarded(bare):
-                found.append((claim.kind, sentence))
+        kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
+        if kinds and not _is_guarded(bare):
+            found.extend((kind, sentence) for kind in kinds)
     return found
 
 
@@ -116,8 +117,14 @@ def _unproven(said: str, question: str, session: Session, deeds: Sequence[Deed])
         runs = [at for at, deed in enumerate(deeds) if kind in deed.kinds]
         noun = table.nouns[kind]
         if runs and runs[-1] > last:
-            if deeds[runs[-1]].ended is False and _is_last_word(deeds, runs[-1]) and not finds(table.told.patterns, said):
-                return Missing("failed", sentence, f"the last run of {noun} failed ({_shown(deeds[runs[-1]])}). {_MEND}")
+            if (
+                deeds[runs[-1]].ended is False
+                and _is_last_word(deeds, runs[-1])
+                and not finds(table.told.patterns, said)
+            ):
+                return Missing(
+                    "failed", sentence, f"the last run of {noun} failed ({_shown(deeds[runs[-1]])}). {_MEND}"
+                )
             continue
         since = deeds[last + 1 :]
         if any(deed.what == "hidden" or deed.perhaps for deed in since) or _is_asked(question):
@@ -135,7 +142,7 @@ _MEND: Final = "Mend it and run it again, or say plainly what fails."
 _RUN: Final = "Run {noun} and look at the result, or say that it was not run."
 
 
-def _untold(said: str, question: str, deeds: Sequence[Deed], own: Sequence[Deed]) -> Missing | None:
+def _untold(said: str, question: str, own: Sequence[Deed]) -> Missing | None:
     """The work is said to be done, the last run of its tests failed, nothing was edited since, and that is not told."""
     table = work_table()
     edited = [at for at, deed in enumerate(own) if deed.what == "edit" and deed.ended]
@@ -147,12 +154,14 @@ def _untold(said: str, question: str, deeds: Sequence[Deed], own: Sequence[Deed]
     sentence = next((each for each in sentences_of(said) if finds(table.done.patterns, each)), None)
     if sentence is None:
         return None
-    return Missing("untold", sentence, f"the last run of the tests failed ({_shown(own[runs[-1]])}), which it does not say. {_MEND}")
+    return Missing(
+        "untold",
+        sentence,
+        f"the last run of the tests failed ({_shown(own[runs[-1]])}), which it does not say. {_MEND}",
+    )
 
 
-def _unwritten(
-    said: str, session: Session, own: Sequence[Deed], exists: Callable[[str], bool]
-) -> Missing | None:
+def _unwritten(said: str, session: Session, own: Sequence[Deed], exists: Callable[[str], bool]) -> Missing | None:
     """A file is said to have been written that no call names and that is not there."""
     if any(deed.what == "hidden" for deed in own):
         return None
@@ -165,11 +174,15 @@ def _unwritten(
             name = path.rpartition("/")[2]
             if exists(path) or any(name in _written(call.arguments) + _written(call.result) for call in session.calls):
                 continue
-            return Missing("no_file", sentence, f"no call wrote {name}, and there is no such file. Write it, or say that it is not written.")
+            return Missing(
+                "no_file",
+                sentence,
+                f"no call wrote {name}, and there is no such file. Write it, or say that it is not written.",
+            )
     return None
 
 
-def _ungrounded(text: str, session: Session, deeds: Sequence[Deed], check: AnswerCheck) -> Missing | None:
+def _ungrounded(text: str, said: str, session: Session, deeds: Sequence[Deed], check: AnswerCheck) -> Missing | None:
     """What `check_answer` finds by the calls: an action that no call made, or that failed."""
     turn = session.turn
     if turn is None or not session.is_whole or any(deed.what == "hidden" for deed in deeds):
@@ -177,14 +190,25 @@ def _ungrounded(text: str, session: Session, deeds: Sequence[Deed], check: Answe
     calls = session.calls
     found = check(text, calls=calls, question=turn.context)
     signal = next((each for each in found.signals if _weighs(each)), None)
-    if signal is None or not found.should_escalate:
+    if signal is None:
+        # A failure that an honest answer would name.
+        signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
+        if signal is None or finds(work_table().told.patterns, said) or not _says_done(said):
+            return None
+    elif not found.should_escalate:
         return None
     own = {call.name for call, deed in zip(session.calls, deeds, strict=True) if deed.what != "other"}
     if own and (signal.label == _LABELS[0] or any((signal.against or "").startswith(f"{name}:") for name in own)):
         # A shell can do anything, and a command that ended with 1 may have done what it was for.
         return None
     against = signal.against or "no call of this session did it"
-    return Missing("claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done.")
+    return Missing(
+        "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
+    )
+
+
+def _says_done(said: str) -> bool:
+    return any(finds(work_table().done.patterns, each) for each in sentences_of(said))
 
 
 def _weighs(signal: FailureSignal) -> bool:

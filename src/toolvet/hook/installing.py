@@ -1,6 +1,6 @@
 """The text of a client's settings ↔ the same text with toolvet's hooks; everything else of it stays as it is.
 
-{"model": "opus"}  ↔  {"model": "opus", "hooks": {"PreToolUse": [{"matcher": "mcp__.*", "hooks": [{… "toolvet hook claude"}]}], …}}
+{"model": "opus"}  ↔  {"model": "opus", "hooks": {"Stop": [{"hooks": [{… "toolvet hook claude" …}]}], …}}
 
 Entries are added behind those that are there, and taken out by their place in the text. The way back copies the text
 from before where nothing else was changed since.
@@ -86,7 +86,8 @@ def command_in(text: str) -> HookCommand | None:
                 held = members(hook)
                 if _is_ours(held):
                     posix = f"{held.get('command', held.get('bash', ''))}"
-                    return HookCommand(posix.removesuffix(_POSIX_END), f"{held.get('powershell', '')}".removesuffix(_WINDOWS_END))
+                    windows = f"{held.get('powershell', '')}"
+                    return HookCommand(posix.removesuffix(_POSIX_END), windows.removesuffix(_WINDOWS_END))
     return None
 
 

@@ -1,4 +1,4 @@
-"""A call before it is made, and its result afterwards → what the client is to do; None where there is nothing to say."""
+"""A call before it is made, and its result afterwards → what the client is to do; None: nothing."""
 
 from typing import Final
 

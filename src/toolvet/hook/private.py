@@ -51,10 +51,10 @@ def write_private(file: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
-        os.replace(name, file)
+        Path(name).replace(file)
     except OSError:
         with suppress(OSError):
-            os.unlink(name)
+            Path(name).unlink()
         raise
 
 

@@ -1,10 +1,10 @@
-"""`run_hook`: a client's event on stdin → the answer for it, whatever happens: a fault of ours lets the client go on."""
+"""`run_hook`: a client's event on stdin → the answer for it; a fault of ours lets the client go on."""
 
 import os
 import signal
 import sys
-from contextlib import contextmanager
 from collections.abc import Generator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,7 +27,7 @@ class _OutOfTimeError(Exception):
     """The hook took longer than a client should wait."""
 
 
-def run_hook(client: Client, settings: Path | None = None) -> int:
+def run_hook(client: Client, settings: str | None = None) -> int:
     """Answer the event on stdin. Returns 0: a fault goes to the log, and the client goes on."""
     try:
         with _in_time():
@@ -41,7 +41,7 @@ def run_hook(client: Client, settings: Path | None = None) -> int:
     return 0
 
 
-def hook_answer(client: Client, given: bytes, settings: Path | None = None) -> bytes:
+def hook_answer(client: Client, given: bytes, settings: str | None = None) -> bytes:
     """Return what to print for this input; raises where it cannot be read."""
     dialect = dialect_of(client)
     event = read_event(dialect, msgspec.json.decode(given))
@@ -54,7 +54,9 @@ def hook_answer(client: Client, given: bytes, settings: Path | None = None) -> b
     return b""
 
 
-def _of_call(client: Client, dialect: Dialect, event: HookEvent, given: Path | None) -> HookAnswer | None:
+def _of_call(client: Client, dialect: Dialect, event: HookEvent, given: str | None) -> HookAnswer | None:
+    if not _is_of_a_server(dialect, event):
+        return None
     from toolvet.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
 
     found = server_of(client, dialect, event)
@@ -77,7 +79,13 @@ def _of_call(client: Client, dialect: Dialect, event: HookEvent, given: Path | N
     return None if definition is None else before(event, definition, policy, merges=client == "gemini")
 
 
-def _of_end(event: HookEvent, given: Path | None) -> HookAnswer | None:
+def _is_of_a_server(dialect: Dialect, event: HookEvent) -> bool:
+    """Whether this may be a tool of an MCP server: most calls are of tools of the client itself."""
+    before, _, behind = dialect.tools.prefix.partition("{server}")
+    return bool(event.server) or (event.tool.startswith(before) and behind in event.tool[len(before) :])
+
+
+def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.hook.done import missing  # noqa: PLC0415 - a call needs none of it
     from toolvet.hook.transcript import read_session  # noqa: PLC0415 - as above
 
@@ -128,12 +136,12 @@ def _exists(path: str) -> bool:
         return True
 
 
-def _settings(given: Path | None) -> "tuple[HookSettings, Settings | None]":
+def _settings(given: str | None) -> "tuple[HookSettings, Settings | None]":
     """What `[hook]` says, and all settings; None of these where there is no file, because reading one takes long."""
     from toolvet.settings.file import settings_file  # noqa: PLC0415 - the client's own tools need none
     from toolvet.settings.hook import HookSettings  # noqa: PLC0415 - as above
 
-    if settings_file(None if given is None else str(given)) is None:
+    if settings_file(given) is None:
         return HookSettings(), None
     from toolvet.settings import load_settings  # noqa: PLC0415 - as above
 

@@ -24,8 +24,6 @@ def server_of(client: Client, dialect: Dialect, event: HookEvent) -> tuple[Targe
 
     Files that cannot be read name none.
     """
-    if not event.server and not event.tool.startswith(dialect.tools.prefix.partition("{")[0]):
-        return None
     best: tuple[Target, str] | None = None
     longest = 0
     for name, target in _servers(client, dialect, event.folder).items():
@@ -100,5 +98,3 @@ def _target(file: Path, name: str, entry: Mapping[str, object], folder: str) -> 
 
 
 _KNOWN: Final = ("command", "args", "env", "cwd", "url", "headers", "type")
-
-

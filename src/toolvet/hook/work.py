@@ -68,7 +68,9 @@ def _edit(call: ToolCall) -> Deed:
     path = f"{named}" or ("" if found is None else found[1].strip())
     if arguments.get("command") in ("view", "undo_edit"):
         return Deed("other")
-    return Deed("edit", path=path, ended=not call.failed and not (call.answered and _exit_code(_output(call)) not in (0, None)))
+    return Deed(
+        "edit", path=path, ended=not call.failed and not (call.answered and _exit_code(_output(call)) not in (0, None))
+    )
 
 
 def _run(call: ToolCall) -> Deed:
@@ -83,7 +85,11 @@ def _run(call: ToolCall) -> Deed:
     # What prints as tests do was a run of them, whatever it is called.
     tests = table.kinds[0]
     perhaps = any(finds((table.shell.perhaps,), each) for each in segments)
-    if "test" not in kinds and segments and (_finds(tests.passed, output) or (perhaps and _finds(tests.failed, output))):
+    if (
+        "test" not in kinds
+        and segments
+        and (_finds(tests.passed, output) or (perhaps and _finds(tests.failed, output)))
+    ):
         kinds = ("test", *kinds)
     if not kinds and finds((table.shell.edits,), command):
         return Deed("edit", ended=True, path="")

@@ -39,7 +39,7 @@ class WorkKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Patterns of one thing that is said, with their proof; `allow` takes words out before the others are looked for."""
+    """Patterns of one thing that is said, with their proof; what `allow` finds is taken out before."""
 
     patterns: tuple[str, ...]
     hits: tuple[str, ...] = ()

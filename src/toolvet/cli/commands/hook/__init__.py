@@ -1,9 +1,8 @@
 """`toolvet hook`: what coding agents call: one event as JSON on stdin, what the client is to do on stdout."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
@@ -12,7 +11,9 @@ def command(
     ],
     /,
     *,
-    settings: Annotated[Path | None, Parameter(help="The toolvet.toml to go by. [default: that of the folder]")] = None,
+    settings: Annotated[
+        str | None, Parameter(metavar="PATH", help="The toolvet.toml to go by. [default: that of the folder]")
+    ] = None,
 ) -> int:
     """Answer one event of a coding agent: before a tool, after a tool, at the end. `install` puts it into its settings.
 

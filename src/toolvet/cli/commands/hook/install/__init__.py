@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
@@ -17,7 +17,10 @@ def command(
     ] = False,
     dry_run: Annotated[bool, Parameter(negative="", help="Print what would change, and change nothing.")] = False,
 ) -> int:
-    """Put toolvet's hooks into a coding agent's settings, beside those that are there. `uninstall` undoes it exactly."""
+    """Put toolvet's hooks into a coding agent's settings, beside those that are there.
+
+    `uninstall` undoes it exactly.
+    """
     from toolvet.cli.commands.hook.install.run import change_settings  # noqa: PLC0415 - the heavy half
 
     return change_settings(client, "install", project=project, resident=resident, dry_run=dry_run)

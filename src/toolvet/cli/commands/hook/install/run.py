@@ -37,7 +37,9 @@ def change_settings(
     with name_file(path):
         old = read_file(path) if path.exists() else None
         before = read_backup(path)
-        new = _installed(dialect, client, old, resident=resident) if what == "install" else _removed(dialect, old, before)
+        new = (
+            _installed(dialect, client, old, resident=resident) if what == "install" else _removed(dialect, old, before)
+        )
     if dry_run:
         lines = [(each or "").splitlines(keepends=True) for each in (old, new)]
         sys.stdout.writelines(difflib.unified_diff(*lines, str(path), str(path)))

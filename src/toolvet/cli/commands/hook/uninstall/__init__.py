@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from toolvet.cli.parameter import Parameter
 
 
 def command(
