@@ -43,7 +43,16 @@ def test_an_honest_session_after_a_bad_one(client: str) -> None:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_broken_lines_are_left_out(client: str) -> None:
     lines = transcript(client, SESSIONS[0]).encode().split(b"\n")
-    noise = [b"", b"{", b"[1]", b"null", b'{"type": 3}', b'{"message": {}}', b'\xff\xfe{"type": "user"}', b'{"$set": 1}']
+    noise = [
+        b"",
+        b"{",
+        b"[1]",
+        b"null",
+        b'{"type": 3}',
+        b'{"message": {}}',
+        b'\xff\xfe{"type": "user"}',
+        b'{"$set": 1}',
+    ]
     mixed = [each for line in lines for each in (*noise, line)]
     assert why(SESSIONS[0]["final"], read_session(mixed)) == "not_run"
 

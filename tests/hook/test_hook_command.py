@@ -174,7 +174,14 @@ def test_no_server_is_asked_where_the_settings_forbid_it(home: Path, tmp_path: P
 
 @pytest.mark.parametrize(
     "given",
-    [b"", b"no JSON", b"[]", b"null", b'{"hook_event_name": 1}', b'{"hook_event_name": "Stop", "transcript_path": "/"}'],
+    [
+        b"",
+        b"no JSON",
+        b"[]",
+        b"null",
+        b'{"hook_event_name": 1}',
+        b'{"hook_event_name": "Stop", "transcript_path": "/"}',
+    ],
 )
 def test_a_fault_lets_the_client_go_on(home: Path, given: bytes) -> None:
     assert run(home, "claude", given) == ""

@@ -21,7 +21,7 @@ _SPLIT: Final = re.compile(r"&&|\|\||;|\n|\||\$\(|\(|&(?!>)")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
 _OPTION: Final = re.compile(r"-|\d+[smh]?$")
 _EXIT: Final = re.compile(
-    r"(?i)(?:\bexit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]{1,3}|\"exit_code\": ?|<exited with exit code )(-?\d{1,3})\b"
+    r"(?i)(?:\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?[:= ]{1,3}|\"exit_code\": ?)(-?\d{1,3})\b"
 )
 _HEAD: Final = 400
 _PATH: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
