@@ -49,7 +49,7 @@ def _lines(client: str, session: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _user(client: str, text: str) -> dict[str, Any]:
-    return {
+    forms: dict[str, dict[str, Any]] = {
         "claude": {"type": "user", "message": {"role": "user", "content": text}},
         "codex": {
             "type": "response_item",
@@ -57,11 +57,12 @@ def _user(client: str, text: str) -> dict[str, Any]:
         },
         "gemini": {"id": f"u-{text[:40]}", "type": "user", "content": [{"text": text}]},
         "copilot": {"type": "user.message", "data": {"content": text}},
-    }[client]
+    }
+    return forms[client]
 
 
 def _assistant(client: str, text: str, id_: str) -> dict[str, Any]:
-    return {
+    forms: dict[str, dict[str, Any]] = {
         "claude": {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": text}]}},
         "codex": {
             "type": "response_item",
@@ -69,7 +70,8 @@ def _assistant(client: str, text: str, id_: str) -> dict[str, Any]:
         },
         "gemini": {"id": id_, "type": "gemini", "content": text},
         "copilot": {"type": "assistant.message", "data": {"content": text, "toolRequests": []}},
-    }[client]
+    }
+    return forms[client]
 
 
 def _step(client: str, step: list[Any], id_: str) -> list[dict[str, Any]]:
@@ -148,4 +150,4 @@ def _call(client: str, kind: str, rest: list[Any]) -> tuple[Any, str, bool]:
 
 
 def _codex_output(code: int, output: str) -> str:
-    return f"Chunk ID: 7f\nWall time: 0.2 seconds\nProcess exited with code {code}\nOriginal token count: 9\nOutput:\n{output}"
+    return f"Chunk ID: 7f\nWall time: 0.2 seconds\nProcess exited with code {code}\nOutput:\n{output}"

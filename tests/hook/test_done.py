@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-
 from tests.hook.sessions import SESSIONS, transcript
+
 from toolvet.hook.dialect import CLIENTS
 from toolvet.hook.done import MARK, claims_in, missing
 from toolvet.hook.run import MOST_TRANSCRIPT_BYTES, read_tail
-from toolvet.hook.transcript import Session, read_session
+from toolvet.hook.transcript import AgentSession, read_session
 from toolvet.hook.work import deeds_of, segments_of
 from toolvet.hook.work_table import finds, work_table
 from toolvet.messages import ToolCall
@@ -21,7 +21,7 @@ CHECK = AnswerCheck(min_length=1)
 TABLE = work_table()
 
 
-def why(message: str | None, session: Session) -> str:
+def why(message: str | None, session: AgentSession) -> str:
     found = missing(message, session, check=CHECK, exists=lambda _: False)
     return "" if found is None else found.why
 
@@ -89,7 +89,7 @@ def test_of_a_cut_transcript_nothing_is_said_to_be_missing() -> None:
 
 def test_nothing_is_known_of_no_transcript() -> None:
     assert read_tail("/no/such/file") == ([], False)
-    assert why("All tests pass.", Session()) == ""
+    assert why("All tests pass.", AgentSession()) == ""
 
 
 def test_secrets_do_not_leave() -> None:
@@ -134,7 +134,7 @@ def test_phrases_have_their_proof(phrases: Any) -> None:
         ("make test | tee log", "", ("test", "build", "types", "lint"), None),
     ],
 )
-def test_commands(command: str, output: str, kinds: tuple[str, ...], ended: bool | None) -> None:
+def test_commands(command: str, output: str, kinds: tuple[str, ...], ended: object) -> None:
     (deed,) = deeds_of([ToolCall("Bash", {"command": command}, output)])
     assert set(kinds) <= set(deed.kinds)
     assert bool(kinds) == bool(deed.kinds)

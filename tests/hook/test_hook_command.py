@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.hook.sessions import SESSIONS, stop_event, transcript
+
 from toolvet.hook.dialect import CLIENTS, Client, dialect_of
 from toolvet.schema.json_value import members
 
@@ -53,9 +53,11 @@ def run(home: Path, client: str, event: object, *words: str, **environment: str)
     return done.stdout.decode()
 
 
-def call(client: str, folder: Path, arguments: object, *, result: object = None, tool: str = "now") -> dict[str, Any]:
+def call(
+    client: Client, folder: Path, arguments: object, *, result: object = None, tool: str = "now"
+) -> dict[str, Any]:
     """The event of a call of the clock, before it or after it, in the client's words."""
-    name = dialect_of(client).tools.prefix.format(server="clock") + tool  # type: ignore[arg-type]
+    name = dialect_of(client).tools.prefix.format(server="clock") + tool
     if client == "copilot":
         before = {"sessionId": "s", "timestamp": 1, "cwd": str(folder), "toolName": name, "toolArgs": arguments}
         done = {"toolResult": {"resultType": "success", "textResultForLlm": result}}
@@ -100,7 +102,7 @@ def test_a_bad_call_is_denied_with_the_correction(home: Path, client: Client) ->
     printed = run(home, client, call(client, home / "project", BAD))
     answer = known_members(client, event_of(client, "before"), printed)
     assert "deny" in (answer.get("permissionDecision"), answer.get("decision"))
-    text = answer.get("permissionDecisionReason", answer.get("reason"))
+    text = answer.get("permissionDecisionReason") or answer["reason"]
     assert 'Use one of these values: "short", "long"' in text
     assert run(home, client, call(client, home / "project", GOOD)) == ""
     assert run(home, client, call(client, home / "project", BAD, tool="later")) == ""  # no such tool is known

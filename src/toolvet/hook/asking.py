@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -30,7 +30,7 @@ async def _tools(given: object) -> list[object]:
     held = members(given)
     target: HttpTarget | StdioTarget
     if "url" in held:
-        kind = "sse" if held.get("kind") == "sse" else "streamable"
+        kind: Literal["streamable", "sse"] = "sse" if held.get("kind") == "sse" else "streamable"
         target = HttpTarget(
             f"{held['url']}", {key: f"{value}" for key, value in members(held.get("headers")).items()}, kind
         )

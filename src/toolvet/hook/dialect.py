@@ -117,7 +117,7 @@ def read_event(dialect: Dialect, given: object) -> HookEvent:
         arguments=_decoded(found["arguments"]),
         result=result,
         failed=True if error is not None or name.lower().endswith("failure") else None,
-        message=found["message"] if isinstance(found.get("message"), str) else None,
+        message=_text(found["message"]) if isinstance(found["message"], str) else None,
         transcript=_text(found["transcript"]) or None,
         folder=_text(found["folder"]),
         session=_text(found["session"]),

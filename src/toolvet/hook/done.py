@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.checks.answer import FailureSignal
-from toolvet.hook.transcript import Session
+from toolvet.hook.transcript import AgentSession
 from toolvet.hook.work import Deed, deeds_of
 from toolvet.hook.work_table import compiled, finds, work_table
 from toolvet.redact import redact_text
@@ -50,7 +50,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 def missing(
     message: str | None,
-    session: Session,
+    session: AgentSession,
     *,
     check: AnswerCheck,
     exists: Callable[[str], bool] = lambda _: True,
@@ -108,7 +108,7 @@ def _own_words(text: str) -> str:
     return _QUOTED.sub(" ", _FENCE.sub("\n", text))
 
 
-def _unproven(said: str, question: str, session: Session, deeds: Sequence[Deed]) -> Missing | None:
+def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[Deed]) -> Missing | None:
     """A run is said to have gone well that was not made after the last edit, or that failed."""
     table = work_table()
     edits = [at for at, deed in enumerate(deeds) if deed.what == "edit" and deed.ended and _counts(deed)]
@@ -161,7 +161,7 @@ def _untold(said: str, question: str, own: Sequence[Deed]) -> Missing | None:
     )
 
 
-def _unwritten(said: str, session: Session, own: Sequence[Deed], exists: Callable[[str], bool]) -> Missing | None:
+def _unwritten(said: str, session: AgentSession, own: Sequence[Deed], exists: Callable[[str], bool]) -> Missing | None:
     """A file is said to have been written that no call names and that is not there."""
     if any(deed.what == "hidden" for deed in own):
         return None
@@ -182,7 +182,9 @@ def _unwritten(said: str, session: Session, own: Sequence[Deed], exists: Callabl
     return None
 
 
-def _ungrounded(text: str, said: str, session: Session, deeds: Sequence[Deed], check: AnswerCheck) -> Missing | None:
+def _ungrounded(
+    text: str, said: str, session: AgentSession, deeds: Sequence[Deed], check: AnswerCheck
+) -> Missing | None:
     """What `check_answer` finds by the calls: an action that no call made, or that failed."""
     turn = session.turn
     if turn is None or not session.is_whole or any(deed.what == "hidden" for deed in deeds):

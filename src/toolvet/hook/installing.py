@@ -52,19 +52,23 @@ def with_hooks(text: str | None, dialect: Dialect, command: HookCommand) -> str:
     """
     if text is None or not text.strip():
         return json.dumps(_whole(dialect, command), indent=2, ensure_ascii=False) + "\n"
-    mark, bare = split_mark(without_hooks(text))
-    for event, moment in dialect.events.items():
-        bare = _added(bare, event, _item(dialect, command, tool=moment != "end"))
+    hooks = members(members(_parsed(split_mark(text)[1]).value).get("hooks"))
+    wanted = {event: _item(dialect, command, tool=moment != "end") for event, moment in dialect.events.items()}
+    if all(item in elements(hooks.get(event)) for event, item in wanted.items()):
+        return text
+    mark, bare = split_mark(without_hooks(text) if has_hooks(text) else text)
+    for event, item in wanted.items():
+        bare = _added(bare, event, item)
     return mark + bare
 
 
 def without_hooks(text: str, before: str | None = None) -> str:
     """Return the settings without the hooks of toolvet; `before` is the text from before, where one is kept.
 
-    What only held our hooks goes as well, unless it was there before. Raises ConfigError for a text that is no settings.
+    What only held our hooks goes as well, unless it was there before. Raises ConfigError as `with_hooks` does.
     """
     mark, bare = split_mark(text)
-    kept = _parsed(split_mark(before)[1]).value if before is not None else {}
+    kept: object = None if before is None else _parsed(split_mark(before)[1]).value
     while True:
         document = _parsed(bare)
         path = _next(document, kept)
@@ -121,7 +125,7 @@ def _parsed(text: str) -> Document:
     if not is_object(hooks):
         raise ConfigError("must be an object", file="the settings", line=document.line("hooks"), key="hooks")
     for event, groups in hooks.items():
-        if not is_array(groups) and isinstance(event, str) and not isinstance(groups, bool):
+        if not is_array(groups):
             line = document.line("hooks", event)
             raise ConfigError("must be a list", file="the settings", line=line, key=f"hooks.{event}")
     return document

@@ -5,7 +5,7 @@ from typing import Final
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.result import ResultCheck
 from toolvet.hook.dialect import HookAnswer, HookEvent
-from toolvet.schema.json_value import is_object
+from toolvet.schema.json_value import is_array, is_object
 from toolvet.session.policy import Policy
 
 _MOST_TEXT: Final = 6_000
@@ -19,7 +19,7 @@ def before(event: HookEvent, definition: object, policy: Policy, *, merges: bool
     """
     if policy.arguments != "enforce":
         return None
-    arguments = {} if event.arguments is None else event.arguments
+    arguments: object = dict[str, object]() if event.arguments is None else event.arguments
     report = check_arguments(definition, arguments, unchecked="pass")
     if report.valid:
         return None
@@ -46,9 +46,7 @@ def after(event: HookEvent, definition: object, policy: Policy, check: ResultChe
 
 
 def _as_result(result: object) -> object:
-    if isinstance(result, list):
-        return {"content": result}
-    return result
+    return {"content": result} if is_array(result) else result
 
 
 def _repaired(report: ArgumentReport, policy: Policy) -> object:

@@ -12,7 +12,7 @@ from toolvet.hook.dialect import Client, Dialect, HookEvent
 from toolvet.schema.json_value import members
 from toolvet.transport.client_config import read_entry
 from toolvet.transport.jsonc import JsoncError, read_jsonc
-from toolvet.transport.target import HttpTarget, StdioTarget, Target
+from toolvet.transport.target import StdioTarget, Target
 
 _MOST_BYTES: Final = 16 * 2**20
 _MOST_PARENTS: Final = 12
@@ -94,7 +94,7 @@ def _target(file: Path, name: str, entry: Mapping[str, object], folder: str) -> 
     if isinstance(target, StdioTarget):
         folder = target.cwd or folder
         return StdioTarget(target.command, target.args, target.env, folder or None)
-    return target if isinstance(target, HttpTarget) else None
+    return target
 
 
 _KNOWN: Final = ("command", "args", "env", "cwd", "url", "headers", "type")

@@ -22,7 +22,7 @@ _NOT_THE_USER: Final = ("<environment_context", "<user_instructions", "# AGENTS.
 _MOST_RESULT: Final = 100_000
 
 
-class Session(msgspec.Struct, frozen=True):
+class AgentSession(msgspec.Struct, frozen=True):
     """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete."""
 
     calls: tuple[ToolCall, ...] = ()
@@ -30,7 +30,7 @@ class Session(msgspec.Struct, frozen=True):
     is_whole: bool = True
 
 
-def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> Session:
+def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSession:
     """Return the session that these lines are; an empty one where none of them can be read."""
     messages = _Messages()
     for line in lines:
@@ -39,13 +39,13 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> Session:
             messages.take(record)
     found = messages.in_order()
     if not found:
-        return Session(is_whole=is_whole)
+        return AgentSession(is_whole=is_whole)
     try:
         last = turns(found)[-1]
     except (TypeError, IndexError):
-        return Session(is_whole=is_whole)
+        return AgentSession(is_whole=is_whole)
     before = tuple(each for each in last.context if isinstance(each, ToolCall))
-    return Session((*before, *last.calls), last, is_whole)
+    return AgentSession((*before, *last.calls), last, is_whole)
 
 
 def _decoded(line: bytes) -> object:

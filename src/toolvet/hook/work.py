@@ -12,7 +12,7 @@ import msgspec
 
 from toolvet.hook.work_table import WorkKind, compiled, finds, work_table
 from toolvet.messages import ToolCall
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import is_array, members
 
 _MOST_COMMAND: Final = 4_000
 _MOST_SEGMENTS: Final = 40
@@ -24,6 +24,7 @@ _EXIT: Final = re.compile(
     r"(?i)(?:\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?[:= ]{1,3}|\"exit_code\": ?)(-?\d{1,3})\b"
 )
 _HEAD: Final = 400
+_DEEPEST: Final = 4
 _PATH: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath", "absolute_path")
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
@@ -170,8 +171,8 @@ def _command(call: ToolCall) -> str:
         value = arguments.get(key)
         if isinstance(value, str):
             return value
-        if isinstance(value, list):
-            words = [f"{word}" for word in elements(value)]
+        if is_array(value):
+            words = [f"{word}" for word in value]
             return words[-1] if words[:1] and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") else " ".join(words)
     return ""
 
@@ -186,16 +187,11 @@ def _output(call: ToolCall) -> str:
 def _text_in(value: object, depth: int) -> str:
     if isinstance(value, str):
         return value
-    if depth > 4 or not call_like(value):
+    if depth > _DEEPEST:
         return ""
-    if isinstance(value, list):
-        return "\n".join(_text_in(each, depth + 1) for each in elements(value))
+    if is_array(value):
+        return "\n".join(_text_in(each, depth + 1) for each in value)
     held = members(value)
     code = held.get("exit_code", members(held.get("metadata")).get("exit_code"))
     texts = [_text_in(held.get(key), depth + 1) for key in ("text", "content", "output", "stdout", "stderr")]
     return "\n".join(text for text in (*texts, "" if code is None else f"exit code {code}") if text)
-
-
-def call_like(value: object) -> bool:
-    """Whether a value may hold texts."""
-    return isinstance(value, list | dict)

@@ -41,8 +41,8 @@ def change_settings(
             _installed(dialect, client, old, resident=resident) if what == "install" else _removed(dialect, old, before)
         )
     if dry_run:
-        lines = [(each or "").splitlines(keepends=True) for each in (old, new)]
-        sys.stdout.writelines(difflib.unified_diff(*lines, str(path), str(path)))
+        lines, changed = ((each or "").splitlines(keepends=True) for each in (old, new))
+        sys.stdout.writelines(difflib.unified_diff(lines, changed, str(path), str(path)))
         return 0
     if new == old:
         state = "has the hooks already" if what == "install" else "has no hooks of toolvet"
