@@ -45,7 +45,7 @@ class ClientTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     project: tuple[str, ...]
 
 
-class Dialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one client sends to a hook and what it reads, as a file of `dialects/` says.
 
     `input` has for each member of a `HookEvent` the paths where it may be, `output` the form of each kind of answer.
@@ -98,12 +98,12 @@ class HookAnswer(msgspec.Struct, frozen=True):
 
 
 @cache
-def dialect_of(client: Client) -> Dialect:
+def dialect_of(client: Client) -> HookDialect:
     """Return the words of a client."""
-    return read_toml("toolvet.hook", f"dialects/{client}.toml", Dialect)
+    return read_toml("toolvet.hook", f"dialects/{client}.toml", HookDialect)
 
 
-def read_event(dialect: Dialect, given: object) -> HookEvent:
+def read_event(dialect: HookDialect, given: object) -> HookEvent:
     """Return the event that these members are; of moment `other` where they are none that toolvet answers."""
     found = {name: _first(given, paths) for name, paths in dialect.input.items()}
     name = _event_name(dialect, found)
@@ -127,7 +127,7 @@ def read_event(dialect: Dialect, given: object) -> HookEvent:
     )
 
 
-def write_answer(dialect: Dialect, event: HookEvent, answer: HookAnswer | None) -> bytes:
+def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | None) -> bytes:
     """Return what is printed: one line of JSON, nothing where there is nothing to say."""
     if answer is None:
         return b""
@@ -135,7 +135,7 @@ def write_answer(dialect: Dialect, event: HookEvent, answer: HookAnswer | None) 
     return msgspec.json.encode(_filled(dialect.output[answer.kind], values)) + b"\n"
 
 
-def _event_name(dialect: Dialect, found: Mapping[str, object]) -> str:
+def _event_name(dialect: HookDialect, found: Mapping[str, object]) -> str:
     """The event's name: as it is said, else the one whose members are there."""
     name = found.get("event")
     if isinstance(name, str):

@@ -15,7 +15,7 @@ import msgspec
 
 from toolvet.checks.answer import FailureSignal
 from toolvet.hook.transcript import AgentSession
-from toolvet.hook.work import Deed, deeds_of
+from toolvet.hook.work import AgentDeed, deeds_of
 from toolvet.hook.work_table import compiled, finds, work_table
 from toolvet.redact import redact_text
 from toolvet.turn.check import AnswerCheck
@@ -35,7 +35,7 @@ _UNTOLD: Final = "unmentioned_failure"
 Why = Literal["not_run", "failed", "untold", "no_file", "claimed"]
 
 
-class Missing(msgspec.Struct, frozen=True):
+class MissingWork(msgspec.Struct, frozen=True):
     """Why an agent is not done: which rule found it, the words of the message, and what the calls say."""
 
     why: Why
@@ -54,7 +54,7 @@ def missing(
     *,
     check: AnswerCheck,
     exists: Callable[[str], bool] = lambda _: True,
-) -> Missing | None:
+) -> MissingWork | None:
     """Return what the last message claims and the calls do not bear out.
 
     Args:
@@ -108,7 +108,7 @@ def _own_words(text: str) -> str:
     return _QUOTED.sub(" ", _FENCE.sub("\n", text))
 
 
-def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[Deed]) -> Missing | None:
+def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[AgentDeed]) -> MissingWork | None:
     """A run is said to have gone well that was not made after the last edit, or that failed."""
     table = work_table()
     edits = [at for at, deed in enumerate(deeds) if deed.what == "edit" and deed.ended and _counts(deed)]
@@ -122,7 +122,7 @@ def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[D
                 and _is_last_word(deeds, runs[-1])
                 and not finds(table.told.patterns, said)
             ):
-                return Missing(
+                return MissingWork(
                     "failed", sentence, f"the last run of {noun} failed ({_shown(deeds[runs[-1]])}). {_MEND}"
                 )
             continue
@@ -132,9 +132,9 @@ def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[D
         if edits:
             path = deeds[last].path
             what = f"the last edit{f' ({path})' if path else ''}"
-            return Missing("not_run", sentence, f"no call ran {noun} after {what}. {_RUN.format(noun=noun)}")
+            return MissingWork("not_run", sentence, f"no call ran {noun} after {what}. {_RUN.format(noun=noun)}")
         if session.is_whole and not any(deed.what == "run" for deed in deeds) and session.calls:
-            return Missing("not_run", sentence, f"no call of this session ran {noun}. {_RUN.format(noun=noun)}")
+            return MissingWork("not_run", sentence, f"no call of this session ran {noun}. {_RUN.format(noun=noun)}")
     return None
 
 
@@ -142,7 +142,7 @@ _MEND: Final = "Mend it and run it again, or say plainly what fails."
 _RUN: Final = "Run {noun} and look at the result, or say that it was not run."
 
 
-def _untold(said: str, question: str, own: Sequence[Deed]) -> Missing | None:
+def _untold(said: str, question: str, own: Sequence[AgentDeed]) -> MissingWork | None:
     """The work is said to be done, the last run of its tests failed, nothing was edited since, and that is not told."""
     table = work_table()
     edited = [at for at, deed in enumerate(own) if deed.what == "edit" and deed.ended]
@@ -154,14 +154,16 @@ def _untold(said: str, question: str, own: Sequence[Deed]) -> Missing | None:
     sentence = next((each for each in sentences_of(said) if finds(table.done.patterns, each)), None)
     if sentence is None:
         return None
-    return Missing(
+    return MissingWork(
         "untold",
         sentence,
         f"the last run of the tests failed ({_shown(own[runs[-1]])}), which it does not say. {_MEND}",
     )
 
 
-def _unwritten(said: str, session: AgentSession, own: Sequence[Deed], exists: Callable[[str], bool]) -> Missing | None:
+def _unwritten(
+    said: str, session: AgentSession, own: Sequence[AgentDeed], exists: Callable[[str], bool]
+) -> MissingWork | None:
     """A file is said to have been written that no call names and that is not there."""
     if any(deed.what == "hidden" for deed in own):
         return None
@@ -174,7 +176,7 @@ def _unwritten(said: str, session: AgentSession, own: Sequence[Deed], exists: Ca
             name = path.rpartition("/")[2]
             if exists(path) or any(name in _written(call.arguments) + _written(call.result) for call in session.calls):
                 continue
-            return Missing(
+            return MissingWork(
                 "no_file",
                 sentence,
                 f"no call wrote {name}, and there is no such file. Write it, or say that it is not written.",
@@ -183,8 +185,8 @@ def _unwritten(said: str, session: AgentSession, own: Sequence[Deed], exists: Ca
 
 
 def _ungrounded(
-    text: str, said: str, session: AgentSession, deeds: Sequence[Deed], check: AnswerCheck
-) -> Missing | None:
+    text: str, said: str, session: AgentSession, deeds: Sequence[AgentDeed], check: AnswerCheck
+) -> MissingWork | None:
     """What `check_answer` finds by the calls: an action that no call made, or that failed."""
     turn = session.turn
     if turn is None or not session.is_whole or any(deed.what == "hidden" for deed in deeds):
@@ -204,7 +206,7 @@ def _ungrounded(
         # A shell can do anything, and a command that ended with 1 may have done what it was for.
         return None
     against = signal.against or "no call of this session did it"
-    return Missing(
+    return MissingWork(
         "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
     )
 
@@ -217,11 +219,11 @@ def _weighs(signal: FailureSignal) -> bool:
     return signal.source == "calls" and signal.label in _LABELS
 
 
-def _counts(deed: Deed) -> bool:
+def _counts(deed: AgentDeed) -> bool:
     return not deed.path or re.search(work_table().shell.documents, deed.path) is None
 
 
-def _is_last_word(deeds: Sequence[Deed], at: int) -> bool:
+def _is_last_word(deeds: Sequence[AgentDeed], at: int) -> bool:
     """Whether nothing that may have been another run came after this one."""
     return not any(deed.what == "hidden" or deed.perhaps or deed.kinds for deed in deeds[at + 1 :])
 
@@ -230,7 +232,7 @@ def _is_asked(question: str) -> bool:
     return finds(work_table().asked.patterns, question[-4000:])
 
 
-def _shown(deed: Deed) -> str:
+def _shown(deed: AgentDeed) -> str:
     return " ".join(deed.command.split())[:120]
 
 

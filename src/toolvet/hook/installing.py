@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from toolvet.errors import ConfigError
-from toolvet.hook.dialect import Dialect
+from toolvet.hook.dialect import HookDialect
 from toolvet.proxy.install.edit import Edit, Path, apply_edits, split_mark
 from toolvet.schema.json_value import elements, is_array, is_object, members
 from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
@@ -32,7 +32,7 @@ class HookCommand:
         self.posix = posix
         self.windows = windows
 
-    def entry(self, dialect: Dialect) -> dict[str, object]:
+    def entry(self, dialect: HookDialect) -> dict[str, object]:
         """Return the command as an entry of this client's settings."""
         place = dialect.settings
         if place.form == "commands":
@@ -45,7 +45,7 @@ class HookCommand:
         return {"type": "command", "command": self.posix, "timeout": place.seconds * place.timeout_unit}
 
 
-def with_hooks(text: str | None, dialect: Dialect, command: HookCommand) -> str:
+def with_hooks(text: str | None, dialect: HookDialect, command: HookCommand) -> str:
     """Return the settings with the hooks of toolvet; `text` is None where there is no file yet.
 
     Raises ConfigError for a text that is no settings.
@@ -95,18 +95,18 @@ def command_in(text: str) -> HookCommand | None:
     return None
 
 
-def is_only_hooks(text: str, dialect: Dialect) -> bool:
+def is_only_hooks(text: str, dialect: HookDialect) -> bool:
     """Whether nothing is left in settings that held our hooks alone."""
     left = members(_parsed(split_mark(text)[1]).value)
     return not left or (dialect.settings.form == "commands" and set(left) <= {"version"})
 
 
-def _whole(dialect: Dialect, command: HookCommand) -> dict[str, object]:
+def _whole(dialect: HookDialect, command: HookCommand) -> dict[str, object]:
     hooks = {event: [_item(dialect, command, tool=moment != "end")] for event, moment in dialect.events.items()}
     return {"version": 1, "hooks": hooks} if dialect.settings.form == "commands" else {"hooks": hooks}
 
 
-def _item(dialect: Dialect, command: HookCommand, *, tool: bool) -> Mapping[str, object]:
+def _item(dialect: HookDialect, command: HookCommand, *, tool: bool) -> Mapping[str, object]:
     entry = command.entry(dialect)
     if dialect.settings.form == "commands":
         return entry

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from toolvet.hook.dialect import Client, Dialect, HookAnswer, HookEvent, dialect_of, read_event, write_answer
+from toolvet.hook.dialect import Client, HookDialect, HookAnswer, HookEvent, dialect_of, read_event, write_answer
 
 if TYPE_CHECKING:
     from toolvet.settings import Settings
@@ -54,7 +54,7 @@ def hook_answer(client: Client, given: bytes, settings: str | None = None) -> by
     return b""
 
 
-def _of_call(client: Client, dialect: Dialect, event: HookEvent, given: str | None) -> HookAnswer | None:
+def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str | None) -> HookAnswer | None:
     if not _is_of_a_server(dialect, event):
         return None
     from toolvet.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
@@ -79,7 +79,7 @@ def _of_call(client: Client, dialect: Dialect, event: HookEvent, given: str | No
     return None if definition is None else before(event, definition, policy, merges=client == "gemini")
 
 
-def _is_of_a_server(dialect: Dialect, event: HookEvent) -> bool:
+def _is_of_a_server(dialect: HookDialect, event: HookEvent) -> bool:
     """Whether this may be a tool of an MCP server: most calls are of tools of the client itself."""
     before, _, behind = dialect.tools.prefix.partition("{server}")
     return bool(event.server) or (event.tool.startswith(before) and behind in event.tool[len(before) :])

@@ -8,7 +8,7 @@ from typing import Final
 
 from toolvet.discover.toml import decode_toml
 from toolvet.errors import ToolvetError
-from toolvet.hook.dialect import Client, Dialect, HookEvent
+from toolvet.hook.dialect import Client, HookDialect, HookEvent
 from toolvet.schema.json_value import members
 from toolvet.transport.client_config import read_entry
 from toolvet.transport.jsonc import JsoncError, read_jsonc
@@ -19,7 +19,7 @@ _MOST_PARENTS: Final = 12
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def server_of(client: Client, dialect: Dialect, event: HookEvent) -> tuple[Target, str] | None:
+def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[Target, str] | None:
     """Return the server that the tool of this call belongs to, and the tool's own name; None where it is not known.
 
     Files that cannot be read name none.
@@ -37,7 +37,7 @@ def server_of(client: Client, dialect: Dialect, event: HookEvent) -> tuple[Targe
     return best
 
 
-def _servers(client: Client, dialect: Dialect, folder: str) -> dict[str, Target]:
+def _servers(client: Client, dialect: HookDialect, folder: str) -> dict[str, Target]:
     """All servers; what a project says goes before what the user's own files say."""
     found: dict[str, Target] = {}
     for file in (*_project_files(dialect, folder), *(Path(path).expanduser() for path in dialect.tools.user)):
@@ -46,7 +46,7 @@ def _servers(client: Client, dialect: Dialect, folder: str) -> dict[str, Target]
     return found
 
 
-def _project_files(dialect: Dialect, folder: str) -> list[Path]:
+def _project_files(dialect: HookDialect, folder: str) -> list[Path]:
     if not folder or not Path(folder).is_absolute():
         return []
     places = [Path(folder), *Path(folder).parents][:_MOST_PARENTS]

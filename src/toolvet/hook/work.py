@@ -1,7 +1,7 @@
 """The calls of a coding agent → what was done: files edited, tests and builds run, and how each run ended.
 
-Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed, 8 passed"    Deed("run", kinds=("test",), ended=False)
-Edit(file_path="src/a.py")                                                   Deed("edit", path="src/a.py")
+Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed, 8 passed"    AgentDeed("run", kinds=("test",), ended=False)
+Edit(file_path="src/a.py")                                                   AgentDeed("edit", path="src/a.py")
 """
 
 import re
@@ -30,7 +30,7 @@ _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
 
 
-class Deed(msgspec.Struct, frozen=True):
+class AgentDeed(msgspec.Struct, frozen=True):
     """What one call did: `edit` of a file, `run` of a command, `hidden` (another agent's), or anything else.
 
     `kinds` are the kinds of a run; `perhaps` says that it may have been one that we do not know. `ended` is whether
@@ -45,41 +45,41 @@ class Deed(msgspec.Struct, frozen=True):
     perhaps: bool = False
 
 
-def deeds_of(calls: Iterable[ToolCall]) -> list[Deed]:
+def deeds_of(calls: Iterable[ToolCall]) -> list[AgentDeed]:
     """Return what each call did, in their order."""
     return [_deed(call) for call in calls]
 
 
-def _deed(call: ToolCall) -> Deed:
+def _deed(call: ToolCall) -> AgentDeed:
     tools, name = work_table().tools, call.name.rpartition(".")[2].lower()
     if name in tools.edit or call.name.lower() in tools.edit:
         return _edit(call)
     if name in tools.shell or call.name.lower() in tools.shell:
         return _run(call)
     if name in tools.opaque:
-        return Deed("hidden")
-    return Deed("other")
+        return AgentDeed("hidden")
+    return AgentDeed("other")
 
 
-def _edit(call: ToolCall) -> Deed:
+def _edit(call: ToolCall) -> AgentDeed:
     arguments = members(call.arguments)
     named = next((arguments[key] for key in _PATH_KEYS if isinstance(arguments.get(key), str)), "")
     written = _command(call)
     found = _PATH.search(written)
     path = f"{named}" or ("" if found is None else found[1].strip())
     if arguments.get("command") in ("view", "undo_edit"):
-        return Deed("other")
-    return Deed(
+        return AgentDeed("other")
+    return AgentDeed(
         "edit", path=path, ended=not call.failed and not (call.answered and _exit_code(_output(call)) not in (0, None))
     )
 
 
-def _run(call: ToolCall) -> Deed:
+def _run(call: ToolCall) -> AgentDeed:
     table = work_table()
     command = _command(call)[:_MOST_COMMAND]
     if "*** Begin Patch" in command:
         found = _PATH.search(command)
-        return Deed("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
+        return AgentDeed("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
     output = _output(call)
     segments = segments_of(command)
     kinds = tuple(kind.name for kind in table.kinds if any(_is_of(kind, each) for each in segments))
@@ -93,11 +93,11 @@ def _run(call: ToolCall) -> Deed:
     ):
         kinds = ("test", *kinds)
     if not kinds and finds((table.shell.edits,), command):
-        return Deed("edit", ended=True, path="")
+        return AgentDeed("edit", ended=True, path="")
     ended = None
     if kinds and call.answered and not members(call.arguments).get("run_in_background"):
         ended = _ended([kind for kind in table.kinds if kind.name in kinds], call, output, piped="|" in command)
-    return Deed("run", kinds, ended, command=command, perhaps=perhaps)
+    return AgentDeed("run", kinds, ended, command=command, perhaps=perhaps)
 
 
 def segments_of(command: str) -> list[str]:

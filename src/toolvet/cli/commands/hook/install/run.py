@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from toolvet.cli.own_command import own_command
 from toolvet.errors import UsageError
-from toolvet.hook.dialect import Client, Dialect, dialect_of
+from toolvet.hook.dialect import Client, HookDialect, dialect_of
 from toolvet.hook.installing import HookCommand, command_in, has_hooks, is_only_hooks, with_hooks, without_hooks
 from toolvet.proxy.install.file import backup_of, name_file, read_backup, read_file, write_file
 
@@ -54,7 +54,7 @@ def change_settings(
     return 0
 
 
-def settings_path(dialect: Dialect, *, project: bool) -> Path:
+def settings_path(dialect: HookDialect, *, project: bool) -> Path:
     """Return the file with the hooks of this folder or of the user."""
     place = dialect.settings
     if project:
@@ -65,7 +65,7 @@ def settings_path(dialect: Dialect, *, project: bool) -> Path:
     return Path(place.user).expanduser()
 
 
-def _installed(dialect: Dialect, client: Client, old: str | None, *, resident: bool) -> str:
+def _installed(dialect: HookDialect, client: Client, old: str | None, *, resident: bool) -> str:
     words = [*own_command(), "hook", client]
     prefix = "TOOLVET_RESIDENT=on " if resident and sys.platform == "linux" else ""
     windows = subprocess.list2cmdline(words)
@@ -73,7 +73,7 @@ def _installed(dialect: Dialect, client: Client, old: str | None, *, resident: b
     return with_hooks(old, dialect, HookCommand(posix, f"& {windows}"))
 
 
-def _removed(dialect: Dialect, old: str | None, before: str | None) -> str | None:
+def _removed(dialect: HookDialect, old: str | None, before: str | None) -> str | None:
     """The text without our hooks; None where the file is to go, because it was made for them."""
     if old is None or not has_hooks(old):
         return old
