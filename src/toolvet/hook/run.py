@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from toolvet.hook.dialect import Client, HookDialect, HookAnswer, HookEvent, dialect_of, read_event, write_answer
+from toolvet.hook.dialect import Client, HookAnswer, HookDialect, HookEvent, dialect_of, read_event, write_answer
 
 if TYPE_CHECKING:
     from toolvet.settings import Settings

@@ -1,7 +1,7 @@
 """The calls of a coding agent → what was done: files edited, tests and builds run, and how each run ended.
 
-Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed, 8 passed"    AgentDeed("run", kinds=("test",), ended=False)
-Edit(file_path="src/a.py")                                                   AgentDeed("edit", path="src/a.py")
+Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentDeed("run", kinds=("test",), ended=False)
+Edit(file_path="src/a.py")    AgentDeed("edit", path="src/a.py")
 """
 
 import re
@@ -104,7 +104,7 @@ def segments_of(command: str) -> list[str]:
     """Return the commands of a shell's line that run something, without what stands before the program.
 
     >>> segments_of("cd app && CI=1 uv run pytest -q | tail -3")
-    ['pytest -q ']
+    ['pytest -q']
     """
     table = work_table()
     found: list[str] = []
