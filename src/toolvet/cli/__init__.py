@@ -81,7 +81,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     prepare_streams()
     given = sys.argv[1:] if words is None else list(words)
-    if given[:1] == ["check"]:
+    if given[:1] in (["check"], ["hook"]):
         _import_msgspec()
     sys.exit(run(given))
 

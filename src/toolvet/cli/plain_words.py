@@ -14,11 +14,15 @@ from types import NoneType, UnionType
 from typing import Annotated, Final, Literal, get_args, get_origin
 
 _ROOM: Final = "toolvet.cli.commands.check"
+_HOOK: Final = "toolvet.cli.commands.hook"
+_CLIENTS: Final = ("claude", "codex", "gemini", "copilot")
 _COMMANDS: Final = ("answer", "arguments", "conversation", "envelope", "result")
 
 
 def plain_call(words: list[str]) -> Callable[[], object] | None:
     """Return the call that these words mean; None where they are not plain, and nothing is said of them."""
+    if words[:1] == ["hook"] and len(words) == 2 and words[1] in _CLIENTS:
+        return partial(import_module(_HOOK).command, words[1])
     if len(words) < 2 or words[0] != "check" or words[1] not in _COMMANDS:
         return None
     command: Callable[..., object] = import_module(f"{_ROOM}.{words[1]}").command

@@ -55,6 +55,8 @@ def _load() -> None:
 
     for name in _LOADED:
         import_module(f"toolvet.cli.commands.check.{name}.run")
+    for name in ("run", "servers", "moments", "tool_lists", "done"):
+        import_module(f"toolvet.hook.{name}")
     prepare()
     check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
     check_answer("The lamp costs 12 euros.", calls=[{"name": "price", "arguments": {}, "result": "12 EUR"}])

@@ -10,7 +10,9 @@ import sys
 
 from toolvet.resident.place import address, idle_seconds
 
-_SERVED = ("check",)
+_SERVED = ("check", "hook")
+# These change files of the caller, by a command that is not that of the resident.
+_OWN_WORK = ("install", "uninstall")
 _CONNECT_SECONDS = 2.0
 _ANSWER_SECONDS = 10.0
 _INPUT_SECONDS = 1.0
@@ -64,6 +66,8 @@ def ask(words: list[str]) -> int | None:
 def _is_served(words: list[str]) -> bool:
     """Whether a resident can run this: without a terminal, and with nothing that means this very process."""
     if sys.platform != "linux" or not words or words[0] not in _SERVED or None in (sys.stdin, sys.stdout, sys.stderr):
+        return False
+    if words[0] == "hook" and words[1:2] and words[1] in _OWN_WORK:
         return False
     return not any(os.isatty(number) for number in (0, 1, 2)) and not any(
         each in word for word in words for each in _OWN_PATHS

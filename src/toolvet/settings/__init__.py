@@ -22,6 +22,9 @@ extra_patterns = ["margin too low"]
 
 [[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
 isbn = "978-0141439518"
+
+[hook]                         # coding agents: docs/hooks.md
+patience = 3
 """
 
 from typing import TYPE_CHECKING

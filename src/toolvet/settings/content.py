@@ -14,6 +14,7 @@ from toolvet.errors import ConfigError
 from toolvet.schema.json_value import members
 from toolvet.session.policy import ProxySettings, ToolSettings
 from toolvet.settings.file import settings_file
+from toolvet.settings.hook import HookSettings
 
 if TYPE_CHECKING:
     from toolvet.checks.arguments import ArgumentCheck, Wording
@@ -175,6 +176,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     assess: AssessSettings = AssessSettings()
     checks: CheckSettings = CheckSettings()
+    hook: HookSettings = HookSettings()
     proxy: ProxySettings = ProxySettings()
     review: ReviewSettings = ReviewSettings()
     serve: ServeSettings = ServeSettings()
@@ -328,6 +330,8 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
     if unknown:
         if keys and keys[0] == "review":
             return "unknown key; docs/review.md has the members of a rule", [*keys, unknown[1]]
+        if keys and keys[0] == "hook":
+            return "unknown key; docs/hooks.md has the settings of hooks", [*keys, unknown[1]]
         command = keys[0] if keys and keys[0] in {"proxy", "serve"} else "assess"
         return f"unknown key; see `toolvet {command} --help` for the options there are", [*keys, unknown[1]]
     if problem.startswith("Invalid enum value") and (choices := _choices(keys)):
@@ -338,7 +342,13 @@ def _split_problem(words: str) -> tuple[str, list[str]]:
 
 def _choices(keys: list[str]) -> list[str]:
     """Return the words that the setting may have."""
-    sections = {"proxy": ProxySettings, "assess": AssessSettings, "serve": ServeSettings, "review": QueueSettings}
+    sections = {
+        "proxy": ProxySettings,
+        "assess": AssessSettings,
+        "serve": ServeSettings,
+        "review": QueueSettings,
+        "hook": HookSettings,
+    }
     section = sections.get(keys[0]) if keys else None
     hint = get_type_hints(section).get(keys[-1]) if section is not None else None
     # Most settings may also be absent (`Literal[…] | None`): then the words are one level deeper.

@@ -59,6 +59,12 @@ def read_client_config(path: str | Path, environ: Mapping[str, str] | None = Non
     return _Config(str(path), document, _variables(file, os.environ if environ is None else environ)).targets()
 
 
+def read_entry(file: str, name: str, entry: Mapping[str, object]) -> Target:
+    """Return the server of one entry of a file, for clients that keep them in another form; raises ConfigError."""
+    document = Document({"mcpServers": {name: entry}}, {})
+    return _Config(file, document, _variables(Path(file), os.environ)).targets()[0].target
+
+
 def _variables(file: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment and those two variables of VS Code that have a meaning outside of it."""
     folder = file.resolve().parent

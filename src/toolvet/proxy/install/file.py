@@ -15,20 +15,20 @@ def install(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> Instal
 
     Raises ConfigError as `plan_install` does, UsageError for a file that cannot be read or written.
     """
-    with _name_file(path):
-        plan = plan_install(_read_file(path), _read_backup(path), wrapper, servers)
+    with name_file(path):
+        plan = plan_install(read_file(path), read_backup(path), wrapper, servers)
     if any(change.done == "wrapped" for change in plan.changes):
         # The backup first: nothing is lost if the second write fails.
-        _write_file(backup_of(path), plan.before, like=path)
-        _write_file(path, plan.text, like=path)
+        write_file(backup_of(path), plan.before, like=path)
+        write_file(path, plan.text, like=path)
     return plan
 
 
 def planned(path: Path, wrapper: Wrapper, servers: Sequence[str] = ()) -> tuple[str, InstallPlan]:
     """Return the text of the file, and the plan that `install` would carry out. Raises as `install` does."""
-    with _name_file(path):
-        text = _read_file(path)
-        return text, plan_install(text, _read_backup(path), wrapper, servers)
+    with name_file(path):
+        text = read_file(path)
+        return text, plan_install(text, read_backup(path), wrapper, servers)
 
 
 def uninstall(path: Path, servers: Sequence[str] = ()) -> InstallPlan:
@@ -36,11 +36,11 @@ def uninstall(path: Path, servers: Sequence[str] = ()) -> InstallPlan:
 
     Raises as `install` does.
     """
-    with _name_file(path):
-        before = _read_backup(path)
-        plan = plan_uninstall(_read_file(path), before, servers)
+    with name_file(path):
+        before = read_backup(path)
+        plan = plan_uninstall(read_file(path), before, servers)
     if any(change.done == "unwrapped" for change in plan.changes):
-        _write_file(path, plan.text, like=path)
+        write_file(path, plan.text, like=path)
     if before is not None and plan.text == before:
         backup_of(path).unlink(missing_ok=True)
     return plan
@@ -51,7 +51,8 @@ def backup_of(path: Path) -> Path:
     return path.with_name(path.name + ".before-toolvet")
 
 
-def _read_file(path: Path) -> str:
+def read_file(path: Path) -> str:
+    """Return the text of a file with its own line ends. Raises ConfigError, UsageError."""
     try:
         # As bytes: text mode would change the line ends to those of this system.
         return path.read_bytes().decode("utf-8")
@@ -61,12 +62,13 @@ def _read_file(path: Path) -> str:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
-def _read_backup(path: Path) -> str | None:
+def read_backup(path: Path) -> str | None:
+    """Return the text from before toolvet; None where none is kept."""
     file = backup_of(path)
-    return _read_file(file) if file.exists() else None
+    return read_file(file) if file.exists() else None
 
 
-def _write_file(path: Path, text: str, *, like: Path) -> None:
+def write_file(path: Path, text: str, *, like: Path) -> None:
     """Write a temporary file and replace `path` by it, so that a full disk or a crash leaves the old one.
 
     Links stay links. A new file gets the permissions of `like`.
@@ -92,7 +94,7 @@ def _write_file(path: Path, text: str, *, like: Path) -> None:
 
 
 @contextmanager
-def _name_file(path: Path) -> Generator[None]:
+def name_file(path: Path) -> Generator[None]:
     """Add the name of the file to errors: the plans know only its text."""
     try:
         yield

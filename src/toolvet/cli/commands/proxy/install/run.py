@@ -1,13 +1,13 @@
 """The work of `toolvet proxy install` and `uninstall`: a client's file → the file rewritten."""
 
 import difflib
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from toolvet.cli.commands.proxy.platform import check_platform
+from toolvet.cli.own_command import own_command
 from toolvet.cli.store import checked_store
 from toolvet.errors import UsageError
 from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
@@ -36,7 +36,7 @@ def install_proxy(
 ) -> int:
     """Rewrite the file, print what was done to each server, and return the exit code."""
     check_platform("toolvet proxy install")
-    wrapper = Wrapper(_own_command(), _wrapper_options(settings, store))
+    wrapper = Wrapper(own_command(), _wrapper_options(settings, store))
     if write == "never":
         old, plan = planned(config, wrapper, servers)
         sys.stdout.writelines(
@@ -69,16 +69,6 @@ def _print_changes(plan: InstallPlan, command: Literal["install", "uninstall"]) 
 
 def _describe(change: Change, command: Literal["install", "uninstall"]) -> str:
     return _ALREADY[command] if change.done == "already" else _WORDS[change.done]
-
-
-def _own_command() -> tuple[str, ...]:
-    """Return the command that starts toolvet, with its full path: desktop programs have a short PATH."""
-    program = Path(sys.argv[0])
-    if program.stem == "toolvet":
-        found = shutil.which(str(program))
-        if found is not None:
-            return (str(Path(found).absolute()),)
-    return (sys.executable, "-m", "toolvet")
 
 
 def _wrapper_options(settings: Path | None, store: str | None) -> tuple[str, ...]:
