@@ -177,7 +177,7 @@ def test_the_screen_suspects_every_proof_of_a_raw_error() -> None:
     table = raw_error_table()
     hits = [hit for each in table.error for hit in each.hits] + table.json.hits
     texts = [*hits, *(f" \n{hit}" for hit in hits), *(f"{hit}." for hit in hits)]
-    assert AnswerScreen(CHECK).suspects(Texts(pa.array(texts))).all()
+    assert AnswerScreen(CHECK).suspects(Texts(pa.array(texts)))[0].all()
 
 
 def test_a_kernel_pickles_and_an_empty_batch_stays_one() -> None:

@@ -47,10 +47,7 @@ class HyperscanEngine:
     ) -> list[Match]:
         """Every match, or the first `most` of each pattern, in characters."""
         if text.isascii():
-            ends = self._ends(text.encode("ascii"))
-            if ends and scopes is not None:
-                ends = self._in_scope(ends, scopes, len(text))
-            return self._place(ends, _Words(text, placed, ascii_only=True), only, most) if ends else []
+            return self.place(text, self._ends(text.encode("ascii")), only, most, scopes, placed)
         data = as_ascii(text).encode("utf-8", "replace")
         ends = self._ends(data)
         if not ends:
@@ -67,6 +64,20 @@ class HyperscanEngine:
         ends.pop(self._rare_id, None)
         found = self._place(_to_characters(ends, data), _Words(settled, placed), only, most)
         return [_to_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
+
+    def place(
+        self,
+        text: str,
+        ends: dict[int, list[int]],
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
+        placed: PlacedBefore | None = None,
+    ) -> list[Match]:
+        """As `find`, of a text in ASCII of which a scan has said where each pattern may end."""
+        if ends and scopes is not None:
+            ends = self._in_scope(ends, scopes, len(text))
+        return self._place(ends, _Words(text, placed, ascii_only=True), only, most) if ends else []
 
     def prepare(self) -> None:
         """Load every database, which compiles those that are missing."""
