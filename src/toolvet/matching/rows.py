@@ -46,14 +46,9 @@ class _BufferEngine(Protocol):
     _compiled: _Compiled
 
     def _ends(self, data: bytes) -> dict[int, list[int]]: ...
+    def scan(self, text: str, /) -> object: ...
     def place(
-        self,
-        text: str,
-        ends: dict[int, list[int]],
-        only: frozenset[int] | None,
-        most: int | None,
-        scopes: "Sequence[HitScope | None]",
-        /,
+        self, scanned: object, only: frozenset[int] | None, most: int | None, scopes: "Sequence[HitScope | None]", /
     ) -> list[tuple[int, int, int]]: ...
 
 
@@ -89,17 +84,26 @@ class RowScan:
         ends = self._engine._ends(buffer)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         return ends if self.only is None else {number: ends[number] for number in ends if number in self.only}
 
-    def can_place(self, ends: dict[int, list[int]]) -> bool:
-        """Whether `place` finds what a scan of the text alone does, whatever stands before the text in its buffer.
+    def scan_one(self, text: str) -> object | None:
+        """Scan a text by itself, and return what `place` asks for; None if nothing is there."""
+        return self._engine.scan(text)
 
-        A match that began in the text before is no match; but where a pattern has no greatest length, such an end moves
-        the window in which others are looked for.
+    def found_in(self, text: str, ends: dict[int, list[int]]) -> object | None:
+        """Return what `place` asks for, of an ASCII text of a buffer, seen where in it matches may end.
+
+        A match that began in the text before is none, and moves nothing; but where a pattern has no greatest length,
+        such an end moves the window in which others are looked for: that text has to be scanned by itself, and None is
+        returned.
         """
-        return all(self.reach[number].width is not None for number in ends)
+        if any(self.reach[number].width is None for number in ends):
+            return None
+        from toolvet.matching.engine_hyperscan import scanned_in_ascii  # noqa: PLC0415 - loaded where there is one
 
-    def place(self, text: str, ends: dict[int, list[int]], most: int | None = None) -> list[Hit]:
-        """Return the hits in an ASCII text, seen where in it matches may end: a scan of its own is not needed.
+        return scanned_in_ascii(text, ends)
+
+    def place(self, scanned: object, most: int | None = None) -> list[Hit]:
+        """Return the hits in a text that was scanned, those of the whole text.
 
         As in a scan of the whole text, those outside of the scope of their pattern may be left out.
         """
-        return self._patterns.hits(self._engine.place(text, ends, self.only, most, self._scopes))
+        return self._patterns.hits(self._engine.place(scanned, self.only, most, self._scopes))

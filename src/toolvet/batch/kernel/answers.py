@@ -128,7 +128,9 @@ class AnswersKernel:
                 finish_reason=None if reasons is None else reasons[row],
             )
 
-        return cast("Judged", list(guarded(suspects.nonzero()[0].tolist(), judge, problems)))
+        judged = cast("Judged", list(guarded(suspects.nonzero()[0].tolist(), judge, problems)))
+        # Nothing has to be written of those that turn out to be clean.
+        return [each for each in judged if each[1] is not CLEAN]
 
     def _judge_screened(self, text: str, known: ScreenedText) -> AnswerQuality:
         """The verdict of the check, seen what the screen has found."""

@@ -68,14 +68,20 @@ class AnswerScreen:
         found |= may_be_raw_error(texts, data, wide)
         rows = np.flatnonzero(~found)
         found[rows] = _may_loop(texts, rows, ends, wide)
-        # The characters of a text that is not ASCII are settled first: it is scanned by itself, and only once.
-        rows = np.flatnonzero(~found & wide)
-        known |= dict.fromkeys(rows.tolist(), ScreenedText())
         # A scan costs more than all of the above, so it reads only what is still clean.
-        narrow = np.flatnonzero(~found & ~wide)
-        found[rows] = True
+        rows = np.flatnonzero(~found)
+        narrow = rows[~wide[rows]]
         if len(narrow):
             found |= self._narrow_suspects(texts, narrow, self._scans, known)
+        # The characters of a text that is not ASCII are settled first: it is scanned by itself. One scan behind the
+        # other, before any text is read: the tables of the engine stay in the processor's cache.
+        for row in rows[wide[rows]].tolist():
+            own, *packs = (each.rows.scan_one(texts[row] or "") for each in self._scans)
+            if own is not None:
+                known[row] = ScreenedText(partial(self._scans[0].rows.place, own))
+            elif any(each is not None for each in packs):
+                known[row] = ScreenedText(_nothing)
+            found[row] = row in known
         return found, known
 
     def _narrow_suspects(
@@ -87,10 +93,11 @@ class AnswerScreen:
         own, *packs = (each.hits(chosen) for each in scans)
         for hits in (own, *packs):
             found[rows[hits.rows]] = True
+        scan = scans[0].rows
         for place in np.flatnonzero(found[rows]).tolist():
-            ends = own.ends(place)
             row = int(rows[place])
-            known[row] = ScreenedText(partial(scans[0].place, texts, row, ends) if ends is not None else None)
+            scanned = scan.found_in(texts[row] or "", own.ends(place))
+            known[row] = ScreenedText(None if scanned is None else partial(scan.place, scanned))
         return found
 
     def _may_be_short(self, texts: Texts, data: Bytes, wide: Flags, ends: Places) -> Flags:
@@ -131,20 +138,25 @@ def _may_loop(texts: Texts, rows: Places, ends: Places, wide: Flags) -> list[boo
     ]
 
 
+def _nothing(most: int | None) -> list[Hit]:
+    """The hits in a text that has none."""
+    del most
+    return []
+
+
 class _PhraseScan:
     """One set of phrases, with what it takes to leave out hits that stand where their phrase does not count."""
 
     def __init__(self, patterns: PatternSet) -> None:
-        self._patterns = patterns
-        self._rows = RowScan(patterns)
-        bounds = [_bounds(each) for each in self._rows.reach]
+        self.rows = RowScan(patterns)
+        bounds = [_bounds(each) for each in self.rows.reach]
         self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
 
     def hits(self, texts: Texts) -> "_RowHits":
         """Which of these texts, all of ASCII characters, a phrase may be found in, where it may count."""
-        raw = self._rows.scan(texts.buffer)
+        raw = self.rows.scan(texts.buffer)
         if not raw:
-            return _RowHits(self._rows, *(np.zeros(0, np.int64) for _ in range(4)))
+            return _RowHits(*(np.zeros(0, np.int64) for _ in range(4)))
         ends = np.concatenate([np.asarray(places, np.int64) for places in raw.values()])
         numbers = np.repeat(list(raw), [len(places) for places in raw.values()])
         rows = texts.rows_of(ends - 1)
@@ -153,11 +165,7 @@ class _PhraseScan:
         ends, numbers, rows = ends[within], numbers[within], rows[within]
         ends -= texts.starts[rows]
         counted = self._in_reach(numbers, ends, (texts.ends - texts.starts)[rows])
-        return _RowHits(self._rows, np.unique(rows[counted]), rows, numbers, ends)
-
-    def place(self, texts: Texts, row: int, ends: dict[int, list[int]], most: int | None) -> list[Hit]:
-        """The hits in a text, at most so many of each phrase."""
-        return self._rows.place(texts[row] or "", ends, most)
+        return _RowHits(np.unique(rows[counted]), rows, numbers, ends)
 
     def _in_reach(self, numbers: Places, ends: Places, lengths: Places) -> Flags:
         """Which matches of these patterns, by where they end and the length of their text, may count there.
@@ -172,19 +180,18 @@ class _PhraseScan:
 class _RowHits:
     """Where in texts phrases may be found: `rows` are those in which one may count."""
 
-    def __init__(self, scan: RowScan, rows: Places, of: Places, numbers: Places, ends: Places) -> None:
+    def __init__(self, rows: Places, of: Places, numbers: Places, ends: Places) -> None:
         self.rows = rows
-        self._scan = scan
         order = np.argsort(of, kind="stable")
         self._of, self._numbers, self._ends = of[order], numbers[order], ends[order]
 
-    def ends(self, row: int) -> dict[int, list[int]] | None:
-        """Where in this text each phrase may end; None where that does not say what a scan of the text alone says."""
+    def ends(self, row: int) -> dict[int, list[int]]:
+        """Where in this text each phrase may end."""
         begin, end = np.searchsorted(self._of, (row, row + 1)).tolist()
         found: dict[int, list[int]] = {}
         for number, place in zip(self._numbers[begin:end].tolist(), self._ends[begin:end].tolist(), strict=True):
             found.setdefault(number, []).append(place)
-        return found if self._scan.can_place(found) else None
+        return found
 
 
 def _bounds(reach: Reach) -> tuple[int, int, int, int]:
