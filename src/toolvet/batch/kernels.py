@@ -1,6 +1,6 @@
 """`build`: a job → its kernel, with the settings, options and tool definitions that the job names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,31 +22,43 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 def build(job: Job, columns: Mapping[str, str]) -> Kernel:
     """Return the kernel of a job. Raises UsageError for settings, options or tools that cannot be used."""
     settings = load_settings(job.settings_path())
-    names = {**columns, PROBLEM: READ_PROBLEM}
+    tools = None if job.tools is None else read_tools(job.tools)
+    return make_kernel(job.kind, columns, settings, _options(settings, job), tools)
+
+
+def make_kernel(
+    kind: str,
+    columns: Mapping[str, str],
+    settings: Settings,
+    options: AnswerOptions,
+    tools: Mapping[str, object] | None,
+) -> Kernel:
+    """Return the kernel of a kind; `options` are those of the answer check, of `settings` the others count."""
+    columns = {**columns, PROBLEM: READ_PROBLEM}
     # Each kind loads its own checks, and no others.
-    if job.kind == "answers":
+    if kind == "answers":
         from toolvet.batch.kernel.answers import AnswersKernel  # noqa: PLC0415
 
-        return AnswersKernel(AnswerCheck(**_options(settings, job)), names)
-    if job.kind == "results":
+        return AnswersKernel(AnswerCheck(**options), columns)
+    if kind == "results":
         from toolvet.batch.kernel.results import ResultsKernel  # noqa: PLC0415
 
-        return ResultsKernel(settings.result_check(), names)
-    if job.kind == "arguments":
+        return ResultsKernel(settings.result_check(), columns)
+    if kind == "arguments":
         from toolvet.batch.kernel.arguments import ArgumentsKernel  # noqa: PLC0415
 
-        return ArgumentsKernel(settings.argument_check(), {} if job.tools is None else read_tools(job.tools), names)
-    if job.kind == "envelopes":
+        return ArgumentsKernel(settings.argument_check(), tools or {}, columns)
+    if kind == "envelopes":
         from toolvet.batch.kernel.envelopes import EnvelopesKernel  # noqa: PLC0415
 
-        return EnvelopesKernel(names)
+        return EnvelopesKernel(columns)
     from toolvet.batch.kernel.conversations import ConversationsKernel  # noqa: PLC0415
 
-    options = _options(settings, job)
-    options.setdefault("min_length", SHORTEST)
-    tools = None if job.tools is None else list(read_tools(job.tools).values())
-    check = ConversationCheck(tools=tools, answers=AnswerCheck(**options), results=settings.result_check())
-    return ConversationsKernel(check, names)
+    answers = AnswerCheck(**cast("AnswerOptions", {"min_length": SHORTEST, **options}))
+    listed = None if tools is None else list(tools.values())
+    return ConversationsKernel(
+        ConversationCheck(tools=listed, answers=answers, results=settings.result_check()), columns
+    )
 
 
 def _options(settings: Settings, job: Job) -> AnswerOptions:
@@ -65,11 +77,16 @@ def read_tools(file: str) -> dict[str, object]:
     except orjson.JSONDecodeError as error:
         raise UsageError(f"--tools {file}: not JSON: {error}") from error
     listed = members(members(value).get("result")).get("tools", members(value).get("tools", value))
-    found = [each for entry in (elements(listed) if is_array(listed) else [listed]) for each in _declared(entry)]
+    return by_name(elements(listed) if is_array(listed) else [listed], f"--tools {file}")
+
+
+def by_name(tools: Iterable[object], source: str) -> dict[str, object]:
+    """Return tool definitions by name. Raises UsageError for one that is none."""
+    found = [each for entry in tools for each in _declared(entry)]
     try:
         return {read_tool(each).name: each for each in found}
     except ToolShapeError as error:
-        raise UsageError(f"--tools {file}: {error}") from error
+        raise UsageError(f"{source}: {error}") from error
 
 
 def _declared(entry: object) -> list[object]:
