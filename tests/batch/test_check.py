@@ -30,8 +30,7 @@ def test_the_verdicts_of_each_kind_are_those_of_the_command(kind: Any, tmp_path:
     rows = ROWS[kind]
     table = pa.table({"id": [f"row {row}" for row in range(len(next(iter(rows.values()))))], **rows})
     pq.write_table(table, tmp_path / "in.parquet")
-    (tmp_path / "tools.json").write_text(json.dumps([TOOL]), encoding="utf-8")
-    judge(tmp_path / "in.parquet", tmp_path / "out.parquet", kind=kind, tools=str(tmp_path / "tools.json"))
+    judge(tmp_path / "in.parquet", tmp_path / "out.parquet", kind=kind, tools={"sail": TOOL})
     wanted = [
         {name: value for name, value in row.items() if name != "row"} for row in rows_of(tmp_path / "out.parquet")
     ]

@@ -13,6 +13,7 @@ from toolvet.batch.kernel.arguments import ArgumentsKernel
 from toolvet.batch.kernel.conversations import ConversationsKernel
 from toolvet.batch.kernel.envelopes import EnvelopesKernel
 from toolvet.batch.kernel.results import ResultsKernel
+from toolvet.batch.kernels import read_tools
 from toolvet.checks.arguments import ArgumentCheck
 from toolvet.checks.result import ResultCheck
 from toolvet.envelope import check_envelope
@@ -137,7 +138,7 @@ def test_lines_are_judged_as_they_are_where_no_member_is_named(tmp_path: Path, j
     for kind, records in given.items():
         source = tmp_path / f"{kind}.jsonl"
         source.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-        judge(source, tmp_path / "out.parquet", kind=kind, tools=str(tools) if kind == "arguments" else None)
+        judge(source, tmp_path / "out.parquet", kind=kind, tools=read_tools(str(tools)) if kind == "arguments" else None)
         judged[kind] = rows_of(tmp_path / "out.parquet")
         assert [row["problem"] for row in judged[kind]] == [None] * len(records), kind
         assert judged[kind][1]["id"] == "b"

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Unpack, cast
+from typing import Any, Final, Literal, NamedTuple, Unpack
+
+import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.chunk import split, without_views
-from toolvet.batch.job import Kernel
-from toolvet.batch.kernels import by_name, make_kernel
+from toolvet.batch.job import Job, Kernel
+from toolvet.batch.kernels import build, by_name
 from toolvet.batch.kind import KINDS
 from toolvet.batch.plan import ID, check_kept, checked_fields, kept_fields
 from toolvet.errors import UsageError
-from toolvet.settings import Settings, load_settings
+from toolvet.settings import AnswerSettings, Settings, load_settings
 from toolvet.turn import AnswerOptions
 
 _MOST_BYTES: Final = 2**20
@@ -65,15 +67,19 @@ class BatchCheck:
     ) -> None:
         if kind not in KINDS:
             raise UsageError(f"there is no kind {kind!r}; there are {', '.join(KINDS)}")
-        self._subject = KINDS[kind]
-        self._columns = dict(columns or {})
-        self._keep = tuple(keep)
-        self._settings = Settings() if settings is None else load_settings(settings)
-        self._options = cast("AnswerOptions", {**self._settings.answer_options(), **options})
-        self._tools = None if tools is None else by_name(tools, "tools")
+        found = Settings() if settings is None else load_settings(settings)
+        self._job = Job(
+            kind=kind,
+            columns=dict(columns or {}),
+            keep=tuple(keep),
+            # The options of the answer check are read now: a learned model is a file.
+            checks=msgspec.structs.replace(found.checks, answer=AnswerSettings()),
+            options={**found.answer_options(), **options},
+            tools=None if tools is None else by_name(tools, "tools"),
+        )
         self._last: tuple[ArrowSchema, _Planned] | None = None
         # What cannot be used is said here, and not by a worker.
-        self._kernel({})
+        build(self._job, {})
 
     def __getstate__(self) -> dict[str, object]:
         # A kernel loads its databases in each process.
@@ -110,15 +116,13 @@ class BatchCheck:
         last = self._last
         if last is not None and last[0].equals(rows):
             return last[1]
-        columns = self._subject.columns(rows.names, self._columns, source=_SOURCE)
-        for name in self._keep:
+        job = self._job
+        columns = job.subject.columns(rows.names, job.columns, source=_SOURCE)
+        for name in job.keep:
             check_kept(name, rows.names, _SOURCE)
-        kernel = self._kernel({self._subject.main: self._subject.main, **columns})
-        kept = tuple(dict.fromkeys((*(columns[each] for each in (ID,) if each in columns), *self._keep)))
-        fields = kept_fields(columns, self._keep, without_views(rows))
+        kernel = build(job, {job.subject.main: job.subject.main, **columns})
+        kept = tuple(dict.fromkeys((*(columns[each] for each in (ID,) if each in columns), *job.keep)))
+        fields = kept_fields(columns, job.keep, without_views(rows))
         planned = _Planned(kernel, kept, pa.schema(checked_fields([*fields, *kernel.schema])))
         self._last = rows, planned
         return planned
-
-    def _kernel(self, columns: Mapping[str, str]) -> Kernel:
-        return make_kernel(self._subject.name, columns, self._settings, self._options, self._tools)

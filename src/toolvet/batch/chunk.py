@@ -70,6 +70,21 @@ class Chunk(msgspec.Struct, frozen=True):
     after: ReadPlace
     problem: str | None = None
     is_cut: bool = False
+    name: str | None = None
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """A part of a file that is read where it is judged: the chunks whose first row is in it.
+
+    `file` is the file's number, `location` its path or URL, and `size` up to which byte lines are read. It ends before
+    the row or byte `end`; None is the end of the file.
+    """
+
+    file: int
+    location: str
+    start: ReadPlace
+    end: int | None
+    size: int | None = None
 
 
 class RowReader(Protocol):

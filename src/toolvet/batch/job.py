@@ -1,13 +1,13 @@
 """`Job`: all that says how rows are judged, in a form that goes to other processes; and `Kernel`, which judges them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch
 from toolvet.batch.kind import KINDS, RowKind
+from toolvet.settings import CheckSettings
 
 
 class Kernel(Protocol):
@@ -27,23 +27,20 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """How rows are judged.
 
     `columns` are the names that the user gave for purposes, `keep` the columns that go into the output as they are.
-    `settings` is the file of settings, `options` are those of the check that the flags give; `tools` is a file of tool
-    definitions. `sample` is the share of the rows that are judged.
+    `checks` are the settings of the checks, `options` those of the check that the flags give; `tools` are definitions
+    of tools by name. `sample` is the share of the rows that are judged. All of it is content, not names of files: other
+    machines do not have these, and a run that goes on sees that one changed.
     """
 
     kind: str
     columns: Mapping[str, str] = {}
     keep: tuple[str, ...] = ()
-    settings: str | None = None
+    checks: CheckSettings = CheckSettings()
     options: Mapping[str, object] = {}
-    tools: str | None = None
+    tools: Mapping[str, object] | None = None
     sample: float | None = None
 
     @property
     def subject(self) -> RowKind:
         """The kind of the rows."""
         return KINDS[self.kind]
-
-    def settings_path(self) -> Path | None:
-        """The file of settings."""
-        return None if self.settings is None else Path(self.settings)

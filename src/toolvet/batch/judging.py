@@ -67,7 +67,7 @@ class ChunkJudge:
         if most is not None:
             batch, rows = batch.slice(0, most), rows[:most]
         verdicts = self._kernel(batch)
-        output = self._output(batch, rows, verdicts, chunk.file)
+        output = self._output(batch, rows, verdicts, chunk)
         return Judged(self._tally(output), encode(output, self._plan.form))
 
     def _read(self, chunk: Chunk) -> tuple[RecordBatch, Any]:
@@ -81,12 +81,13 @@ class ChunkJudge:
         problem = pa.array([chunk.problem] * chunk.rows, pa.string())
         return pa.RecordBatch.from_arrays([*[nothing] * (len(names) - 1), problem], names=names), rows
 
-    def _output(self, batch: RecordBatch, rows: Any, verdicts: RecordBatch, file: int) -> RecordBatch:
+    def _output(self, batch: RecordBatch, rows: Any, verdicts: RecordBatch, chunk: Chunk) -> RecordBatch:
         arrays: list[Any] = []
         for field in self._schema:
             name: str = field.name
             if name == FILE and self._plan.files:
-                arrays.append(pa.array([self._plan.files[file]] * len(rows), pa.string()))
+                file = self._plan.files[chunk.file] if chunk.name is None else chunk.name
+                arrays.append(pa.array([file] * len(rows), pa.string()))
             elif name == ROW:
                 arrays.append(pa.array(rows))
             elif name in verdicts.schema.names:

@@ -1,4 +1,4 @@
-"""`build`: a job → its kernel, with the settings, options and tool definitions that the job names."""
+"""`build`: a job → its kernel, with the settings, options and tool definitions of the job; `read_tools` reads these."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from toolvet.batch.job import Job, Kernel
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.errors import ToolShapeError, UsageError
 from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.settings import Settings, load_settings
+from toolvet.settings import Settings
 from toolvet.tools import read_tool
 from toolvet.turn import AnswerCheck, AnswerOptions, ConversationCheck
 from toolvet.turn.conversation import SHORTEST
@@ -20,45 +20,33 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 
 def build(job: Job, columns: Mapping[str, str]) -> Kernel:
-    """Return the kernel of a job. Raises UsageError for settings, options or tools that cannot be used."""
-    settings = load_settings(job.settings_path())
-    tools = None if job.tools is None else read_tools(job.tools)
-    return make_kernel(job.kind, columns, settings, _options(settings, job), tools)
-
-
-def make_kernel(
-    kind: str,
-    columns: Mapping[str, str],
-    settings: Settings,
-    options: AnswerOptions,
-    tools: Mapping[str, object] | None,
-) -> Kernel:
-    """Return the kernel of a kind; `options` are those of the answer check, of `settings` the others count."""
-    columns = {**columns, PROBLEM: READ_PROBLEM}
+    """Return the kernel of a job. Raises UsageError for settings or options that cannot be used."""
+    settings = Settings(checks=job.checks)
+    names = {**columns, PROBLEM: READ_PROBLEM}
     # Each kind loads its own checks, and no others.
-    if kind == "answers":
+    if job.kind == "answers":
         from toolvet.batch.kernel.answers import AnswersKernel  # noqa: PLC0415
 
-        return AnswersKernel(AnswerCheck(**options), columns)
-    if kind == "results":
+        return AnswersKernel(AnswerCheck(**_options(settings, job)), names)
+    if job.kind == "results":
         from toolvet.batch.kernel.results import ResultsKernel  # noqa: PLC0415
 
-        return ResultsKernel(settings.result_check(), columns)
-    if kind == "arguments":
+        return ResultsKernel(settings.result_check(), names)
+    if job.kind == "arguments":
         from toolvet.batch.kernel.arguments import ArgumentsKernel  # noqa: PLC0415
 
-        return ArgumentsKernel(settings.argument_check(), tools or {}, columns)
-    if kind == "envelopes":
+        return ArgumentsKernel(settings.argument_check(), job.tools or {}, names)
+    if job.kind == "envelopes":
         from toolvet.batch.kernel.envelopes import EnvelopesKernel  # noqa: PLC0415
 
-        return EnvelopesKernel(columns)
+        return EnvelopesKernel(names)
     from toolvet.batch.kernel.conversations import ConversationsKernel  # noqa: PLC0415
 
-    answers = AnswerCheck(**cast("AnswerOptions", {"min_length": SHORTEST, **options}))
-    listed = None if tools is None else list(tools.values())
-    return ConversationsKernel(
-        ConversationCheck(tools=listed, answers=answers, results=settings.result_check()), columns
-    )
+    options = _options(settings, job)
+    options.setdefault("min_length", SHORTEST)
+    tools = None if job.tools is None else list(job.tools.values())
+    check = ConversationCheck(tools=tools, answers=AnswerCheck(**options), results=settings.result_check())
+    return ConversationsKernel(check, names)
 
 
 def _options(settings: Settings, job: Job) -> AnswerOptions:

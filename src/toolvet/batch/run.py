@@ -14,17 +14,17 @@ import msgspec
 from toolvet.batch.arrow import pa
 from toolvet.batch.chunk import Chunk, ReadPlace, RowReader
 from toolvet.batch.encoding import heading
+from toolvet.batch.engine import ChunkJudges, Engine, Verdicts
 from toolvet.batch.finishing import write_output
+from toolvet.batch.input_rows import InputRows
 from toolvet.batch.job import Job
 from toolvet.batch.judging import ChunkJudge, Tally
 from toolvet.batch.location import Location, input_files, locate
 from toolvet.batch.manifest import Parts, fingerprint
 from toolvet.batch.plan import Plan, make_plan
-from toolvet.batch.pool import ChunkJudges, ChunkVerdicts, InProcess, Pool
-from toolvet.batch.reading.lines import LinesReader
+from toolvet.batch.pool import LocalEngine
 from toolvet.batch.reading.opening import open_reader
-from toolvet.batch.reading.parquet import ParquetReader
-from toolvet.errors import UsageError
+from toolvet.errors import UnreachableError, UsageError
 from toolvet.version import __version__
 
 # Starting processes, which load the phrases each, takes about as long as judging so many bytes.
@@ -70,6 +70,7 @@ def run_batch(
     form: str | None = None,
     restart: bool = False,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> BatchOutcome:
     """Judge every row of an input.
 
@@ -83,14 +84,16 @@ def run_batch(
         form: The format of the output, where its name does not say it: "parquet", "jsonl" or "csv".
         restart: Whether to begin anew where an earlier run was stopped.
         progress: Called now and then with what was done, and the share of the input (0 to 1) where that is known.
+        engine: Where rows are judged; the caller closes it. None: on this machine, with so many `jobs`.
 
     Raises:
         UsageError: The input cannot be read, a column is missing, or an option cannot be used.
         OutputError: The output cannot be written, such as on a full disk. What was judged is kept.
+        UnreachableError: No worker of the engine answers any more. What was judged is kept.
         Interrupted: Ctrl-C. What was judged is kept.
     """
     files = input_files(locate(source)) if source != "-" else [locate("-")]
-    run = _BatchRun(job, source, limit, jobs, restart=restart, progress=progress)
+    run = _BatchRun(job, limit, engine or LocalEngine(jobs), restart=restart, progress=progress)
     if not _is_folder(output):
         return run.to_file(files, locate(output), form)
     root = locate(source).path.rstrip("/")
@@ -121,17 +124,15 @@ class _BatchRun:
     def __init__(
         self,
         job: Job,
-        source: str,
         limit: int | None,
-        jobs: int | None,
+        engine: Engine,
         *,
         restart: bool,
         progress: Progress | None,
     ) -> None:
         self._job = job
-        self._source = source
         self._limit = limit
-        self._jobs = jobs
+        self._engine = engine
         self._restart = restart
         self._progress = progress
 
@@ -151,17 +152,17 @@ class _BatchRun:
     def _to_stdout(self, plan: Plan, files: Sequence[Location], first: RowReader) -> BatchOutcome:
         if plan.form == "parquet":
             raise UsageError("Parquet cannot be written to stdout; give a file")
-        rows = _InputRows(plan, files, first, ReadPlace(), [None] * len(files))
+        rows = InputRows(plan, files, first, ReadPlace(), [None] * len(files))
         tally = Tally()
         out = sys.stdout.buffer
         out.write(heading(plan.output(), plan.form))
         with closing(self._judges(plan, files)) as judges:
             try:
-                for _, judged in self._limited(plan, judges.judged(rows.chunks()), tally):
-                    for each in judged:
+                for found in self._limited(plan, judges, rows, tally):
+                    for each in found.judged:
                         out.write(each.body)
                         tally.add(each.tally)
-                    self._report(tally, rows)
+                    self._report(tally, rows.share(found.after))
             except KeyboardInterrupt:
                 raise Interrupted(tally, kept=False) from None
         out.flush()
@@ -174,110 +175,47 @@ class _BatchRun:
             parts = Parts(parts.folder, _fingerprint(plan, files, self._limit))
         resumed = parts.is_resumed
         sizes = parts.manifest.sizes or [_lines_size(file) for file in files]
-        rows = _InputRows(plan, files, first, parts.manifest.after, sizes)
+        rows = InputRows(plan, files, first, parts.manifest.after, sizes)
         parts.start(sizes)
         tally = parts.manifest.tally
         if not parts.manifest.done:
             with closing(self._judges(plan, files)) as judges:
                 try:
-                    for chunk, judged in self._limited(plan, judges.judged(rows.chunks()), tally):
-                        found = Tally()
-                        for each in judged:
-                            found.add(each.tally)
-                        parts.add([each.body for each in judged], found, chunk.after)
-                        self._report(tally, rows)
+                    for found in self._limited(plan, judges, rows, tally):
+                        made = Tally()
+                        for each in found.judged:
+                            made.add(each.tally)
+                        parts.add([each.body for each in found.judged], made, found.after)
+                        self._report(tally, rows.share(found.after))
                 except KeyboardInterrupt:
                     parts.flush()
                     raise Interrupted(tally, kept=True) from None
+                except UnreachableError:
+                    parts.flush()
+                    raise
             parts.finish()
         write_output(parts.bodies(), output, plan.output(), plan.form)
         parts.remove()
         return BatchOutcome(tally, rows.grown(), resumed)
 
-    def _limited(self, plan: Plan, found: Iterator[ChunkVerdicts], tally: Tally) -> Iterator[ChunkVerdicts]:
+    def _limited(self, plan: Plan, judges: ChunkJudges, rows: InputRows, tally: Tally) -> Iterator[Verdicts]:
         """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
-        for chunk, judged in found:
+        for found in judges.judged(rows.work(stretches=self._engine.reads)):
             left = None if self._limit is None else self._limit - tally.rows
-            if left is not None and left <= sum(each.tally.rows for each in judged):
-                yield chunk, [ChunkJudge(plan)(chunk, left)]
+            if left is not None and left <= sum(each.tally.rows for each in found.judged):
+                chunk = found.chunk if isinstance(found.chunk, Chunk) else rows.chunk_at(found.chunk)
+                yield msgspec.structs.replace(found, judged=[ChunkJudge(plan)(chunk, left)])
                 return
-            yield chunk, judged
+            yield found
 
     def _judges(self, plan: Plan, files: Sequence[Location]) -> ChunkJudges:
         known = [0 if file.is_stdio else int(file.info().size or 0) for file in files]
         small = sum(known) < _SMALL and not any(file.is_stdio for file in files)
-        jobs = self._jobs or (1 if small else _cores())
-        return InProcess(plan) if jobs == 1 else Pool(plan, jobs)
+        return self._engine.judges(plan, is_small=small)
 
-    def _report(self, tally: Tally, rows: "_InputRows") -> None:
+    def _report(self, tally: Tally, share: float | None) -> None:
         if self._progress is not None:
-            self._progress(tally, rows.share)
-
-
-class _InputRows:
-    """The rows of all files, in order, from a place on."""
-
-    def __init__(
-        self, plan: Plan, files: Sequence[Location], first: RowReader, start: ReadPlace, sizes: Sequence[int | None]
-    ) -> None:
-        self._plan = plan
-        self._files = files
-        self._first = first
-        self._start = start
-        self._sizes = sizes
-        self._lines: list[tuple[str, LinesReader]] = []
-        self.share: float | None = 0.0
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Yield the chunks of each file. A later file that cannot be opened is a chunk that is lost."""
-        for number in range(self._start.file, len(self._files)):
-            start = self._start if number == self._start.file else ReadPlace(number)
-            after = ReadPlace(number + 1)
-            try:
-                reader = self._reader(number)
-                self._check_columns(reader, number)
-            except UsageError as error:
-                if number == 0:
-                    raise
-                yield Chunk("lost", b"", number, 1, 1, after, f"{error}")
-                continue
-            if isinstance(reader, LinesReader):
-                self._lines.append((self._files[number].given, reader))
-            for chunk in reader.chunks(self._plan.wanted, start):
-                self.share = self._share(reader, number, chunk.after)
-                yield chunk
-
-    def grown(self) -> list[tuple[str, int]]:
-        """The files that became longer since they were opened, and by how many bytes."""
-        return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
-
-    def _check_columns(self, reader: RowReader, number: int) -> None:
-        missing = [name for name in self._plan.wanted if name not in reader.names]
-        # A record of JSON may lack a member.
-        if missing and not isinstance(reader, LinesReader):
-            raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
-
-    def _reader(self, number: int) -> RowReader:
-        size = self._sizes[number] if number < len(self._sizes) else None
-        if number == 0 and (size is None or not isinstance(self._first, LinesReader) or self._first.size == size):
-            return self._first
-        return open_reader(self._files[number], number, size)
-
-    def _share(self, reader: RowReader, number: int, after: ReadPlace) -> float | None:
-        if isinstance(reader, ParquetReader):
-            inner = after.at / max(1, reader.rows)
-        elif isinstance(reader, LinesReader) and reader.size:
-            inner = after.at / reader.size
-        else:
-            return None
-        return (number + inner) / len(self._files)
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
+            self._progress(tally, share)
 
 
 def _lines_size(file: Location) -> int | None:
@@ -301,6 +239,4 @@ def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> st
         (path, None if info is None or _lines_size(file) is not None else (info.size, str(info.mtime)))
         for file, (path, info) in zip(files, infos, strict=True)
     ]
-    settings = plan.job.settings_path()
-    stamp = settings.stat().st_mtime_ns if settings is not None and settings.exists() else None
-    return fingerprint(__version__, msgspec.to_builtins(plan), known, limit, stamp, pa.__version__)
+    return fingerprint(__version__, msgspec.to_builtins(plan), known, limit, pa.__version__)

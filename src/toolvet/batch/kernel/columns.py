@@ -128,7 +128,7 @@ class VerdictColumns:
             indices = pa.array(places, mask=self._unjudged)
             self.columns[name] = pa.array(list(known), kind).take(indices)
             return
-        values = np.full(self._rows, clean, kind.to_pandas_dtype())
+        values = np.full(self._rows, clean, pa.array([clean], kind).to_numpy(zero_copy_only=False).dtype)
         for row, value in found:
             values[row] = value
         self.columns[name] = pa.array(values, kind, mask=self._unjudged)

@@ -12,6 +12,9 @@ parquet = load("pyarrow.parquet")
 
 CHUNK_BYTES: Final = 2**20
 """How large a chunk is, about; a single row may be larger."""
+STRETCH_BYTES: Final = 16 * 2**20
+"""How large a stretch is, about, that is read where it is judged."""
+_MOST_STRETCHES: Final = 8  # Of a row group: whoever reads one of them decodes those before it, too.
 _MOST_ROWS: Final = 2**16
 _BUFFER: Final = 2**20
 
@@ -48,6 +51,23 @@ class ParquetReader:
                 yield from self._group(group, first, rows, wanted, start.at)
             first += rows
 
+    def stretches(self, wanted: tuple[str, ...], at: int) -> Iterator[tuple[int, int]]:
+        """Yield the rows from `at` on as parts of some megabytes: small row groups together, large ones divided."""
+        start = first = size = 0
+        for group in range(self._file.num_row_groups):
+            rows, held = self._file.metadata.row_group(group).num_rows, self._size(group, wanted)
+            parts = max(1, min(_MOST_STRETCHES, held // STRETCH_BYTES, rows))
+            ends = [first + rows * (part + 1) // parts for part in range(parts)]
+            size += held
+            first += rows
+            if size < STRETCH_BYTES and group + 1 < self._file.num_row_groups:
+                continue
+            for end in ends:
+                if end > max(at, start):
+                    yield max(at, start), end
+                start = end
+            size = 0
+
     def _group(self, group: int, first: int, rows: int, wanted: tuple[str, ...], skipped: int) -> Iterator[Chunk]:
         at, end = first, first + rows
         batches = self._file.iter_batches(self._batch_rows(group, wanted), row_groups=[group], columns=list(wanted))
@@ -74,13 +94,14 @@ class ParquetReader:
 
     def _batch_rows(self, group: int, wanted: tuple[str, ...]) -> int:
         """How many rows make a chunk, by what the metadata says of the sizes."""
+        rows: int = self._file.metadata.row_group(group).num_rows
+        return max(1, min(_MOST_ROWS, CHUNK_BYTES * rows // max(1, self._size(group, wanted))))
+
+    def _size(self, group: int, wanted: tuple[str, ...]) -> int:
+        """How large these columns of a row group are, undone from their compression, by the metadata."""
         held = self._file.metadata.row_group(group)
         columns = [held.column(number) for number in range(held.num_columns)]
-        size: int = sum(
-            each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted
-        )
-        rows: int = held.num_rows
-        return max(1, min(_MOST_ROWS, CHUNK_BYTES * rows // max(1, size)))
+        return sum(each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted)
 
 
 def encoded(batch: RecordBatch) -> bytes:

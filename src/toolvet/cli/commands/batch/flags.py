@@ -31,6 +31,14 @@ class BatchFlags:
         float | None, Parameter(help="Judge this share of the rows (0.01: one in a hundred), always the same ones.")
     ] = None
     jobs: Annotated[int | None, Parameter(help="How many processes judge. [default: one for each core]")] = None
+    engine: Annotated[
+        Literal["local", "daft", "dask"],
+        Parameter(help="Where rows are judged: processes here, Daft (also on a Ray cluster), or Dask distributed."),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        Parameter(help="The cluster: `ray://HOST:10001` for Daft, `tcp://HOST:8786` for Dask. [default: this machine]"),
+    ] = None
     format: Annotated[
         Literal["parquet", "jsonl", "csv"] | None,
         Parameter(help="The output's format, where its name does not say it."),

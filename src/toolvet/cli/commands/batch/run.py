@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +13,17 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from toolvet.batch.engine import EngineFigures
+from toolvet.batch.engines import open_engine
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
+from toolvet.batch.kernels import read_tools
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags
 from toolvet.errors import UsageError
 from toolvet.report.visible import visible
+from toolvet.settings import load_settings
 
 _BAD_INPUT: Final = 2
 
@@ -45,31 +49,36 @@ def run(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
         keep=tuple(split(flags.keep) or ()),
-        settings=None if flags.settings is None else str(flags.settings.resolve()),
+        checks=load_settings(flags.settings).checks,
         options={name: value for name, value in (options or {}).items() if value is not None},
-        tools=None if tools is None else str(tools.resolve()),
+        tools=None if tools is None else read_tools(str(tools)),
         sample=flags.sample,
     )
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    started = time.monotonic()
     try:
-        with _ended_by_signals(), _shown(console, flags) as progress:
+        with (
+            _ended_by_signals(),
+            closing(open_engine(flags.engine, flags.address, flags.jobs)) as engine,
+            _shown(console, flags, engine.figures) as progress,
+        ):
+            started = time.monotonic()
             outcome = run_batch(
                 job,
                 source,
                 output,
                 limit=flags.limit,
-                jobs=flags.jobs,
                 form=flags.format,
                 restart=flags.restart,
                 progress=progress,
+                engine=engine,
             )
+            seconds = time.monotonic() - started
     except Interrupted as stop:
         kept = "; run the same line again to go on from there" if stop.kept else ""
         console.print(f"stopped after {stop.tally.rows:,} rows{kept}")
         return INTERRUPTED
     if not flags.quiet:
-        _summarise(console, kind, outcome, time.monotonic() - started, as_json=flags.json)
+        _summarise(console, kind, outcome, seconds, engine.figures, as_json=flags.json)
     if not outcome.is_complete:
         return _BAD_INPUT
     return int(flags.fail_on == "flagged" and outcome.tally.flagged > 0)
@@ -98,7 +107,7 @@ def _ended_by_signals() -> Generator[None]:
 
 
 @contextmanager
-def _shown(console: Console, flags: BatchFlags) -> Generator[Progress | None]:
+def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Generator[Progress | None]:
     """Show a bar on stderr where that is a terminal."""
     if flags.quiet or not console.is_terminal:
         yield None
@@ -112,13 +121,21 @@ def _shown(console: Console, flags: BatchFlags) -> Generator[Progress | None]:
         def show(tally: Tally, share: float | None) -> None:
             first.append(tally.rows) if not first else None
             rate = (tally.rows - first[0]) / max(0.001, time.monotonic() - started)
-            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s"
+            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s{_told(figures)}"
             bar.update(task, description=words, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield show
 
 
-def _summarise(console: Console, kind: str, outcome: BatchOutcome, seconds: float, *, as_json: bool) -> None:
+def _told(figures: EngineFigures) -> str:
+    """What an engine had to do again, where there was such."""
+    found = [(figures.retries, "tried again"), (figures.failed, "judged here, as the workers failed with it")]
+    return "".join(f", {count:,} {words}" for count, words in found if count)
+
+
+def _summarise(
+    console: Console, kind: str, outcome: BatchOutcome, seconds: float, figures: EngineFigures, *, as_json: bool
+) -> None:
     tally = outcome.tally
     if as_json:
         document = {
@@ -129,6 +146,9 @@ def _summarise(console: Console, kind: str, outcome: BatchOutcome, seconds: floa
             "counts": tally.counts,
             "grown": dict(outcome.grown),
             "seconds": round(seconds, 3),
+            "rows_per_second": round(tally.rows / max(0.001, seconds)),
+            "retries": figures.retries,
+            "failed_partitions": figures.failed,
         }
         sys.stderr.write(orjson.dumps(document).decode() + "\n")
         return
@@ -136,6 +156,8 @@ def _summarise(console: Console, kind: str, outcome: BatchOutcome, seconds: floa
     console.print(
         f"{tally.rows:,} {kind}{resumed} in {seconds:,.1f} s: {tally.flagged:,} {_FLAGGED[kind]}", style="bold"
     )
+    if told := _told(figures):
+        console.print(f"  partitions:{told[1:]}")
     if tally.counts:
         counted = sorted(tally.counts.items(), key=lambda each: -each[1])
         console.print(f"  {', '.join(f'{name} {count:,}' for name, count in counted)}")

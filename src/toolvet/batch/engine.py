@@ -1,0 +1,67 @@
+"""`Engine`: where the rows of a run are judged. Output, manifest and limits are the run's, whatever the engine.
+
+A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a stretch of a file that is read where it
+is judged (`Stretch`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers cut
+it, so that the output has the same bytes from every engine. It holds only so much work at a time, tries again what a
+process or a worker that died did not finish, and is closed to give up what it has begun.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+
+from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
+from toolvet.batch.judging import Judged
+from toolvet.batch.plan import Plan
+
+Work = Chunk | Stretch
+
+
+class Verdicts(msgspec.Struct, frozen=True):
+    """The output of a chunk, in one piece or several, and where the next one begins.
+
+    `chunk` is the chunk itself, or, where another process read it, the place to read it at again.
+    """
+
+    chunk: Chunk | ReadPlace
+    after: ReadPlace
+    judged: list[Judged]
+
+
+class EngineFigures(msgspec.Struct):
+    """What an engine did: work that was tried again, and work that all tries failed with, which was judged here."""
+
+    retries: int = 0
+    failed: int = 0
+
+
+class ChunkJudges(Protocol):
+    """Judges the work of one output, in order."""
+
+    def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
+        """Yield the verdicts on all chunks of the work."""
+        ...
+
+    def close(self) -> None:
+        """Give up what was begun, and end all that was started."""
+        ...
+
+
+class Engine(Protocol):
+    """Makes judges for the outputs of a run."""
+
+    figures: EngineFigures
+
+    @property
+    def reads(self) -> bool:
+        """Whether it takes stretches, which are read where they are judged; else only chunks."""
+        ...
+
+    def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
+        """Return what judges by a plan; `is_small` says that the input is not worth a second process."""
+        ...
+
+    def close(self) -> None:
+        """End all that was started."""
+        ...

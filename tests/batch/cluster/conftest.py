@@ -1,0 +1,81 @@
+"""Inputs of many stretches, and runs on an engine whose workers can be killed at a known moment."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.batch.conftest import GOOD, REFUSAL
+
+from toolvet.batch.engine import EngineFigures
+from toolvet.batch.engines import open_engine
+from toolvet.batch.input_rows import InputRows
+from toolvet.batch.job import Job
+from toolvet.batch.run import BatchOutcome, run_batch
+
+IS_REQUIRED = os.environ.get("TOOLVET_CLUSTER") == "required"
+"""Whether a test of an engine that is not installed fails, and does not skip."""
+
+
+def needed(module: str, extra: str) -> Any:
+    """A module that an engine needs; without it the test is skipped."""
+    return __import__(module) if IS_REQUIRED else pytest.importorskip(module, reason=f"pip install 'toolvet[{extra}]'")
+
+
+def texts(rows: int, **odd: int) -> list[str]:
+    """So many answers; `deadly=7` makes the row with the index 7 one that the hook knows."""
+    found = [REFUSAL if row % 10 == 0 else f"{GOOD} Room {row} is open, too." for row in range(rows)]
+    for word, row in odd.items():
+        # The colon at the end lets the screen pass it on to `AnswerCheck`.
+        found[row] = f"The {word} one:"
+    return found
+
+
+def write_parquet(path: Path, found: list[str], group: int = 50) -> Path:
+    pq.write_table(pa.table({"id": list(range(len(found))), "text": found}), path, row_group_size=group)
+    return path
+
+
+@pytest.fixture
+def many_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row group is a stretch of its own."""
+    monkeypatch.setattr("toolvet.batch.reading.parquet.STRETCH_BYTES", 1)
+    monkeypatch.setattr("toolvet.batch.reading.parquet._MOST_STRETCHES", 1)
+
+
+def install_hook(folder: Path) -> str:
+    """Put the hook into a folder, and return the PYTHONPATH with which processes have it."""
+    shutil.copy(Path(__file__).parent / "hook.py", folder / "toolvet_test_hook.py")
+    (folder / "sitecustomize.py").write_text(
+        "import sys\nif 'toolvet.batch.worker' in sys.orig_argv:\n    import toolvet_test_hook\n", encoding="utf-8"
+    )
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def reached(folder: Path, count: int = 1) -> list[int]:
+    """Wait until so many processes are at a text that waits, and return the ids of their workers."""
+    while len(found := sorted(folder.glob("reached-*"))) < count:
+        time.sleep(0.02)
+    return [int(each.read_text(encoding="ascii")) for each in found]
+
+
+Run = Callable[..., tuple[BatchOutcome, EngineFigures]]
+
+
+def run_on(engine: str, address: str | None, source: Path, output: Path, **options: Any) -> Any:
+    """A run on an engine, with what it came to and what the engine did."""
+    how = {name: options.pop(name) for name in ("kind", "columns") if name in options}
+    opened = open_engine(engine, address, options.pop("jobs", 2))
+    try:
+        outcome = run_batch(Job(**{"kind": "answers", **how}), str(source), str(output), engine=opened, **options)
+        return outcome, opened.figures
+    finally:
+        opened.close()
+
+
+__all__ = ["InputRows", "install_hook", "needed", "reached", "run_on", "texts", "write_parquet"]
