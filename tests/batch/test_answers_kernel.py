@@ -16,6 +16,7 @@ from toolvet.batch.kernel.answers import AnswersKernel
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
 from toolvet.checks.answer import AnswerQuality
+from toolvet.checks.answer.phrases import phrases
 from toolvet.checks.answer.raw_error import raw_error_table
 from toolvet.turn.verdict import CLEAN
 
@@ -173,11 +174,37 @@ def test_a_clean_row_has_no_work_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     assert not called
 
 
+def test_a_row_with_a_hit_is_scanned_once_and_its_shape_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hyperscan")
+    from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - where it is installed
+
+    narrow = f"{SENTENCE * 4}I'm sorry, but I cannot help with that request."
+    wide = f"{SENTENCE * 4}I’m sorry, but I can’t help with that request."
+    texts = [narrow, wide, narrow.replace("harbour", "port"), SENTENCE * 4]
+    wanted = expected(texts)
+    assert [row["score"] for row in wanted] == [0.25, 0.25, 0.25, 1.0]
+    scanned: list[bytes] = []
+    ends = HyperscanEngine._ends
+
+    def counted(self: HyperscanEngine, data: bytes) -> dict[int, list[int]]:
+        if self is getattr(engine, "_engine", engine):
+            scanned.append(data)
+        return ends(self, data)
+
+    judged(texts)
+    engine = phrases().pattern_set._engine
+    monkeypatch.setattr(HyperscanEngine, "_ends", counted)
+    monkeypatch.setattr("toolvet.checks.answer.read.shape_signals", None)
+    assert_same(judged(texts), wanted)
+    ascii_rows = "\n".join(texts[:1] + texts[2:]).encode()
+    assert scanned == [ascii_rows, wide.replace("’", "'").encode()]
+
+
 def test_the_screen_suspects_every_proof_of_a_raw_error() -> None:
     table = raw_error_table()
     hits = [hit for each in table.error for hit in each.hits] + table.json.hits
     texts = [*hits, *(f" \n{hit}" for hit in hits), *(f"{hit}." for hit in hits)]
-    assert AnswerScreen(CHECK).suspects(Texts(pa.array(texts))).all()
+    assert AnswerScreen(CHECK).suspects(Texts(pa.array(texts)))[0].all()
 
 
 def test_a_kernel_pickles_and_an_empty_batch_stays_one() -> None:

@@ -46,26 +46,42 @@ class HyperscanEngine:
         placed: PlacedBefore | None = None,
     ) -> list[Match]:
         """Every match, or the first `most` of each pattern, in characters."""
+        scanned = self.scan(text, placed)
+        return self.place(scanned, only, most, scopes) if scanned is not None else []
+
+    def scan(self, text: str, placed: PlacedBefore | None = None) -> "Scanned | None":
+        """Where in a text matches may end: the one pass over it, without a look at what is there. None: nowhere."""
         if text.isascii():
             ends = self._ends(text.encode("ascii"))
-            if ends and scopes is not None:
-                ends = self._in_scope(ends, scopes, len(text))
-            return self._place(ends, _Words(text, placed, ascii_only=True), only, most) if ends else []
+            return Scanned(_Words(text, placed, ascii_only=True), ends) if ends else None
         data = as_ascii(text).encode("utf-8", "replace")
         ends = self._ends(data)
         if not ends:
-            return []
+            return None
         if self._rare_id not in ends:
             ends = _to_characters(ends, data)
-            if scopes is not None:
-                ends = self._in_scope(ends, scopes, len(text))
-            return self._place(ends, _Words(data.decode("utf-8"), placed), only, most) if ends else []
+            return Scanned(_Words(data.decode("utf-8"), placed), ends) if ends else None
         settled, places = settle(data.decode("utf-8"))
         data = settled.encode("utf-8")
         ends = self._ends(data)
         # A letter in several parts that has no whole form is still rare.
         ends.pop(self._rare_id, None)
-        found = self._place(_to_characters(ends, data), _Words(settled, placed), only, most)
+        return Scanned(_Words(settled, placed), _to_characters(ends, data), places)
+
+    def place(
+        self,
+        scanned: "Scanned",
+        only: frozenset[int] | None = None,
+        most: int | None = None,
+        scopes: Sequence[HitScope | None] | None = None,
+    ) -> list[Match]:
+        """The matches in a text that was scanned; the parameters are those of `find`."""
+        words, ends, places = scanned
+        if places is None:
+            if scopes is not None:
+                ends = self._in_scope(ends, scopes, len(words.text))
+            return self._place(ends, words, only, most) if ends else []
+        found = self._place(ends, words, only, most)
         return [_to_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
 
     def prepare(self) -> None:
@@ -186,6 +202,22 @@ class _Words(NamedTuple):
                 placed.clear()
             placed[key] = None if match is None else (match[0] - first, match[1] - first)
         return match
+
+
+class Scanned(NamedTuple):
+    """A text after the pass over it: its words as patterns read them, and where in them each pattern may end.
+
+    `places` leads from settled words to the original text.
+    """
+
+    words: _Words
+    ends: dict[int, list[int]]
+    places: OffsetMap | None = None
+
+
+def scanned_in_ascii(text: str, ends: dict[int, list[int]]) -> Scanned:
+    """Return a text of ASCII characters in which a pass over a buffer has found these ends."""
+    return Scanned(_Words(text, None, ascii_only=True), ends)
 
 
 def _last_near(ends: list[int], number: int, near: int, open_from: int) -> int:

@@ -96,7 +96,10 @@ class PatternSet:
         scope of their pattern may be left out, which spares the search for where they begin; those inside are the same.
         Of a text that grows, a scan may be given what the scans before it have `placed`, by the words that they read.
         """
-        found = self._engine.find(text, self._only, most, self._scopes if in_scope else None, placed)
+        return self.hits(self._engine.find(text, self._only, most, self._scopes if in_scope else None, placed))
+
+    def hits(self, found: list[tuple[int, int, int]]) -> list[Hit]:
+        """Return what an engine found, (index, start, end) per match, as sorted hits."""
         if not found:
             return []
         if len(found) > 1:

@@ -9,7 +9,8 @@ from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
-from toolvet.checks.answer import AnswerQuality, FailureSignal, SignalType
+from toolvet.checks.answer import AnswerQuality, FailureSignal, SignalType, read_answer
+from toolvet.checks.answer.read import ScreenedText
 from toolvet.schema.json_value import elements, is_array
 from toolvet.turn import AnswerCheck
 from toolvet.turn.verdict import CLEAN
@@ -107,7 +108,7 @@ class AnswersKernel:
     def _judge(self, columns: InputColumns, texts: Texts, problems: dict[int, str]) -> Judged:
         if self._screen is None:
             self._screen = AnswerScreen(self._check)
-        suspects = self._screen.suspects(texts)
+        suspects, known = self._screen.suspects(texts)
         calls, reasons = columns.values("calls"), columns.texts("finish_reason")
         questions = None if calls is None else columns.values("question")
         if calls is not None:
@@ -116,6 +117,8 @@ class AnswersKernel:
             suspects[[row for row, reason in enumerate(reasons) if reason]] = True
 
         def judge(row: int) -> AnswerQuality:
+            if calls is None and row in known and not (reasons and reasons[row]):
+                return self._judge_screened(texts[row] or "", known[row])
             given = None if calls is None else calls[row]
             question = None if questions is None else questions[row]
             return self._check(
@@ -125,7 +128,23 @@ class AnswersKernel:
                 finish_reason=None if reasons is None else reasons[row],
             )
 
-        return cast("Judged", list(guarded(suspects.nonzero()[0].tolist(), judge, problems)))
+        judged = cast("Judged", list(guarded(suspects.nonzero()[0].tolist(), judge, problems)))
+        # Nothing has to be written of those that turn out to be clean.
+        return [each for each in judged if each[1] is not CLEAN]
+
+    def _judge_screened(self, text: str, known: ScreenedText) -> AnswerQuality:
+        """The verdict of the check, seen what the screen has found."""
+        check = self._check
+        signals = read_answer(
+            text,
+            min_length=check.min_length,
+            languages=check.languages,
+            custom=check.custom,
+            packs=check.packs,
+            model=check.model,
+            screened=known,
+        )
+        return check.verdict_on(text, signals) if signals else CLEAN
 
 
 def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> RecordBatch:

@@ -2,9 +2,13 @@
 
 Most answers are good, and end with the mark of a sentence. For these a few comparisons over the whole column, and one
 scan of its buffer, do what `check_answer` does for each. The screen errs to one side only: a text that it lets pass has
-no signal, and all others are judged by `check_answer` itself. So it knows of each check only what cannot fire it.
+no signal, and all others are judged as `check_answer` judges them. So it knows of each check only what cannot fire it.
+
+A text whose shape is fine is read without a look at its shape, and where the scan of the buffer has seen hits in it,
+those are placed: it is not scanned again.
 """
 
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -13,7 +17,8 @@ from toolvet.batch.kernel.raw_starts import may_be_raw_error
 from toolvet.batch.kernel.text_ends import Bytes, are_ended
 from toolvet.batch.kernel.texts import Flags, Places, Texts
 from toolvet.checks.answer.phrases import phrases
-from toolvet.matching import PatternSet
+from toolvet.checks.answer.read import ScreenedText
+from toolvet.matching import Hit, PatternSet
 from toolvet.matching.rows import Reach, RowScan
 from toolvet.turn import AnswerCheck
 
@@ -48,12 +53,13 @@ class AnswerScreen:
             # Without the engine that reads buffers each text is judged by itself.
             self._scans = None
 
-    def suspects(self, texts: Texts) -> Flags:
-        """Return which rows have to be judged; the others have no signal."""
+    def suspects(self, texts: Texts) -> tuple[Flags, dict[int, ScreenedText]]:
+        """Return which rows have to be judged, and what is known of some of them; the others have no signal."""
         found: Flags = texts.nulls | texts.long
+        known: dict[int, ScreenedText] = {}
         if self._scans is None or not texts.buffer:
             found[:] = True
-            return found
+            return found, known
         data = np.frombuffer(texts.buffer, np.uint8)
         wide = _are_wide(texts, data)
         ended, ends = are_ended(texts, data)
@@ -64,8 +70,34 @@ class AnswerScreen:
         found[rows] = _may_loop(texts, rows, ends, wide)
         # A scan costs more than all of the above, so it reads only what is still clean.
         rows = np.flatnonzero(~found)
-        for scan in self._scans:
-            found[rows] |= scan.are_hit(texts, rows, wide)
+        narrow = rows[~wide[rows]]
+        if len(narrow):
+            found |= self._narrow_suspects(texts, narrow, self._scans, known)
+        # The characters of a text that is not ASCII are settled first: it is scanned by itself. One scan behind the
+        # other, before any text is read: the tables of the engine stay in the processor's cache.
+        for row in rows[wide[rows]].tolist():
+            own, *packs = (each.rows.scan_one(texts[row] or "") for each in self._scans)
+            if own is not None:
+                known[row] = ScreenedText(partial(self._scans[0].rows.place, own))
+            elif any(each is not None for each in packs):
+                known[row] = ScreenedText(_nothing)
+            found[row] = row in known
+        return found, known
+
+    def _narrow_suspects(
+        self, texts: Texts, rows: Places, scans: "list[_PhraseScan]", known: dict[int, ScreenedText]
+    ) -> Flags:
+        """The same for rows of ASCII characters, which are scanned as one buffer."""
+        found: Flags = np.zeros(len(texts), np.bool_)
+        chosen = texts if len(rows) == len(texts) else Texts(texts.array.take(rows))
+        own, *packs = (each.hits(chosen) for each in scans)
+        for hits in (own, *packs):
+            found[rows[hits.rows]] = True
+        scan = scans[0].rows
+        for place in np.flatnonzero(found[rows]).tolist():
+            row = int(rows[place])
+            scanned = scan.found_in(texts[row] or "", own.ends(place))
+            known[row] = ScreenedText(None if scanned is None else partial(scan.place, scanned))
         return found
 
     def _may_be_short(self, texts: Texts, data: Bytes, wide: Flags, ends: Places) -> Flags:
@@ -106,44 +138,34 @@ def _may_loop(texts: Texts, rows: Places, ends: Places, wide: Flags) -> list[boo
     ]
 
 
+def _nothing(most: int | None) -> list[Hit]:
+    """The hits in a text that has none."""
+    del most
+    return []
+
+
 class _PhraseScan:
     """One set of phrases, with what it takes to leave out hits that stand where their phrase does not count."""
 
     def __init__(self, patterns: PatternSet) -> None:
-        self._patterns = patterns
-        self._rows = RowScan(patterns)
-        bounds = [_bounds(each) for each in self._rows.reach]
+        self.rows = RowScan(patterns)
+        bounds = [_bounds(each) for each in self.rows.reach]
         self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
 
-    def are_hit(self, texts: Texts, rows: Places, wide: Flags) -> Flags:
-        """Which of these texts a phrase may be found in, where it may count.
-
-        Texts of ASCII characters are scanned as one buffer. Others, whose characters are settled first, are scanned one
-        by one.
-        """
-        hit: Flags = np.zeros(len(rows), np.bool_)
-        narrow = np.flatnonzero(~wide[rows])
-        if len(narrow) == len(texts):
-            hit[narrow] = self._are_narrow_hit(texts)
-        elif len(narrow):
-            hit[narrow] = self._are_narrow_hit(Texts(texts.array.take(rows[narrow])))
-        for place in np.flatnonzero(wide[rows]).tolist():
-            hit[place] = bool(self._patterns.scan(texts[rows[place]] or "", in_scope=True))
-        return hit
-
-    def _are_narrow_hit(self, texts: Texts) -> Flags:
-        hit: Flags = np.zeros(len(texts), np.bool_)
-        raw = self._rows.scan(texts.buffer)
+    def hits(self, texts: Texts) -> "_RowHits":
+        """Which of these texts, all of ASCII characters, a phrase may be found in, where it may count."""
+        raw = self.rows.scan(texts.buffer)
         if not raw:
-            return hit
+            return _RowHits(*(np.zeros(0, np.int64) for _ in range(4)))
         ends = np.concatenate([np.asarray(places, np.int64) for places in raw.values()])
         numbers = np.repeat(list(raw), [len(places) for places in raw.values()])
         rows = texts.rows_of(ends - 1)
         # What ends behind a text is of two texts.
         within = ends <= texts.ends[rows]
         ends, numbers, rows = ends[within], numbers[within], rows[within]
-        hit[rows[self._in_reach(numbers, ends - texts.starts[rows], (texts.ends - texts.starts)[rows])]] = True
-        return hit
+        ends -= texts.starts[rows]
+        counted = self._in_reach(numbers, ends, (texts.ends - texts.starts)[rows])
+        return _RowHits(np.unique(rows[counted]), rows, numbers, ends)
 
     def _in_reach(self, numbers: Places, ends: Places, lengths: Places) -> Flags:
         """Which matches of these patterns, by where they end and the length of their text, may count there.
@@ -153,6 +175,23 @@ class _PhraseScan:
         near = (ends < self._opening[numbers]) | (ends >= lengths - self._closing[numbers])
         counted: Flags = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
         return counted
+
+
+class _RowHits:
+    """Where in texts phrases may be found: `rows` are those in which one may count."""
+
+    def __init__(self, rows: Places, of: Places, numbers: Places, ends: Places) -> None:
+        self.rows = rows
+        order = np.argsort(of, kind="stable")
+        self._of, self._numbers, self._ends = of[order], numbers[order], ends[order]
+
+    def ends(self, row: int) -> dict[int, list[int]]:
+        """Where in this text each phrase may end."""
+        begin, end = np.searchsorted(self._of, (row, row + 1)).tolist()
+        found: dict[int, list[int]] = {}
+        for number, place in zip(self._numbers[begin:end].tolist(), self._ends[begin:end].tolist(), strict=True):
+            found.setdefault(number, []).append(place)
+        return found
 
 
 def _bounds(reach: Reach) -> tuple[int, int, int, int]:

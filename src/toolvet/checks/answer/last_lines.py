@@ -23,6 +23,7 @@ _PROSE = 80  # A line of so many characters is a sentence, and no title or verse
 _SHORT_LINE = 40
 
 _RULE = re.compile(r"(?:\n[ \t]*(?:-[ \t]?){3,}|\n[ \t]*(?:\*[ \t]?){3,}|\n[ \t]*_{3,})\s*\Z")
+_RULE_MARKS = frozenset("-*_")
 _ITEM = re.compile(
     r"[ \t>]*(?:[-*\u2022\u2013+\u25aa\u25e6\u00b7]|\(?\d{1,3}[.)\u3001]|\(?[a-zA-Z][.)]|[\u2460-\u2473])(?:[ \t]+|\Z)"
 )
@@ -66,7 +67,8 @@ class LastLines:
     def __init__(self, tail: str, known: EndingMarks, *, is_all: bool = True) -> None:
         self._known = known
         self._is_all = is_all
-        without_rule = _RULE.sub("", tail).rstrip()
+        # Every line break of the text would be looked at for a rule behind it.
+        without_rule = _RULE.sub("", tail).rstrip() if tail[-1:] in _RULE_MARKS else tail
         self._had_rule = without_rule != tail
         self._tail = without_rule or tail
         self._lines = [line.rstrip() for line in self._tail.split("\n")]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolvet.checks.answer.custom import NO_CUSTOM, CustomPatterns
@@ -61,6 +61,15 @@ class Found(NamedTuple):
     start: int
     end: int
     conceded: bool = False
+
+
+class ScreenedText(NamedTuple):
+    """What is known of a text before it is read: its shape gives no signal.
+
+    `place` returns the hits of the phrases in it, of each at most so many; None where they have to be looked for.
+    """
+
+    place: Callable[[int | None], list[Hit]] | None = None
 
 
 class FullPhrase(NamedTuple):
@@ -140,18 +149,21 @@ def read_answer(
     packs: SignalPhrases | None = None,
     finish_reason: str | None = None,
     model: "Model | None" = None,
+    screened: ScreenedText | None = None,
 ) -> list[FailureSignal]:
     """Every signal in `text`, the gravest first, then in order of position; at most 100 of them.
 
-    `model` is the learned model that is asked where the rules leave the text open; None is the shipped one.
+    `model` is the learned model that is asked where the rules leave the text open; None is the shipped one. `screened`
+    says what is known of the text already.
     """
-    shape = shape_signals(text, min_length, finish_reason)
+    shape = shape_signals(text, min_length, finish_reason) if screened is None else []
+    placing = None if screened is None else screened.place
     own = custom.signals(text) if custom.patterns is not None else []
     # What failed is tried again where a call follows: only the last message of a turn reports a failure.
     left_out = SignalType.TOOL_FAILURE if finish_kind(finish_reason) == "calling" else None
     full: list[FullPhrase] | None = []
     while True:
-        found = find(text, languages, custom.replaced, packs=packs, length=len(text), full=full)
+        found = find(text, languages, custom.replaced, packs=packs, length=len(text), full=full, placing=placing)
         if not (found or own or shape or full):
             return []
         counted = counting(found, text)
@@ -194,6 +206,7 @@ def find(
     length: int | None = None,
     memory: ReadingMemory | None = None,
     full: list[FullPhrase] | None = None,
+    placing: Callable[[int | None], list[Hit]] | None = None,
 ) -> list[Found]:
     """The phrases in `text` that their sentence does not void.
 
@@ -201,21 +214,26 @@ def find(
     `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
     that does not fit in a whole text of `length`; from `since` behind the opening, also what counts only there.
     `memory` is of what was asked of the same text before, and grows. With `full`, at most `_MOST_HITS` hits of each
-    phrase are placed, and those that reach it are added to `full`.
+    phrase are placed, and those that reach it are added to `full`. `placing` returns the hits of toolvet's own phrases
+    where a scan of many texts has found them, as in `ScreenedText`.
     """
     found: list[Found] = []
     conditions = _Conditions(text, None if memory is None else memory.conditions)
+    most = None if full is None else _MOST_HITS
     for some in (known or phrases(), packs):
         if some is None:
             continue
-        hits = some.scan(
-            text,
-            languages,
-            is_whole=length == len(text),
-            is_later=since >= EDGE,
-            most=None if full is None else _MOST_HITS,
-            placed=None if memory is None else memory.placed,
-        )
+        if placing is not None and some is not packs:
+            hits = placing(most)
+        else:
+            hits = some.scan(
+                text,
+                languages,
+                is_whole=length == len(text),
+                is_later=since >= EDGE,
+                most=most,
+                placed=None if memory is None else memory.placed,
+            )
         if full is not None and len(hits) >= _MOST_HITS:
             often = Counter(hit.id for hit in hits)
             last = {hit.id: hit.start for hit in hits}

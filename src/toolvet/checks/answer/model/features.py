@@ -22,7 +22,9 @@ _NEAR = 28  # … how many at either end count as near it.
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+(?:'[^\W\d_{_UNSPACED}]+)?|[?\uff1f]")
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+# The same in ASCII, which is found in a third of the time.
+_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\?")
+_APOSTROPHES = "\u2018\u2019\u02bc\uff07"
 _MASK = SLOTS - 1
 
 # What a model thought aloud before it answered is not the answer.
@@ -75,8 +77,10 @@ def _first_words(text: str) -> list[int]:
 
 def _words(text: str) -> list[str]:
     lowered = text.lower()
-    # The other apostrophes are not ASCII, and to translate costs as much as to find the words.
-    return _WORD.findall(lowered if lowered.isascii() else lowered.translate(_APOSTROPHES))
+    if not lowered.isascii():
+        for apostrophe in _APOSTROPHES:
+            lowered = lowered.replace(apostrophe, "'")
+    return (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered)
 
 
 def _numbers(words: list[str]) -> list[int]:
