@@ -25,6 +25,7 @@ help:
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
+	@echo "make cluster  judge on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
 	@echo "make ratios   fail where what users feel takes 30 % more than when it last landed; LAND=1 lands what is better"
@@ -107,6 +108,17 @@ engines: .venv-engines/.done
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
 	$(PYTHON) -m venv .venv-engines
 	.venv-engines/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[engines]'
+	@touch $@
+
+# Engines of `toolvet batch` on a Ray cluster of two nodes and on Dask, whose workers and nodes are killed.
+.PHONY: cluster
+cluster: .venv-cluster/.done
+	TOOLVET_CLUSTER=required .venv-cluster/bin/pytest -p no:xdist --timeout=900 tests/batch/cluster
+
+.venv-cluster/.done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-cluster
+	.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cluster]'
 	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.

@@ -20,7 +20,7 @@ HEAVY = ("Spark", "Ray Data")
 
 
 def test_each_program_is_short_and_known() -> None:
-    assert set(PROGRAMS) == set(MODULES)
+    assert set(PROGRAMS) == {*MODULES, "Daft"}  # Daft's is a function on a column, and no program.
     assert max(len(program.splitlines()) for program in PROGRAMS.values()) <= 20
 
 

@@ -138,7 +138,8 @@ def test_lines_are_judged_as_they_are_where_no_member_is_named(tmp_path: Path, j
     for kind, records in given.items():
         source = tmp_path / f"{kind}.jsonl"
         source.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-        judge(source, tmp_path / "out.parquet", kind=kind, tools=read_tools(str(tools)) if kind == "arguments" else None)
+        known = read_tools(str(tools)) if kind == "arguments" else None
+        judge(source, tmp_path / "out.parquet", kind=kind, tools=known)
         judged[kind] = rows_of(tmp_path / "out.parquet")
         assert [row["problem"] for row in judged[kind]] == [None] * len(records), kind
         assert judged[kind][1]["id"] == "b"

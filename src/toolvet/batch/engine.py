@@ -1,4 +1,4 @@
-"""`Engine`: where the rows of a run are judged. Output, manifest and limits are the run's, whatever the engine.
+"""`BatchEngine`: where the rows of a run are judged. Output, manifest and limits are the run's, whatever the engine.
 
 A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a stretch of a file that is read where it
 is judged (`Stretch`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers cut
@@ -48,7 +48,7 @@ class ChunkJudges(Protocol):
         ...
 
 
-class Engine(Protocol):
+class BatchEngine(Protocol):
     """Makes judges for the outputs of a run."""
 
     figures: EngineFigures

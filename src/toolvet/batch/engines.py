@@ -1,11 +1,11 @@
 """`open_engine`: the name of an engine → it, connected."""
 
-from toolvet.batch.engine import Engine
+from toolvet.batch.engine import BatchEngine
 from toolvet.batch.pool import LocalEngine
 from toolvet.errors import UsageError
 
 
-def open_engine(name: str, address: str | None = None, jobs: int | None = None) -> Engine:
+def open_engine(name: str, address: str | None = None, jobs: int | None = None) -> BatchEngine:
     """Return the engine "local", "daft" or "dask", on the cluster at `address`; whoever asks for it closes it.
 
     Raises UsageError where it is not installed, and UnreachableError where nobody answers at the address.

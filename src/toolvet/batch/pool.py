@@ -33,7 +33,7 @@ class LocalEngine:
         self.figures = EngineFigures()
 
     def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
-        """As of `Engine`."""
+        """As of `BatchEngine`."""
         jobs = self._jobs or (1 if is_small else cores())
         return InProcess(plan) if jobs == 1 else Pool(plan, jobs, self.figures)
 

@@ -14,7 +14,7 @@ import msgspec
 from toolvet.batch.arrow import pa
 from toolvet.batch.chunk import Chunk, ReadPlace, RowReader
 from toolvet.batch.encoding import heading
-from toolvet.batch.engine import ChunkJudges, Engine, Verdicts
+from toolvet.batch.engine import BatchEngine, ChunkJudges, Verdicts
 from toolvet.batch.finishing import write_output
 from toolvet.batch.input_rows import InputRows
 from toolvet.batch.job import Job
@@ -70,7 +70,7 @@ def run_batch(
     form: str | None = None,
     restart: bool = False,
     progress: Progress | None = None,
-    engine: Engine | None = None,
+    engine: BatchEngine | None = None,
 ) -> BatchOutcome:
     """Judge every row of an input.
 
@@ -125,7 +125,7 @@ class _BatchRun:
         self,
         job: Job,
         limit: int | None,
-        engine: Engine,
+        engine: BatchEngine,
         *,
         restart: bool,
         progress: Progress | None,

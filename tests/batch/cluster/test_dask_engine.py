@@ -20,6 +20,7 @@ from toolvet.batch.run import Interrupted
 
 distributed: Any = needed("distributed", "dask")
 pytestmark = pytest.mark.usefixtures("many_stretches")
+LONG = pytest.mark.skipif(not IS_REQUIRED, reason="starts many processes: make cluster")
 
 
 @dataclass
@@ -107,6 +108,7 @@ def test_the_work_of_a_killed_worker_goes_to_another(
     assert (tmp_path / "dask.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
 
 
+@LONG
 def test_a_row_that_ends_its_process_each_time_is_a_problem_of_that_row(
     cluster: DaskCluster, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,9 +123,9 @@ def test_a_row_that_ends_its_process_each_time_is_a_problem_of_that_row(
     assert (tmp_path / "dask.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
 
 
-@pytest.mark.skipif(not IS_REQUIRED, reason="kills four workers: make cluster")
+@LONG
 def test_rows_that_kill_every_worker_are_judged_here(
-    cluster: DaskCluster, odd: Path, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
+    cluster: DaskCluster, odd: Path, tmp_path: Path, judge: Judge
 ) -> None:
     source = write_parquet(tmp_path / "in.parquet", texts(200, murderous=77))
     outcome, figures = run_on("dask", cluster.address, source, tmp_path / "dask.parquet")
@@ -132,7 +134,6 @@ def test_rows_that_kill_every_worker_are_judged_here(
     assert figures.failed >= 1
     judge(source, tmp_path / "local.parquet")
     assert (tmp_path / "dask.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
-    monkeypatch.undo()
 
 
 def test_a_killed_run_goes_on_on_another_engine(cluster: DaskCluster, odd: Path, tmp_path: Path, judge: Judge) -> None:
@@ -159,9 +160,8 @@ def test_a_killed_run_goes_on_on_another_engine(cluster: DaskCluster, odd: Path,
     assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
-def test_a_stopped_run_gives_up_what_it_had_begun(
-    cluster: DaskCluster, odd: Path, tmp_path: Path, judge: Judge
-) -> None:
+@LONG
+def test_a_stopped_run_gives_up_what_it_had_begun(cluster: DaskCluster, tmp_path: Path, judge: Judge) -> None:
     source = write_parquet(tmp_path / "in.parquet", texts(400))
 
     def stop(*_: object) -> None:

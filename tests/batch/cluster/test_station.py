@@ -3,7 +3,7 @@
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class InThisProcess:
         self._answered = answered or (lambda _, reply: reply)
         self.requests: list[Request] = []
 
-    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Iterator[bytes | str]:
+    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         del figures
         for request in requests:
             self.requests.append(msgspec.msgpack.decode(request, type=Request))
@@ -93,7 +93,8 @@ def test_a_file_that_a_worker_does_not_see_is_named(tmp_path: Path) -> None:
         found = msgspec.msgpack.decode(request, type=Request)
         assert found.stretch is not None
         moved = msgspec.structs.replace(found.stretch, location="/nowhere/in.parquet")
-        return altered(stretch=moved)(request)
+        changed: bytes = altered(stretch=moved)(request)
+        return changed
 
     with pytest.raises(UsageError, match=r"/nowhere/in.parquet.*file system that every worker sees.*s3://.*process"):
         run(InThisProcess(elsewhere), source, tmp_path / "out.parquet")

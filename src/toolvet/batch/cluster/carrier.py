@@ -1,6 +1,6 @@
 """`Carrier`: what hands requests to workers; and the function that workers run, which arrives without toolvet."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Protocol
 
 from toolvet.batch.engine import EngineFigures
@@ -9,7 +9,7 @@ from toolvet.batch.engine import EngineFigures
 class Carrier(Protocol):
     """Hands requests to workers. What it does not get an answer to, it tries again, some times, elsewhere."""
 
-    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Iterator[bytes | str]:
+    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         """Yield the reply to each request, in their order; a text that says why, for one that all tries failed with.
 
         Only a bounded number of requests, and of bytes, is under way at a time. Raises UnreachableError where there is

@@ -1,7 +1,7 @@
 """`ClusterEngine`: judges on the workers that a carrier reaches."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final
 
 import msgspec
@@ -30,7 +30,7 @@ class ClusterEngine:
         self.figures = EngineFigures()
 
     def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
-        """As of `Engine`."""
+        """As of `BatchEngine`."""
         del is_small
         return _ClusterJudges(plan, self._carrier, self.figures)
 
@@ -51,11 +51,13 @@ class _ClusterJudges:
         self._figures = figures
         self._asked: deque[tuple[Work, bytes]] = deque()
         self._failed = 0
+        self._replies: Generator[bytes | str] = self._carrier.carried(iter(()), figures)
 
     def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
         """As of `ChunkJudges`."""
         covered: ReadPlace | None = None
-        for found in self._carrier.carried(self._requests(work), self._figures):
+        self._replies = self._carrier.carried(self._requests(work), self._figures)
+        for found in self._replies:
             asked, request = self._asked.popleft()
             reply = self._reply(found, request)
             self._figures.retries += reply.retries
@@ -66,7 +68,8 @@ class _ClusterJudges:
                     covered = piece.after
 
     def close(self) -> None:
-        """Nothing: what is under way ends with the iterator that `judged` returned."""
+        """Give up what is under way."""
+        self._replies.close()
 
     def _requests(self, work: Iterator[Work]) -> Iterator[bytes]:
         for each in work:

@@ -1,7 +1,7 @@
 """`DaftCarrier`: requests are rows of a query of Daft, on this machine, or on a Ray cluster."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib import import_module
 from typing import Any, Final, cast
 
@@ -33,7 +33,7 @@ class DaftCarrier:
             self._width = self._join(address)
         self._judge = _function(self._daft)
 
-    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Iterator[bytes | str]:
+    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         """As of `Carrier`."""
         for group in _rounds(requests, _ROUND * self._width):
             done = tries = 0
@@ -96,9 +96,8 @@ def _function(daft: Any) -> Any:
     judge = task()
 
     def judge_all(requests: Any) -> Any:
-        import pyarrow  # noqa: ICN001, PLC0415 - on the worker
-
-        return pyarrow.array([judge(each) for each in requests.to_pylist()], pyarrow.binary())
+        arrow: Any = import_module("pyarrow")
+        return arrow.array([judge(each) for each in requests.to_pylist()], arrow.binary())
 
     # Each request is a batch of its own, and waits for a process, so threads of Daft's are enough.
     return daft.func.batch(return_dtype=daft.DataType.binary(), use_process=False, batch_size=1)(judge_all)

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import import_module
@@ -52,10 +52,10 @@ class DaskCarrier:
             raise UnreachableError(f"--address {address}: no Dask scheduler answers there: {error}") from error
         self._task = task()
         self._keys: set[str] = set()
-        self._began = time.time()
+        self._threads, self._counted = 0, 0.0
         self._await_worker()
 
-    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Iterator[bytes | str]:
+    def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         """As of `Carrier`."""
         waiting: deque[tuple[bytes, Any]] = deque()
         size = 0
@@ -128,8 +128,11 @@ class DaskCarrier:
             return {}
 
     def _window(self) -> int:
-        threads = sum(int(each["nthreads"]) for each in self._workers().values())
-        return max(2, _AHEAD * threads)
+        """How many requests may be under way; workers come and go, so they are counted again now and then."""
+        if not self._threads or time.monotonic() - self._counted > _POLL_SECONDS:
+            self._threads = sum(int(each["nthreads"]) for each in self._workers().values())
+            self._counted = time.monotonic()
+        return max(2, _AHEAD * self._threads)
 
     def _lost(self) -> int:
         """How many of our tasks were on workers that went away, and were begun again by the scheduler."""
@@ -137,5 +140,7 @@ class DaskCarrier:
             events = self._client.get_events("all")
         except (OSError, TimeoutError, RuntimeError):
             return 0
-        gone = [each for when, each in events if when >= self._began and each.get("action") == "remove-worker"]
-        return sum(len(self._keys.intersection(map(str, each.get("processing-tasks", ())))) for each in gone)
+        gone = [each for _, each in events if each.get("action") == "remove-worker"]
+        found = sum(len(self._keys.intersection(map(str, each.get("processing-tasks", ())))) for each in gone)
+        self._keys.clear()
+        return found
