@@ -224,7 +224,7 @@ def steps(path: Path, folder: Path) -> dict[str, float]:
         "decode: Parquet to chunks": reading,
         "decode: the texts as one buffer": gathering,
         "scan: the screen over whole columns": screening,
-        "verdict: `check_answer` of what is left, and its columns": judging - screening - gathering,
+        "verdict: `check_answer` of what is left, and its columns": max(0.0, judging - screening - gathering),
         "encode: chunks to the parts that are kept": max(encoding, all_of_it - judging),
         "encode: the parts to Parquet": writing,
     }
