@@ -24,6 +24,7 @@ help:
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
+	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
 	@echo "make cluster  judge on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
@@ -96,6 +97,17 @@ platforms: .venv-platforms/.done
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
 	$(PYTHON) -m venv .venv-platforms
 	.venv-platforms/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[platforms]'
+	@touch $@
+
+# In an environment of its own: these engines are heavy. Spark needs Java.
+.PHONY: engines
+engines: .venv-engines/.done
+	TOOLVET_ENGINES=required .venv-engines/bin/pytest tests/batch/test_own_engines.py
+
+.venv-engines/.done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[engines]'
 	@touch $@
 
 # Engines of `toolvet batch` on a Ray cluster of two nodes and on Dask, whose workers and nodes are killed.

@@ -43,6 +43,8 @@ PROGRAMS: Final = {
     "transport": 120,
     "http_probes": 120,
     "assess": 120,
+    "batch": 900,
+    "batch_million": 3_000,
     "store": 600,
     "dashboard": 600,
     "http_api": 300,

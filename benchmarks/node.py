@@ -45,6 +45,7 @@ class NodeProcess:
 
     def __init__(self, command: Sequence[str], cwd: str) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=cwd)
+        self.pid = self._process.pid
 
     def _told(self, name: str, number: int, repeats: int) -> dict[str, object]:
         assert self._process.stdin is not None

@@ -88,6 +88,16 @@ def test_rows_of_a_table_with_other_cells_than_columns_are_named(tmp_path: Path,
     assert rows[3]["should_escalate"]
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_quote_that_is_never_closed_is_named(end: str, tmp_path: Path, judge: Judge) -> None:
+    (tmp_path / "in.csv").write_text(f'id,text\n1,"{REFUSAL}"\n2,"{GOOD}\n3,{REFUSAL}{end}', encoding="utf-8")
+    outcome = judge(tmp_path / "in.csv", tmp_path / "out.parquet")
+    rows = rows_of(tmp_path / "out.parquet")
+    assert [row["should_escalate"] for row in rows] == [True, None]
+    assert rows[1]["problem"] == "has a quote that is never closed, so that all behind it is one cell"
+    assert outcome.tally.shown[0][0] == "row 2"
+
+
 def test_a_file_among_many_that_cannot_be_read_is_a_row_with_a_problem(tmp_path: Path, judge: Judge) -> None:
     root = tmp_path / "logs"
     root.mkdir()
@@ -115,12 +125,12 @@ def test_nulls_and_columns_of_the_wrong_type(tmp_path: Path, judge: Judge) -> No
 def test_a_row_of_50_mb_is_judged(tmp_path: Path, judge: Judge) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(
-        "".join(f"{json.dumps({'text': text})}\n" for text in (REFUSAL, f"{GOOD} " * 1_150_000, GOOD)), encoding="utf-8"
+        "".join(f"{json.dumps({'text': text})}\n" for text in (f"{GOOD} " * 1_150_000, REFUSAL, GOOD)), encoding="utf-8"
     )
     assert source.stat().st_size > 50_000_000
     outcome = judge(source, tmp_path / "out.parquet")
     assert outcome.tally.rows == 3
-    assert [row["score"] for row in rows_of(tmp_path / "out.parquet")][::2] == [0.25, 1.0]
+    assert [row["score"] for row in rows_of(tmp_path / "out.parquet")][1:] == [0.25, 1.0]
 
 
 def test_a_line_without_end_is_given_up(tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:

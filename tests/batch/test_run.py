@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,11 @@ from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 from toolvet import check_answer
 from toolvet.batch import location, run as running
 from toolvet.batch.chunk import ReadPlace
+from toolvet.batch.engine import EngineFigures
+from toolvet.batch.job import Job
 from toolvet.batch.judging import ChunkJudge
+from toolvet.batch.plan import make_plan
+from toolvet.batch.pool import Pool
 from toolvet.batch.reading import lines, parquet
 from toolvet.errors import UsageError
 
@@ -242,6 +247,35 @@ def test_a_process_that_dies_loses_only_the_row_that_kills_it(
     rows = rows_of(tmp_path / "out.parquet")
     assert [row["score"] for row in rows] == [0.25, None, 0.25, 1.0]
     assert rows[1]["problem"] == "the process that judged this row died"
+
+
+def test_who_ends_a_run_starts_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The first process judges for ever; one that is started in its place judges at once.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, pathlib, sys, time\n"
+        "if 'toolvet.batch.worker' in sys.orig_argv:\n"
+        "    from toolvet.batch import judging\n"
+        f"    seen = pathlib.Path({str(tmp_path)!r}, 'started')\n"
+        "    def call(self, chunk, most=None):\n"
+        "        is_first = not seen.exists()\n"
+        "        with seen.open('a') as file: file.write(f'{os.getpid()}\\n')\n"
+        "        if is_first: time.sleep(3600)\n"
+        "        raise TypeError('started again')\n"
+        "    judging.ChunkJudge.__call__ = call\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    source = write_lines(tmp_path / "in.jsonl", [{"text": GOOD}] * 9)
+    reader = lines.LinesReader(location.locate(str(source)), 0)
+    plan = make_plan(Job(kind="answers"), reader, ["in.jsonl"], "jsonl", source="in.jsonl")
+    pool = Pool(plan, 1, EngineFigures())
+    found = threading.Thread(target=lambda: list(pool.judged(reader.chunks((), ReadPlace()))), daemon=True)
+    found.start()
+    while not (tmp_path / "started").exists():
+        time.sleep(0.01)
+    pool.close()
+    found.join()
+    assert len((tmp_path / "started").read_text(encoding="utf-8").splitlines()) == 1
 
 
 def test_a_chunk_is_some_megabytes_however_large_the_rows_are(tmp_path: Path) -> None:

@@ -1,14 +1,46 @@
 """`Chunk`: rows as they were read, with their place in the input."""
 
 from collections.abc import Iterator
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from toolvet.batch.arrow import ArrowSchema
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 
 READ_PROBLEM: Final = "__problem__"
 """The column in which a reader says why a row cannot be judged."""
+
+
+def split(batch: RecordBatch, most_bytes: int) -> Iterator[RecordBatch]:
+    """Yield the rows of a batch in parts of at most so many bytes, or of one row."""
+    plain = without_views(batch.schema)
+    yield from _split(batch if plain is batch.schema else batch.cast(plain), most_bytes)
+
+
+def without_views(schema: ArrowSchema) -> ArrowSchema:
+    """Return the columns with plain texts for views, which do not know how much of their buffers is theirs."""
+    if not any(_is_view(field.type) for field in schema):
+        return schema
+    return pa.schema([field.with_type(_without_view(field.type)) for field in schema])
+
+
+def _split(batch: RecordBatch, most_bytes: int) -> Iterator[RecordBatch]:
+    if batch.num_rows <= 1 or batch.nbytes <= most_bytes:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _split(batch.slice(0, half), most_bytes)
+    yield from _split(batch.slice(half), most_bytes)
+
+
+def _is_view(kind: Any) -> bool:
+    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
+
+
+def _without_view(kind: Any) -> Any:
+    if not _is_view(kind):
+        return kind
+    return pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()
 
 
 class ReadPlace(msgspec.Struct, frozen=True, order=True):

@@ -1,6 +1,6 @@
 """`build`: a job → its kernel, with the settings, options and tool definitions of the job; `read_tools` reads these."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -65,11 +65,16 @@ def read_tools(file: str) -> dict[str, object]:
     except orjson.JSONDecodeError as error:
         raise UsageError(f"--tools {file}: not JSON: {error}") from error
     listed = members(members(value).get("result")).get("tools", members(value).get("tools", value))
-    found = [each for entry in (elements(listed) if is_array(listed) else [listed]) for each in _declared(entry)]
+    return by_name(elements(listed) if is_array(listed) else [listed], f"--tools {file}")
+
+
+def by_name(tools: Iterable[object], source: str) -> dict[str, object]:
+    """Return tool definitions by name. Raises UsageError for one that is none."""
+    found = [each for entry in tools for each in _declared(entry)]
     try:
         return {read_tool(each).name: each for each in found}
     except ToolShapeError as error:
-        raise UsageError(f"--tools {file}: {error}") from error
+        raise UsageError(f"{source}: {error}") from error
 
 
 def _declared(entry: object) -> list[object]:

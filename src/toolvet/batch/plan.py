@@ -1,7 +1,7 @@
 """`Plan`: what every process needs to judge chunks: the job, the columns in and the columns out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -49,19 +49,13 @@ def make_plan(job: Job, reader: RowReader, files: Sequence[str], form: str, *, s
     """Return the plan for an input whose first file `reader` reads. Raises UsageError for columns that cannot be."""
     columns = job.subject.columns(reader.names, job.columns, source=source)
     for name in job.keep:
-        if name not in reader.names:
-            raise UsageError(f"{source} has no column '{name}' (--keep); it has {', '.join(reader.names[:40])}")
+        check_kept(name, reader.names, source)
     types = reader.schema(wanted_columns(columns, job.keep))
     fields = [pa.field(FILE, pa.string())] if len(files) > 1 else []
     fields.append(pa.field(ROW, pa.int64()))
-    if ID in columns:
-        fields.append(pa.field(ID, types.field(columns[ID]).type))
-    fields += [pa.field(name, types.field(name).type) for name in job.keep if columns.get(ID) != name]
+    fields += kept_fields(columns, job.keep, types)
     fields += list(build(job, {job.subject.main: job.subject.main, **columns}).schema)
-    names = [field.name for field in fields]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"--keep: the output has a column '{twice[0]}' of its own; leave it out, or rename it before")
+    checked_fields(fields)
     return Plan(
         job=job,
         columns=columns,
@@ -69,3 +63,24 @@ def make_plan(job: Job, reader: RowReader, files: Sequence[str], form: str, *, s
         schema=bytes(pa.schema(fields).serialize()),
         form=form,
     )
+
+
+def check_kept(name: str, there: Sequence[str], source: str) -> None:
+    """Raise UsageError where a column to keep is missing."""
+    if name not in there:
+        raise UsageError(f"{source} has no column '{name}' (--keep); it has {', '.join(there[:40])}")
+
+
+def kept_fields(columns: Mapping[str, str], keep: Sequence[str], types: ArrowSchema) -> list[Any]:
+    """What of the input goes into the output: its `id`, and the columns to keep."""
+    found = [pa.field(ID, types.field(columns[ID]).type)] if ID in columns else []
+    return [*found, *(pa.field(name, types.field(name).type) for name in keep if columns.get(ID) != name)]
+
+
+def checked_fields(fields: Sequence[Any]) -> Sequence[Any]:
+    """Return the columns of an output. Raises UsageError where two have one name."""
+    names = [field.name for field in fields]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"--keep: the output has a column '{twice[0]}' of its own; leave it out, or rename it before")
+    return fields

@@ -1,7 +1,7 @@
 """`LocalEngine`: judges in processes of this machine.
 
-Processes, not threads: Hyperscan scans without the interpreter's lock, but the scan is an eighth of what real answers
-cost; the rest is Python, which holds the lock (benchmarks/batch.py).
+Processes, not threads: Hyperscan scans without the interpreter's lock, but the scan is a fifth of what real answers
+cost, and the rest is Python, which holds it (benchmarks/batch.py measures both; docs/scale.md has the figures).
 """
 
 import os
@@ -72,6 +72,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(processes, "toolvet-batch")
         self._own = threading.local()
         self._processes: list[JudgeProcess] = []
+        self._is_closed = False
 
     def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
         """As of `ChunkJudges`. What is read ahead is bounded in chunks and in bytes."""
@@ -92,6 +93,7 @@ class Pool:
     def close(self) -> None:
         """End the processes. Those that still judge are killed: nobody wants their answers."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._is_closed = True
         for process in list(self._processes):
             process.kill()
         self._threads.shutdown(wait=True)
@@ -103,6 +105,8 @@ class Pool:
         if process is None:
             process = self._own.process = JudgeProcess(self._plan)
             self._processes.append(process)
+        if self._is_closed:
+            process.kill()
         before = process.deaths
         found = process.judge(chunk)
         self._figures.retries += process.deaths - before

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from typing import BinaryIO, Final, cast
 
 import msgspec
@@ -21,6 +23,8 @@ class JudgeProcess:
     def __init__(self, plan: bytes) -> None:
         self._plan = plan
         self._process: subprocess.Popen[bytes] | None = None
+        self._starting = threading.Lock()
+        self._is_ended = False
         self.deaths = 0
 
     def judge(self, chunk: Chunk) -> list[Judged]:
@@ -30,6 +34,8 @@ class JudgeProcess:
             found = self._ask(chunk)
         if found is not None:
             return [checked(found)]
+        if self._is_ended:
+            return []
         if chunk.rows > 1:
             return [judged for half in halves(chunk) for judged in self.judge(half)]
         lost = msgspec.structs.replace(chunk, form="lost", body=b"", problem=_DIED)
@@ -39,10 +45,12 @@ class JudgeProcess:
         return [checked(last)]
 
     def kill(self) -> None:
-        """End the process at once; whoever waits for its answer sees it die."""
-        process = self._process
-        if process is not None:
-            process.kill()
+        """End the process at once, for good; whoever waits for its answer gets none."""
+        with self._starting:
+            # Whose process dies starts another one, and judges its chunk anew.
+            self._is_ended = True
+            if self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
         """End the process, and forget it."""
@@ -55,6 +63,8 @@ class JudgeProcess:
     def _ask(self, chunk: Chunk) -> Judged | str | None:
         """What the process says of a chunk; None where it died."""
         process = self._started()
+        if process is None:
+            return None
         requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         try:
             write_frame(requests, msgspec.msgpack.encode((chunk, None)))
@@ -67,12 +77,17 @@ class JudgeProcess:
             return None
         return msgspec.msgpack.decode(answer, type=Judged | str)
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
+    def _started(self) -> subprocess.Popen[bytes] | None:
+        """The process; None where it shall not be any more."""
+        with self._starting:
+            if self._process is not None or self._is_ended:
+                return None if self._is_ended else self._process
             command = [sys.executable, "-P", "-m", "toolvet.batch.worker"]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own
-            write_frame(cast("BinaryIO", self._process.stdin), self._plan)
-        return self._process
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own
+            self._process = process
+        with suppress(OSError):  # It died: whoever asks it something notices.
+            write_frame(cast("BinaryIO", process.stdin), self._plan)
+        return process
 
 
 def checked(found: Judged | str) -> Judged:

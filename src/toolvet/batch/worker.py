@@ -49,6 +49,7 @@ def main() -> None:
     encoder, decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(tuple[Chunk, int | None])
     while (frame := read_frame(frames)) is not None:
         chunk, most = decoder.decode(frame)
+        del frame  # The chunk has a copy of its own, and may be large.
         try:
             found: Judged | str = judge(chunk, most)
         except (ToolvetError, TypeError) as error:

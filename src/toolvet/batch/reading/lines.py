@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Self, cast
 
 import orjson
@@ -88,11 +88,11 @@ class LinesReader:
 
     def _peek(self) -> bytes:
         if self._location.is_stdio:
-            self._kept = _stdin().read1(_PEEK)
+            self._kept = _first_lines(_stdin().read1)
             return self._kept
         try:
             with self._open() as stream:
-                return bytes(stream.read(_PEEK))
+                return _first_lines(stream.read)
         except (OSError, pa.ArrowException) as error:
             raise UsageError(f"{self._location.given}: cannot be read: {error}") from error
 
@@ -101,6 +101,16 @@ class LinesReader:
             return _Stdin(self._kept)
         found = self._location
         return found.system.open_input_stream(found.path, compression=found.compression, buffer_size=CHUNK_BYTES)
+
+
+def _first_lines(read: Callable[[int], bytes]) -> bytes:
+    """The first lines, of which one at least is whole, however long it is."""
+    found = [bytes(read(_PEEK))]
+    size = len(found[0])
+    while found[-1] and b"\n" not in found[-1] and size <= _LONGEST_LINE:
+        found.append(bytes(read(CHUNK_BYTES)))
+        size += len(found[-1])
+    return b"".join(found)
 
 
 class _Stdin:

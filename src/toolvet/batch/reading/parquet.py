@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, load, pa
-from toolvet.batch.chunk import Chunk, ReadPlace
+from toolvet.batch.chunk import Chunk, ReadPlace, split
 from toolvet.batch.location import Location
 from toolvet.errors import UsageError
 
@@ -83,7 +83,7 @@ class ParquetReader:
                 at = max(at, skipped)
                 yield Chunk("lost", b"", self._number, at + 1, end - at, self._after(end), problem)
                 return
-            for part in _split(batch):
+            for part in split(batch, 2 * CHUNK_BYTES):
                 at += part.num_rows
                 if at > skipped:
                     body = encoded(part)
@@ -102,16 +102,6 @@ class ParquetReader:
         held = self._file.metadata.row_group(group)
         columns = [held.column(number) for number in range(held.num_columns)]
         return sum(each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted)
-
-
-def _split(batch: RecordBatch) -> Iterator[RecordBatch]:
-    """Yield the rows in parts of a chunk's size, or one row."""
-    if batch.num_rows <= 1 or batch.nbytes <= 2 * CHUNK_BYTES:
-        yield batch
-        return
-    half = batch.num_rows // 2
-    yield from _split(batch.slice(0, half))
-    yield from _split(batch.slice(half))
 
 
 def encoded(batch: RecordBatch) -> bytes:

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, BinaryIO, Final, cast
 
 from toolvet.batch.arrow import ArrowSchema, pa
@@ -13,6 +14,10 @@ from toolvet.errors import UsageError
 
 _LONGEST_CELL: Final = 128 * 2**20
 _SEPARATORS: Final = ",;\t"
+_END: Final = (
+    "\0toolvet: the end of the table\0"  # A line behind the last one: it is in a cell whose quote never closes.
+)
+_UNCLOSED: Final = "has a quote that is never closed, so that all behind it is one cell"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -38,7 +43,7 @@ class TableReader:
         with self._open() as text:
             _heading(self._location, text)
             # Bytes of UTF-16 have NULs in them that are none; what is left of them in a text stays.
-            reader = csv.reader(text, delimiter=self._separator)
+            reader = csv.reader(chain(text, [_END]), delimiter=self._separator)
             made = _GatheredRows(wanted, self._number, start.at)
             for number, cells in _numbered(reader):
                 if number <= start.at:
@@ -135,9 +140,11 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
         except (OSError, EOFError, pa.ArrowException) as error:
             yield number + 1, f"cannot be read further: {error}"
             return
+        if cells == [_END]:
+            return
         if cells:
             number += 1
-            yield number, cells
+            yield number, _UNCLOSED if cells[-1].endswith(_END) else cells
 
 
 def _heading(location: Location, text: io.TextIOWrapper) -> str:

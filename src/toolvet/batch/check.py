@@ -1,0 +1,128 @@
+"""`BatchCheck`: the checks as one function from Arrow to Arrow, for engines that are not ours."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, Unpack
+
+import msgspec
+
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
+from toolvet.batch.chunk import split, without_views
+from toolvet.batch.job import Job, Kernel
+from toolvet.batch.kernels import build, by_name
+from toolvet.batch.kind import KINDS
+from toolvet.batch.plan import ID, check_kept, checked_fields, kept_fields
+from toolvet.errors import UsageError
+from toolvet.settings import AnswerSettings, Settings, load_settings
+from toolvet.turn import AnswerOptions
+
+_MOST_BYTES: Final = 2**20
+_SOURCE: Final = "the batch"
+
+
+class _Planned(NamedTuple):
+    """What judges batches of some columns, the columns that are kept, and the columns of the verdicts."""
+
+    kernel: Kernel
+    kept: tuple[str, ...]
+    schema: ArrowSchema
+
+
+class BatchCheck:
+    """Judges rows that another engine reads and writes: a record batch or table in, the verdicts on its rows out.
+
+    The columns of the verdicts are those of `toolvet batch`, without the numbers of rows and files: `id` where the
+    input has one, what is in `keep`, and the fields of the verdict. It pickles, and holds all that it needs: a worker
+    of a cluster reads no file of yours. It may be called from several threads.
+
+    Args:
+        kind: What a row has: "answers", "results", "arguments", "envelopes" or "conversations".
+        columns: The names of columns by what they are for, such as `{"text": "response", "id": "uuid"}`; columns of the
+            usual names are found, as on the command line (`toolvet batch answers --help` lists them).
+        keep: Further columns that go into the output as they are.
+        tools: Definitions of tools, for "arguments" and "conversations".
+        settings: A file of settings, which is read now. None, the default: none is read.
+        options: For "answers" and "conversations" the options of `AnswerCheck`, such as `strict=True`.
+
+    Raises:
+        UsageError: The kind is not known, or the file of settings cannot be read.
+        BadOption: An option cannot be used as given.
+
+    Example:
+        >>> check = BatchCheck("answers", columns={"text": "response"}, keep=["model"])
+        >>> verdicts = check(pa.record_batch({"id": [7], "model": ["m"], "response": ["I cannot help with that."]}))
+        >>> verdicts.select(["id", "model", "score", "should_escalate"]).to_pylist()
+        [{'id': 7, 'model': 'm', 'score': 0.25, 'should_escalate': True}]
+    """
+
+    def __init__(
+        self,
+        kind: Literal["answers", "results", "arguments", "envelopes", "conversations"],
+        *,
+        columns: Mapping[str, str] | None = None,
+        keep: Sequence[str] = (),
+        tools: Iterable[object] | None = None,
+        settings: str | Path | None = None,
+        **options: Unpack[AnswerOptions],
+    ) -> None:
+        if kind not in KINDS:
+            raise UsageError(f"there is no kind {kind!r}; there are {', '.join(KINDS)}")
+        found = Settings() if settings is None else load_settings(settings)
+        self._job = Job(
+            kind=kind,
+            columns=dict(columns or {}),
+            keep=tuple(keep),
+            # The options of the answer check are read now: a learned model is a file.
+            checks=msgspec.structs.replace(found.checks, answer=AnswerSettings()),
+            options={**found.answer_options(), **options},
+            tools=None if tools is None else by_name(tools, "tools"),
+        )
+        self._last: tuple[ArrowSchema, _Planned] | None = None
+        # What cannot be used is said here, and not by a worker.
+        build(self._job, {})
+
+    def __getstate__(self) -> dict[str, object]:
+        # A kernel loads its databases in each process.
+        return {**vars(self), "_last": None}
+
+    def __call__(self, rows: Any) -> Any:
+        """Return the verdicts on a record batch as a record batch, or on a table as a table.
+
+        A row that cannot be judged has a `problem`. Raises UsageError where a column is missing, and TypeError where
+        the column that is judged is of a type that cannot be.
+        """
+        if isinstance(rows, pa.Table):
+            return pa.Table.from_batches(self.each(rows.to_batches()), self.schema(rows.schema))
+        return pa.concat_batches([*self._parts(rows)])
+
+    def each(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
+        """Yield the verdicts on batches, in batches that hold about a megabyte of input each."""
+        for batch in batches:
+            yield from self._parts(batch)
+
+    def schema(self, rows: ArrowSchema) -> ArrowSchema:
+        """Return the columns of the verdicts on rows with these columns, for engines that want to know before."""
+        return self._planned(rows).schema
+
+    def _parts(self, batch: RecordBatch) -> Iterator[RecordBatch]:
+        planned = self._planned(batch.schema)
+        for part in split(batch, _MOST_BYTES):
+            verdicts = planned.kernel(part)
+            kept = [part.column(name) for name in planned.kept]
+            yield pa.RecordBatch.from_arrays([*kept, *verdicts.columns], schema=planned.schema)
+
+    def _planned(self, rows: ArrowSchema) -> _Planned:
+        """How batches of these columns are judged."""
+        last = self._last
+        if last is not None and last[0].equals(rows):
+            return last[1]
+        job = self._job
+        columns = job.subject.columns(rows.names, job.columns, source=_SOURCE)
+        for name in job.keep:
+            check_kept(name, rows.names, _SOURCE)
+        kernel = build(job, {job.subject.main: job.subject.main, **columns})
+        kept = tuple(dict.fromkeys((*(columns[each] for each in (ID,) if each in columns), *job.keep)))
+        fields = kept_fields(columns, job.keep, without_views(rows))
+        planned = _Planned(kernel, kept, pa.schema(checked_fields([*fields, *kernel.schema])))
+        self._last = rows, planned
+        return planned
