@@ -14,6 +14,8 @@ from toolvet.errors import UsageError
 FILE: Final = "file"
 ROW: Final = "row"
 ID: Final = "id"
+LENGTH: Final = "length"
+"""How many characters the text has that is judged; null where it is no text."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +52,15 @@ def make_plan(job: Job, reader: RowReader, files: Sequence[str], form: str, *, s
     columns = job.subject.columns(reader.names, job.columns, source=source)
     for name in job.keep:
         if name not in reader.names:
-            raise UsageError(f"{source} has no column '{name}' (--keep); it has {', '.join(reader.names[:40])}")
+            has = ", ".join(reader.names[:40])
+            raise UsageError(f"{source} has no column '{name}' (--keep, --time or --label); it has {has}")
     types = reader.schema(wanted_columns(columns, job.keep))
     fields = [pa.field(FILE, pa.string())] if len(files) > 1 else []
     fields.append(pa.field(ROW, pa.int64()))
     if ID in columns:
         fields.append(pa.field(ID, types.field(columns[ID]).type))
     fields += [pa.field(name, types.field(name).type) for name in job.keep if columns.get(ID) != name]
+    fields.append(pa.field(LENGTH, pa.int64()))
     fields += list(build(job, {job.subject.main: job.subject.main, **columns}).schema)
     names = [field.name for field in fields]
     twice = sorted({name for name in names if names.count(name) > 1})
