@@ -49,8 +49,10 @@ class Changes:
 
     def add(self, old: Any, new: Any) -> None:
         """Add all rows of a part, of both sides."""
-        encoded = compute.dictionary_encode(pa.chunked_array([*old.column("id").chunks, *new.column("id").chunks], pa.string()))
-        encoded = encoded.combine_chunks()
+        if not old.num_rows and not new.num_rows:
+            return
+        chunks = [*old.column("id").chunks, *new.column("id").chunks]
+        encoded = compute.dictionary_encode(pa.chunked_array(chunks, pa.string())).combine_chunks()
         ids = encoded.dictionary
         codes = np.asarray(encoded.indices).astype(np.int64)
         olds, news = codes[: old.num_rows], codes[old.num_rows :]
@@ -107,19 +109,13 @@ class Changes:
             key = (before, after)
             self.moves[key] = self.moves.get(key, 0) + int(counts[number])
             own = changed[places == number]
-            # Of rows that changed as much, those with the smallest ids: which these are, only their ids can say.
+            # Those whose score changed most; of equal ones the first of the old output.
             size = np.abs(change[own])
             least = np.partition(size, -_EXAMPLES)[-_EXAMPLES] if len(own) > _EXAMPLES else -1.0
             kept = self.examples.setdefault(key, [])
-            for row in self._candidates(own, size, least):
-                kept.append(self._example(old, new, int(row), float(abs(change[row]))))
+            kept += [self._example(old, new, row, float(abs(change[row]))) for row in _candidates(own, size, least)]
             kept.sort(key=lambda each: each[0])
             del kept[_EXAMPLES:]
-
-    def _candidates(self, own: Numbers, size: Numbers, least: float) -> list[int]:
-        above = own[size > least]
-        equal = own[size == least]
-        return [*above.tolist(), *equal[:_EXAMPLES].tolist()]
 
     def _example(self, old: _Side, new: _Side, row: int, size: float) -> tuple[tuple[float, int, str], MoveExample]:
         gained = self._named(int(new.signals[row]) & ~int(old.signals[row]))
@@ -138,6 +134,10 @@ class Changes:
 
     def _named(self, bits: int) -> list[str]:
         return [self._names[place] for place in range(SIGNALS) if bits >> place & 1]
+
+
+def _candidates(own: Numbers, size: Numbers, least: float) -> list[int]:
+    return [*own[size > least].tolist(), *own[size == least][:_EXAMPLES].tolist()]
 
 
 def _side(table: Any, codes: Numbers, both: Numbers, count: int) -> _Side:

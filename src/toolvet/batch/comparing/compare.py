@@ -1,13 +1,14 @@
 """`compare_outputs`: two outputs → the report on what changed."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from toolvet.batch.comparing.changes import SIGNALS, Changes
-from toolvet.batch.comparing.parts import RowParts, part_count
+from toolvet.batch.comparing.parts import RowParts, SideCounts, part_count
 from toolvet.batch.comparing.rows import NameTable, VerdictRows
 from toolvet.batch.location import Location
 from toolvet.batch.plan import ID, ROW
@@ -22,12 +23,22 @@ from toolvet.version import __version__
 _MOST_VERDICTS: Final = 64
 
 
-def compare_outputs(old: Location, new: Location, *, kind: str | None = None, by: str | None = None) -> ComparisonReport:
+def compare_outputs(
+    old: Sequence[Location],
+    new: Sequence[Location],
+    *,
+    old_name: str,
+    new_name: str,
+    kind: str | None = None,
+    by: str | None = None,
+) -> ComparisonReport:
     """Return what changed from one output to another.
 
     Args:
-        old: The earlier output.
-        new: The later one.
+        old: The files of the earlier output.
+        new: Those of the later one.
+        old_name: The name of the earlier output.
+        new_name: That of the later one.
         kind: The kind of the rows. None: what their columns say.
         by: "id" or "row": what joins the rows. None: the id, or without one the number.
 
@@ -35,42 +46,43 @@ def compare_outputs(old: Location, new: Location, *, kind: str | None = None, by
         UsageError: A file is no output of `toolvet batch`, the two hold different verdicts, or one has no such column.
         OutputError: There is no room for the rows in the folder for temporary files.
     """
-    sides = VerdictFile(old), VerdictFile(new)
-    layout = LAYOUTS[same_kind(sides, kind)]
-    by = _joined_by(sides, by)
+    sides = [VerdictFile(each) for each in old], [VerdictFile(each) for each in new]
+    layout = LAYOUTS[same_kind([*sides[0], *sides[1]], kind)]
+    by = _joined_by([*sides[0], *sides[1]], by)
     verdicts, signals = NameTable(_MOST_VERDICTS), NameTable(SIGNALS)
     rows = VerdictRows(layout, by, verdicts, signals)
-    known = None if sides[0].rows is None or sides[1].rows is None else sides[0].rows + sides[1].rows
+    counts = [file.rows for side in sides for file in side]
+    known = sum(count or 0 for count in counts) if None not in counts else None
     with tempfile.TemporaryDirectory(prefix="toolvet-compare-") as folder:
         parts = [RowParts(Path(folder), side, part_count(known)) for side in ("old", "new")]
-        sums: list[tuple[int, int, int]] = []
-        for side, file in zip(parts, sides, strict=True):
+        sums: list[SideCounts] = []
+        for side, files in zip(parts, sides, strict=True):
             with side:
-                sums.append(side.add(rows.batches(file)))
+                sums.append(side.add(batch for file in files for batch in rows.batches(file)))
         changes = Changes(signals.names)
         for first, second in zip(*parts, strict=True):
             changes.add(first, second)
-    (old_rows, old_flagged, old_without), (new_rows, new_flagged, new_without) = sums
+    before, after = sums
     return ComparisonReport(
         kind=layout.kind,
-        old=old.given,
-        new=new.given,
+        old=old_name,
+        new=new_name,
         by=by,
-        old_rows=old_rows,
-        new_rows=new_rows,
+        old_rows=before.rows,
+        new_rows=after.rows,
         compared=changes.compared,
         same=changes.same,
         only_old=changes.only_old,
         only_new=changes.only_new,
         old_double=changes.old_double,
         new_double=changes.new_double,
-        without_id=old_without + new_without,
+        without_id=before.without_id + after.without_id,
         missing_ids=changes.missing_ids,
         added_ids=changes.added_ids,
         double_ids=changes.double_ids,
         flag=layout.flag,
-        old_flagged=share(old_flagged, old_rows),
-        new_flagged=share(new_flagged, new_rows),
+        old_flagged=share(before.flagged, before.judged),
+        new_flagged=share(after.flagged, after.judged),
         newly_flagged=changes.newly,
         no_longer_flagged=changes.no_longer,
         p=_rounded(paired_change(changes.newly, changes.no_longer)),
@@ -83,7 +95,7 @@ def compare_outputs(old: Location, new: Location, *, kind: str | None = None, by
     )
 
 
-def _joined_by(sides: tuple[VerdictFile, VerdictFile], given: str | None) -> str:
+def _joined_by(sides: Sequence[VerdictFile], given: str | None) -> str:
     for name in (ID, ROW) if given is None else (given,):
         if all(name in side.names or not side.names for side in sides):
             return name

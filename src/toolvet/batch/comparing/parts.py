@@ -3,12 +3,12 @@
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
 from toolvet.batch.arrow import RecordBatch, pa
-from toolvet.batch.comparing.rows import COMPARED
+from toolvet.batch.comparing.rows import COMPARED, UNJUDGED
 from toolvet.errors import OutputError
 
 ROWS_OF_A_PART: Final = 2**18
@@ -19,6 +19,15 @@ _MOST_PARTS: Final = 256
 def part_count(rows: int | None) -> int:
     """Return how many parts are good for so many rows; None for a number that nobody knows."""
     return _MOST_PARTS // 4 if rows is None else max(1, min(_MOST_PARTS, rows // ROWS_OF_A_PART))
+
+
+class SideCounts(NamedTuple):
+    """The rows of a side: all, those that were judged, those that are flagged, and those without an id."""
+
+    rows: int
+    judged: int
+    flagged: int
+    without_id: int
 
 
 class RowParts:
@@ -36,18 +45,19 @@ class RowParts:
         for writer in self._writers:
             writer.close()
 
-    def add(self, batches: Iterable[RecordBatch]) -> tuple[int, int, int]:
-        """Add all rows; return how many there are, how many of them are flagged, and how many have no id."""
-        rows = flagged = without = 0
+    def add(self, batches: Iterable[RecordBatch]) -> "SideCounts":
+        """Add all rows, and return how many there are."""
+        rows = judged = flagged = without = 0
         for batch in batches:
             rows += batch.num_rows
+            judged += int((np.asarray(batch.column("verdict")) != UNJUDGED).sum())
             flagged += int(batch.column("flagged").true_count)
             ids = batch.column("id")
             if ids.null_count:
                 without += ids.null_count
                 batch = batch.filter(ids.is_valid())  # noqa: PLW2901 - the same rows without those that cannot be joined
             self._write(batch)
-        return rows, flagged, without
+        return SideCounts(rows, judged, flagged, without)
 
     def _write(self, batch: RecordBatch) -> None:
         try:

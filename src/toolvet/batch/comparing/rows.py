@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.plan import FILE, ID, ROW
-from toolvet.batch.summary.fold import flagged_rows
+from toolvet.batch.summary.fold import NOT_JUDGED, flagged_rows, verdict_words
 from toolvet.batch.summary.layout import SummaryLayout
 from toolvet.batch.summary.marks import marks_of
 from toolvet.batch.summary.tallies import coded
 from toolvet.batch.verdict_file import VerdictFile
 
-NOT_JUDGED: Final = "not judged"
+UNJUDGED: Final = 0
+"""The number of that verdict."""
 _LONGEST_ID: Final = 200
 
 COMPARED: Final = pa.schema(
@@ -62,6 +63,8 @@ class VerdictRows:
         self._layout = layout
         self._by = by
         self._verdicts = verdicts
+        # The first name has the first number.
+        verdicts.place(NOT_JUDGED)
         self._signals = signals
 
     def batches(self, file: VerdictFile) -> Iterator[RecordBatch]:
@@ -84,7 +87,7 @@ class VerdictRows:
         verdicts = batch.column(flag) if flag in names else pa.nulls(count, pa.string())
         judged = compute.is_null(batch.column(PROBLEM)) if PROBLEM in names else pa.array([True] * count)
         flagged = flagged_rows(self._layout, verdicts) & np.asarray(judged)
-        words = verdict_words(self._layout, verdicts, judged)
+        words = compute.if_else(judged, verdict_words(self._layout, verdicts), NOT_JUDGED)
         codes, known = coded(words)
         scores = batch.column(score) if score in names else pa.nulls(count, pa.float64())
         rows = batch.column(ROW) if ROW in names else pa.nulls(count, pa.int64())
@@ -116,15 +119,3 @@ class VerdictRows:
             bits = np.left_shift(np.uint64(1), self._signals.places(names).astype(np.uint64))
             np.bitwise_or.at(found, marks.rows, bits[codes])
         return found
-
-
-def verdict_words(layout: SummaryLayout, verdicts: Array, judged: Array) -> Array:
-    """Return the verdicts in words: "to escalate" and "not to escalate", or the class."""
-    if pa.types.is_boolean(verdicts.type):
-        wanted = bool(layout.subject.flagged[0])
-        yes = compute.equal(verdicts, pa.scalar(wanted))
-        other = layout.flag.removeprefix("not ") if layout.flag.startswith("not ") else f"not {layout.flag}"
-        words = compute.if_else(yes, layout.flag, other)
-    else:
-        words = verdicts.cast(pa.string())
-    return compute.if_else(judged, compute.fill_null(words, NOT_JUDGED), NOT_JUDGED)

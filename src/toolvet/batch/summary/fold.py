@@ -24,6 +24,7 @@ from toolvet.batch.summary.times import NO_DAY, days_of
 from toolvet.batch.summary.worst import WorstExamples, quoted
 from toolvet.report.batch.document import RowProblem
 
+NOT_JUDGED: Final = "not judged"
 _PROBLEMS_SHOWN: Final = 5
 _NO_SCORE: Final = 2.0  # Behind every score.
 
@@ -111,7 +112,7 @@ class BatchSummary:
         self._add_marks(marks.rows, codes, found, days)
         self.worst.add(batch, marks, codes, found, self._scores(batch))
         if self.label is not None:
-            self.labels.add(batch.column(self.label), verdicts, flags, batch)
+            self.labels.add(batch.column(self.label), verdict_words(self.layout, verdicts), flags, batch)
 
     def merge(self, other: "BatchSummary") -> None:
         """Add what a summary of other rows has."""
@@ -206,6 +207,18 @@ def flagged_rows(layout: SummaryLayout, verdicts: Array) -> Numbers:
     if pa.types.is_null(verdicts.type):
         return np.zeros(len(verdicts), np.bool_)
     return np.asarray(compute.is_in(verdicts, value_set=wanted))
+
+
+def verdict_words(layout: SummaryLayout, verdicts: Array) -> Array:
+    """Return the verdicts in words: "to escalate" and "not to escalate", or the class."""
+    if pa.types.is_boolean(verdicts.type):
+        wanted = bool(layout.subject.flagged[0])
+        yes = compute.equal(verdicts, pa.scalar(wanted))
+        other = layout.flag.removeprefix("not ") if layout.flag.startswith("not ") else f"not {layout.flag}"
+        words = compute.if_else(yes, layout.flag, other)
+    else:
+        words = verdicts.cast(pa.string())
+    return compute.fill_null(words, NOT_JUDGED)
 
 
 def _tally(column: NumberColumn) -> ShareTally | SizeTally:

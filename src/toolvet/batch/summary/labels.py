@@ -51,13 +51,13 @@ class LabelTally:
         self.labelled = self.unlabelled = 0
 
     def add(self, labels: Array, verdicts: Array, flags: NDArray[Any], batch: RecordBatch) -> None:
-        """Add some rows."""
+        """Add some rows; `verdicts` are words."""
         trimmed = compute.utf8_trim_whitespace(_as_words(labels))
         codes, words = coded(compute.if_else(compute.equal(trimmed, ""), None, trimmed))
         is_labelled = codes >= 0
         self.labelled += int(is_labelled.sum())
         self.unlabelled += int((~is_labelled).sum())
-        given, kinds = coded(verdicts.cast(pa.string()))
+        given, kinds = coded(verdicts)
         counts = np.bincount(codes[is_labelled], minlength=len(words))
         flagged = np.bincount(codes[is_labelled & flags], minlength=len(words))
         both = is_labelled & (given >= 0)
