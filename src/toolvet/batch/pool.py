@@ -94,6 +94,8 @@ class Pool:
             process.kill()
         self._threads.shutdown(wait=True)
         for process in list(self._started):
+            # A thread whose process was killed may have started another one meanwhile.
+            process.kill()
             process.wait()
             _close(process)
 
