@@ -1,4 +1,4 @@
-"""`VerdictFile`: an output of `toolvet batch` in any of its formats → its record batches, with the columns one wants."""
+"""`VerdictFile`: an output of `toolvet batch` in any of its formats → its record batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final

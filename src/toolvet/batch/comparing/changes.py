@@ -161,7 +161,8 @@ def _side(table: Any, codes: Numbers, both: Numbers, count: int) -> _Side:
 def _bit_counts(bits: Numbers) -> Numbers:
     """How many of these numbers have each bit."""
     octets = np.ascontiguousarray(bits).astype("<u8").view(np.uint8)
-    return np.unpackbits(octets, bitorder="little").reshape(-1, SIGNALS).sum(axis=0, dtype=np.int64)
+    counts: Numbers = np.unpackbits(octets, bitorder="little").reshape(-1, SIGNALS).sum(axis=0, dtype=np.int64)
+    return counts
 
 
 def _number(value: float) -> float | None:

@@ -44,7 +44,9 @@ class NameTable:
         known = self._places.get(name)
         if known is not None:
             return known
-        return self._places.setdefault(name, len(self._places)) if len(self._places) < self._most - 1 else self._most - 1
+        return (
+            self._places.setdefault(name, len(self._places)) if len(self._places) < self._most - 1 else self._most - 1
+        )
 
     def places(self, names: Sequence[str]) -> NDArray[Any]:
         """Return the numbers of names."""

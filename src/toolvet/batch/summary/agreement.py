@@ -109,9 +109,7 @@ def _curve(place: int, name: str, bads: Sequence[LabelCounts], goods: Sequence[L
             continue
         said = sum(int(each.sums[place, number]) for each in (*bads, *goods)) / MICRO / rows
         bins.append(
-            CalibrationBin(
-                low=number / BINS, high=(number + 1) / BINS, said=round(said, 6), good=share(good, rows)
-            )
+            CalibrationBin(low=number / BINS, high=(number + 1) / BINS, said=round(said, 6), good=share(good, rows))
         )
         error += rows * abs(said - good / rows)
         total += rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from toolvet.batch.summary.fold import DayCounts
@@ -97,7 +98,7 @@ def _changes(
     for name, points in series:
         # A period without rows says nothing: the one before it is compared with the one behind it.
         known = [(start.isoformat(), point) for start, point in zip(starts, points, strict=True) if point.of]
-        for (before, first), (after, second) in zip(known, known[1:], strict=False):
+        for (before, first), (after, second) in pairwise(known):
             if is_comparable(first, second):
                 pairs.append((name, before, after, first, second))
             elif first.count or second.count:

@@ -76,7 +76,7 @@ class BatchSummary:
         self.worst = WorstExamples()
         self.days: dict[int, DayCounts] = {}
         self.labels = LabelTally(self.layout.probabilities)
-        self._problems: list[tuple[str, int, str]] = []
+        self.problem_rows: list[tuple[str, int, str]] = []
 
     @property
     def layout(self) -> SummaryLayout:
@@ -130,11 +130,11 @@ class BatchSummary:
         for day, counts in other.days.items():
             self.days.setdefault(day, DayCounts()).merge(counts)
         self.labels.merge(other.labels)
-        self._problems = sorted([*self._problems, *other._problems])[:_PROBLEMS_SHOWN]
+        self.problem_rows = sorted([*self.problem_rows, *other.problem_rows])[:_PROBLEMS_SHOWN]
 
     def first_problems(self) -> list[RowProblem]:
         """The first rows that could not be judged."""
-        return [RowProblem(row=row or None, file=file or None, problem=why) for file, row, why in self._problems]
+        return [RowProblem(row=row or None, file=file or None, problem=why) for file, row, why in self.problem_rows]
 
     def _judged(self, batch: RecordBatch) -> RecordBatch:
         """The rows that were judged; the others are counted."""
@@ -151,16 +151,18 @@ class BatchSummary:
         files = _column(failed, FILE, "")
         texts = failed.column(PROBLEM).cast(pa.string()).to_pylist()
         found = sorted(zip(files, rows, texts, strict=True))[:_PROBLEMS_SHOWN]
-        self._problems = sorted([*self._problems, *((file, row, quoted(why)) for file, row, why in found)])
-        self._problems = self._problems[:_PROBLEMS_SHOWN]
+        self.problem_rows = sorted([*self.problem_rows, *((file, row, quoted(why)) for file, row, why in found)])
+        self.problem_rows = self.problem_rows[:_PROBLEMS_SHOWN]
         return batch.filter(judged)
 
     def _scores(self, batch: RecordBatch) -> Numbers:
         """The score of each row; rows without one are behind all others, the flagged ones in front of the rest."""
         name = self.layout.score
         if name is None or name not in batch.schema.names:
-            return np.full(batch.num_rows, _NO_SCORE)
-        return np.asarray(compute.fill_null(batch.column(name).cast(pa.float64()), _NO_SCORE))
+            none: Numbers = np.full(int(batch.num_rows), _NO_SCORE)
+            return none
+        found: Numbers = np.asarray(compute.fill_null(batch.column(name).cast(pa.float64()), _NO_SCORE))
+        return found
 
     def _add_days(self, batch: RecordBatch, flags: Numbers) -> Numbers | None:
         if self.time is None:
@@ -230,5 +232,3 @@ def _column(batch: RecordBatch, name: str, default: Any) -> list[Any]:
         return [default] * batch.num_rows
     kind = pa.int64() if isinstance(default, int) else pa.string()
     return [default if each is None else each for each in batch.column(name).cast(kind).to_pylist()]
-
-

@@ -62,7 +62,7 @@ class LabelTally:
         flagged = np.bincount(codes[is_labelled & flags], minlength=len(words))
         both = is_labelled & (given >= 0)
         table = np.bincount(codes[both] * len(kinds) + given[both], minlength=len(words) * len(kinds))
-        rows = table.reshape(len(words), len(kinds)).tolist() if len(kinds) else [[]] * len(words)
+        rows: list[list[int]] = table.reshape(len(words), len(kinds)).tolist() if len(kinds) else [[]] * len(words)
         for place, word in enumerate(words):
             own = self.words.setdefault(word, LabelCounts(len(self.probabilities)))
             own.rows += int(counts[place])

@@ -51,7 +51,7 @@ class SummaryLayout(msgspec.Struct, frozen=True):
         """
         plain = [ROW, FILE, ID, PROBLEM, self.subject.flag, *(each.name for each in self.numbers), *self.words]
         names = dict.fromkeys([*plain, *self.probabilities])
-        found: dict[str, Sequence[str]] = {**{name: () for name in names}, **self.marks}
+        found: dict[str, Sequence[str]] = {**dict.fromkeys(names, ()), **self.marks}
         return {name: members for name, members in found.items() if there is None or name in there}
 
 

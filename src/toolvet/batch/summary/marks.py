@@ -141,7 +141,8 @@ def _names(entries: Array, name: str) -> Array:
 def _floats(found: Array | None, count: int) -> Numbers:
     if found is None:
         return np.zeros(count)
-    return np.nan_to_num(np.asarray(compute.fill_null(found.cast(pa.float64()), 0.0)))
+    numbers: Numbers = np.nan_to_num(np.asarray(compute.fill_null(found.cast(pa.float64()), 0.0)))
+    return numbers
 
 
 def _column(batch: RecordBatch, name: str) -> Array:

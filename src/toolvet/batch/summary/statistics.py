@@ -102,4 +102,4 @@ def paired_change(gained: int, lost: int) -> float | None:
     if changed > 1000:
         return math.erfc(max(0.0, abs(gained - lost) - 1) / math.sqrt(2 * changed))
     ways = sum(math.comb(changed, number) for number in range(min(gained, lost) + 1))
-    return min(1.0, 2 * ways / 2**changed)
+    return min(1.0, float(2 * ways / 2**changed))

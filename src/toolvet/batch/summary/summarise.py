@@ -42,7 +42,9 @@ def summarise(
 def same_kind(files: Sequence[VerdictFile], given: str | None) -> RowsKind:
     """Return the kind of the rows of all files. Raises UsageError where they are of several, or none can be told."""
     # A file without rows may not say what it would hold.
-    kinds = [(each, layout_of(each.names, given, source=each.given).kind) for each in files if each.names]
+    kinds: list[tuple[VerdictFile, RowsKind]] = [
+        (each, layout_of(each.names, given, source=each.given).kind) for each in files if each.names
+    ]
     if not kinds:
         return layout_of((), given, source=files[0].given).kind
     first, kind = kinds[0]

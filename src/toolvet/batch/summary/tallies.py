@@ -176,7 +176,8 @@ def _place(bins: Numbers, quantile: float) -> int:
 
 def micros(values: Numbers) -> Numbers:
     """Return shares in millionths, within 0 to 1; what is no number is 0."""
-    return np.rint(np.clip(np.nan_to_num(values), 0.0, 1.0) * MICRO).astype(np.int64)
+    found: Numbers = np.rint(np.clip(np.nan_to_num(values), 0.0, 1.0) * MICRO).astype(np.int64)
+    return found
 
 
 def numbers_of(column: Array) -> Numbers:
@@ -186,8 +187,9 @@ def numbers_of(column: Array) -> Numbers:
         column = compute.list_value_length(column)
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return np.zeros(0)
-    found = np.asarray(compute.drop_null(column))
-    return found[np.isfinite(found) & (found >= 0)]
+    found: Numbers = np.asarray(compute.drop_null(column))
+    sound: Numbers = found[np.isfinite(found) & (found >= 0)]
+    return sound
 
 
 def merged(own: dict[str, Any], others: Iterable[tuple[str, Any]]) -> None:

@@ -38,7 +38,7 @@ class WorstExamples:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[WorstRow]] = {}
+        self.kept: dict[str, list[WorstRow]] = {}
 
     def add(self, batch: RecordBatch, marks: Marks, codes: Numbers, names: Sequence[str], scores: Numbers) -> None:
         """Add what was found in a batch; `codes` are the names of the marks as places in `names`."""
@@ -46,8 +46,9 @@ class WorstExamples:
             return
         words, _ = _coded(compute.utf8_lower(compute.utf8_slice_codeunits(marks.evidence, 0, _KEY_LETTERS)))
         places = _Places(batch)
-        for code in np.unique(codes[codes >= 0]).tolist():
-            kept = self._kept.setdefault(names[code], [])
+        present: list[int] = np.unique(codes[codes >= 0]).tolist()
+        for code in present:
+            kept = self.kept.setdefault(names[code], [])
             own = np.flatnonzero(codes == code)
             if len(kept) == _KEPT:
                 own = own[scores[marks.rows[own]] <= kept[-1].order[0]]
@@ -61,26 +62,26 @@ class WorstExamples:
                 if len(kept) == _KEPT and found >= kept[-1].order:
                     break
                 self._insert(names[code], _worst_row(found, marks, entry, batch, row))
-                kept = self._kept[names[code]]
-        self._kept = keep_smallest(self._kept)
+                kept = self.kept[names[code]]
+        self.kept = keep_smallest(self.kept)
 
     def merge(self, other: "WorstExamples") -> None:
         """Add what another one kept."""
-        for name, rows in other._kept.items():
-            self._kept.setdefault(name, [])
+        for name, rows in other.kept.items():
+            self.kept.setdefault(name, [])
             for row in rows:
                 self._insert(name, row)
-        self._kept = keep_smallest(self._kept)
+        self.kept = keep_smallest(self.kept)
 
     def of(self, name: str) -> list[RowExample]:
         """The examples for a name, the worst first."""
-        return [row.example for row in self._kept.get(name, [])]
+        return [row.example for row in self.kept.get(name, [])]
 
     def _insert(self, name: str, row: WorstRow) -> None:
         best: dict[str, WorstRow] = {}
-        for each in sorted([*self._kept[name], row], key=lambda each: each.order):
+        for each in sorted([*self.kept[name], row], key=lambda each: each.order):
             best.setdefault(each.words, each)
-        self._kept[name] = list(best.values())[:_KEPT]
+        self.kept[name] = list(best.values())[:_KEPT]
 
 
 class _Places:

@@ -192,9 +192,7 @@ class LabelReport(msgspec.Struct, frozen=True, kw_only=True):
     passed_good: int = 0
     precision: ShareFigure | None = None
     recall: ShareFigure | None = None
-    false_alarms: Annotated[
-        ShareFigure | None, Meta(description="The share of the good rows that are flagged.")
-    ] = None
+    false_alarms: Annotated[ShareFigure | None, Meta(description="The share of the good rows that are flagged.")] = None
     accuracy: ShareFigure | None = None
     f1: float | None = None
     kappa: Annotated[float | None, Meta(description="Cohen's kappa of verdicts and labels.")] = None

@@ -76,7 +76,13 @@ def size(value: float | None, scale: str) -> str:
     """A number of a distribution."""
     if value is None:
         return NONE
-    return f"{value:.2f}" if scale == "share" else f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+    return (
+        f"{value:.2f}"
+        if scale == "share"
+        else f"{value:,.0f}"
+        if value >= 100 or value == int(value)
+        else f"{value:.1f}"
+    )
 
 
 def number_words(figures: NumberFigures) -> str:
@@ -85,7 +91,8 @@ def number_words(figures: NumberFigures) -> str:
     unit = f" {figures.unit}" if figures.unit else ""
     return (
         f"{size(figures.least, scale)} to {size(figures.most, scale)}{unit}, median {size(figures.median, scale)}, "
-        f"mean {size(figures.mean, scale)}, 90 % up to {size(figures.p90, scale)}, 99 % up to {size(figures.p99, scale)}"
+        f"mean {size(figures.mean, scale)}, 90 % up to {size(figures.p90, scale)}, "
+        f"99 % up to {size(figures.p99, scale)}"
     )
 
 
@@ -118,7 +125,9 @@ def change_chart(bins: Sequence[BinCount]) -> Markup:
     ticks = [(tick / 4, f"{tick / 2 - 1:+g}" if tick != 2 else "0") for tick in range(5)]
     total = sum(each.count for each in bins)
     says = f"By how much {total:,} scores changed, from -1 to +1; rows with the same score are left out"
-    return bar_chart([each.count for each in bins], ticks=ticks, across="new score less old score", up="rows", says=says)
+    return bar_chart(
+        [each.count for each in bins], ticks=ticks, across="new score less old score", up="rows", says=says
+    )
 
 
 def series_title(series: DriftSeries, flag: str) -> str:
@@ -157,7 +166,10 @@ def curve(found: CalibrationCurve) -> Markup:
     ]
     told = "; ".join(f"{each.said:.2f}: {percent(each.good.share)} of {each.good.of:,} good" for each in found.bins)
     return curve_chart(
-        bins, across=f"{found.column}, mean of the bin", up="labelled good", says=f"{found.column} beside labels. {told}"
+        bins,
+        across=f"{found.column}, mean of the bin",
+        up="labelled good",
+        says=f"{found.column} beside labels. {told}",
     )
 
 

@@ -21,9 +21,7 @@ _BOTTOM: Final = 158
 _THOUSANDS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "K"))
 
 
-def bar_chart(
-    counts: Sequence[int], *, ticks: Sequence[tuple[float, str]], across: str, up: str, says: str
-) -> Markup:
+def bar_chart(counts: Sequence[int], *, ticks: Sequence[tuple[float, str]], across: str, up: str, says: str) -> Markup:
     """Bars of equal width. `ticks` are words below places from 0 (left) to 1 (right)."""
     top = _nice_top(max([*counts, 1]))
     width = (_RIGHT - _LEFT) / max(1, len(counts))
@@ -80,9 +78,7 @@ def line_chart(
     return _image([*parts, _ticks(ticks)], across, up, says)
 
 
-def curve_chart(
-    points: Sequence[tuple[float, float, float, float, int]], *, across: str, up: str, says: str
-) -> Markup:
+def curve_chart(points: Sequence[tuple[float, float, float, float, int]], *, across: str, up: str, says: str) -> Markup:
     """What was said beside what is true: (said, low, true, high, rows). On the diagonal the two are equal."""
     most = max([rows for *_, rows in points] or [1])
 
@@ -189,7 +185,7 @@ def _runs(
 
 def _nice_top(most: float) -> float:
     """The end of an axis of counts: above the largest, and easy to divide by four."""
-    size = 10 ** math.floor(math.log10(most))
+    size = float(10 ** math.floor(math.log10(most)))
     for factor in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10):
         if factor * size >= most and (factor * size) % 1 == 0:
             return factor * size

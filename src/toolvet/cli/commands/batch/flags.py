@@ -35,9 +35,7 @@ class SummaryFlags:
     per: Annotated[
         Literal["day", "week", "month"] | None, Parameter(help="The periods of --time. [default: what fits]")
     ] = None
-    label: Annotated[
-        str | None, Parameter(help="The report compares verdicts with the labels in this column.")
-    ] = None
+    label: Annotated[str | None, Parameter(help="The report compares verdicts with the labels in this column.")] = None
     bad: Annotated[
         str | None, Parameter(help="The labels that say a row is bad, as in `wrong,refused`. [default: usual words]")
     ] = None

@@ -1,4 +1,4 @@
-"""What becomes of the report of a batch: `--report FORMAT=FILE`, checked before the work begins, and written after it."""
+"""What becomes of the report of a batch: `--report FORMAT=FILE`, checked before the work, and written after it."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
