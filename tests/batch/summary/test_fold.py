@@ -178,7 +178,9 @@ class TestOddOutputs:
 
     def test_words_without_number_cost_no_memory_and_those_kept_are_counted_exactly(self) -> None:
         words = [f"word {number % 3000}" for number in range(9000)]
-        rows = [{"row": number, "score": 1.0, "should_escalate": False, "action": word} for number, word in enumerate(words)]
+        rows = [
+            {"row": number, "score": 1.0, "should_escalate": False, "action": word} for number, word in enumerate(words)
+        ]
         table = pa.Table.from_pylist(rows, SCHEMA)
         summary = folded([])
         for batch in table.to_batches(max_chunksize=70):

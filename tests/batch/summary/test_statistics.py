@@ -112,7 +112,11 @@ class TestAgreement:
 def over_time(days: list[tuple[int, int]], per: Any = None) -> DriftReport:
     """The drift of so many (flagged, all) rows a day, from the second of March on."""
     rows = [
-        {"day": START + timedelta(days=number), "score": 0.1 if row < flagged else 1.0, "should_escalate": row < flagged}
+        {
+            "day": START + timedelta(days=number),
+            "score": 0.1 if row < flagged else 1.0,
+            "should_escalate": row < flagged,
+        }
         for number, (flagged, count) in enumerate(days)
         for row in range(count)
     ]

@@ -108,7 +108,7 @@ def _signals(report: BatchReport) -> Table:
 
 
 def _print_drift(drift: DriftReport, flag: str, console: Console) -> None:
-    console.print(Text(f"Over time, per {drift.per} by {one_line(drift.column)}", style="bold"))
+    console.print(Text(f"Over time, per {drift.per} (column {one_line(drift.column)})", style="bold"))
     console.print(Text(words.drift_verdict(drift)))
     for change in drift.changes[:_MOST]:
         style = "red" if change.difference > 0 else "green"
