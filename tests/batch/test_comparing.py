@@ -42,7 +42,7 @@ def types(row: dict[str, Any]) -> set[str]:
 @pytest.fixture
 def changed(tmp_path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Path, Path]:
     """Two outputs of 600 rows: some verdicts changed, some rows are on one side only, and their order differs."""
-    dice = random.Random(2)
+    dice = random.Random(2)  # noqa: S311 - no secret
     old = rows_with_ids(600)
     new: list[dict[str, Any]] = []
     for row in old[20:]:
@@ -145,5 +145,5 @@ def test_verdicts_of_two_kinds_are_not_compared(tmp_path: Path) -> None:
         "problem": pa.nulls(1, pa.string()),
     }
     pq.write_table(pa.table(results), tmp_path / "b.parquet")
-    with pytest.raises(UsageError, match="b.parquet has verdicts on results, and .*a.parquet on answers"):
+    with pytest.raises(UsageError, match=r"b\.parquet has verdicts on results, and .*a\.parquet on answers"):
         compared(answers, tmp_path / "b.parquet")

@@ -1,5 +1,7 @@
 """`toolvet batch` from outside: a line of JSON for each row, and a summary on stderr."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -8,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.in_process import Done
+
+from toolvet.cli import run as start
 
 pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'toolvet[batch]'")
 
@@ -59,17 +64,15 @@ def test_a_row_that_cannot_be_judged_is_told_with_its_number(tmp_path: Path) -> 
     assert code == 2
 
 
-def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """What `toolvet batch …` does in a folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "toolvet", "batch", *words],
-        cwd=folder,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+def call(folder: Path, *words: str) -> Done:
+    """What `toolvet batch …` does in a folder, in this process: starting one for each case would take minutes."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        patch.setenv("COLUMNS", "100")
+        code = start(["batch", *words])
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def test_a_run_writes_its_report_and_the_output_can_be_reported_and_compared_again(tmp_path: Path) -> None:

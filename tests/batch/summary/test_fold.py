@@ -23,14 +23,20 @@ from toolvet.report.batch.document import BatchReport
 
 TYPES = ["refusal", "low_confidence", "tool_failure"]
 SCHEMA = pa.schema(
-    [("row", pa.int64()), ("id", pa.string()), ("label", pa.string()), ("day", pa.date32()), ("length", pa.int64())]
-    + list(ANSWERS)
+    [
+        ("row", pa.int64()),
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("day", pa.date32()),
+        ("length", pa.int64()),
+        *ANSWERS,
+    ]
 )
 
 
 def made(count: int, seed: int = 1) -> pa.Table:
     """Verdicts on answers as a run writes them, with labels and days."""
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 - no secret
     rows: list[dict[str, Any]] = []
     for number in range(1, count + 1):
         found = [each for each in TYPES if dice.random() < 0.15]
@@ -74,7 +80,7 @@ def whole(table: Any, options: SummaryOptions = OPTIONS, kind: str = "answers") 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_however_rows_are_divided_and_ordered_the_report_is_the_same(seed: int) -> None:
-    table, dice = made(400), random.Random(seed)
+    table, dice = made(400), random.Random(seed)  # noqa: S311 - no secret
     parts: list[Any] = []
     start = 0
     while start < table.num_rows:
@@ -222,5 +228,5 @@ class TestBadInput:
         pq.write_table(made(3), tmp_path / "a.parquet")
         results = {"classification": ["error"], "error_without_flag": [True], "problem": pa.nulls(1, pa.string())}
         pq.write_table(pa.table(results), tmp_path / "b.parquet")
-        with pytest.raises(UsageError, match="b.parquet has verdicts on results, and .*a.parquet on answers"):
+        with pytest.raises(UsageError, match=r"b\.parquet has verdicts on results, and .*a\.parquet on answers"):
             summarise([locate(str(tmp_path / f"{name}.parquet")) for name in "ab"], SummaryOptions(), source="out")

@@ -18,7 +18,7 @@ from toolvet.report.batch.document import BatchReport
 from toolvet.report.batch.page import render_batch_page
 
 TOOL = {"name": "get", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
-ERROR = {"isError": True, "content": [{"type": "text", "text": "Error: order 17 not found"}]}
+ERROR = {"isError": True, "content": [{"type": "text", "text": "Error: connection refused by db:5432"}]}
 CALL = {"id": "c", "type": "function", "function": {"name": "get", "arguments": "{}"}}
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Get it."},
@@ -36,25 +36,31 @@ def report_of(path: Path, **options: Any) -> BatchReport:
     ("kind", "bad", "good", "signal", "words"),
     [
         ("answers", {"text": REFUSAL}, {"text": GOOD}, "refusal", "I cannot help with"),
-        ("results", {"result": ERROR}, {"result": {"content": []}}, "not_found", "not found"),
+        (
+            "results",
+            {"result": ERROR},
+            {"result": {"content": [{"type": "text", "text": "42"}]}},
+            "unreachable",
+            "refused by db",
+        ),
         (
             "arguments",
             {"tool": TOOL, "arguments": {"n": "x"}},
             {"tool": TOOL, "arguments": {"n": 1}},
             "type",
-            "n: must be an integer",
+            "n: Expected integer",
         ),
         (
             "envelopes",
             {"envelope": {"success": "yes"}},
             {"envelope": {"success": True, "data": 1}},
             None,
-            "success",
+            "missing",
         ),
         ("conversations", {"messages": TALK}, {"messages": TALK[:1]}, "failed_call", "get"),
     ],
 )
-def test_each_kind_of_rows_has_a_report(
+def test_each_kind_of_rows_has_a_report(  # noqa: PLR0917 - a table of cases
     kind: str, bad: Any, good: Any, signal: str | None, words: str, tmp_path: Path, judge: Judge
 ) -> None:
     rows = [{"id": f"r{number}", "said": "bad", **bad} for number in range(3)]

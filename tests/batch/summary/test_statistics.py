@@ -1,4 +1,4 @@
-"""Agreement with labels and drift over time: figures that were computed in another way, and claims that need many rows."""
+"""Agreement with labels and drift over time: figures computed in another way, and claims that need many rows."""
 
 import random
 from datetime import UTC, date, datetime, timedelta
@@ -31,7 +31,7 @@ def labelled(rows: list[tuple[object, bool, float]], **options: Any) -> LabelRep
 
 
 def noisy(count: int) -> list[tuple[object, bool, float]]:
-    dice = random.Random(5)
+    dice = random.Random(5)  # noqa: S311 - no secret
     rows: list[tuple[object, bool, float]] = []
     for _ in range(count):
         bad = dice.random() < 0.3

@@ -13,7 +13,7 @@ Numbers = NDArray[Any]
 _SEVERITIES: Final = ("error", "warning", "info")
 
 
-class Marks(NamedTuple):
+class FoundMarks(NamedTuple):
     """What was found in some rows: an entry for each, with its row, name, words, and how much it weighs."""
 
     rows: Numbers
@@ -23,30 +23,30 @@ class Marks(NamedTuple):
     weights: Numbers
 
 
-def marks_of(kind: str, batch: RecordBatch) -> Marks:
+def marks_of(kind: str, batch: RecordBatch) -> FoundMarks:
     """Return what was found in the rows of a batch. A column that is not there holds nothing."""
     return _MARKS[kind](batch)
 
 
-def _answers(batch: RecordBatch) -> Marks:
+def _answers(batch: RecordBatch) -> FoundMarks:
     rows, signals = _listed(batch, "signals")
     return _signals(rows, signals)
 
 
-def _conversations(batch: RecordBatch) -> Marks:
+def _conversations(batch: RecordBatch) -> FoundMarks:
     rows, answers = _listed(batch, "answers")
     inner = _member(answers, "signals")
     own = _signals(rows[_parents(inner)], inner.flatten()) if inner is not None else _nothing()
     called, failed = _listed(batch, "failed_calls")
     state = _texts(failed, "state")
-    calls = Marks(
+    calls = FoundMarks(
         called,
         pa.array(["failed_call"] * len(called), pa.string()),
         _texts(failed, "tool"),
         compute.coalesce(state, _texts(failed, "error_kind"), _texts(failed, "classification"), ""),
         np.ones(len(called)),
     )
-    return Marks(
+    return FoundMarks(
         np.concatenate([own.rows, calls.rows]),
         pa.concat_arrays([own.names, calls.names]),
         pa.concat_arrays([own.evidence, calls.evidence]),
@@ -55,12 +55,12 @@ def _conversations(batch: RecordBatch) -> Marks:
     )
 
 
-def _results(batch: RecordBatch) -> Marks:
+def _results(batch: RecordBatch) -> FoundMarks:
     kinds = _column(batch, "error_kind")
     states = compute.coalesce(_column(batch, "state"), kinds)
     valid = np.flatnonzero(np.asarray(states.is_valid()))
     chosen = pa.array(valid)
-    return Marks(
+    return FoundMarks(
         valid,
         states.take(chosen),
         _first(batch, "evidence").take(chosen),
@@ -69,21 +69,21 @@ def _results(batch: RecordBatch) -> Marks:
     )
 
 
-def _arguments(batch: RecordBatch) -> Marks:
+def _arguments(batch: RecordBatch) -> FoundMarks:
     rows, found = _listed(batch, "violations")
     field = _texts(found, "field")
     details = compute.binary_join_element_wise(field, _texts(found, "problem"), ": ")
-    return Marks(rows, _names(found, "keyword"), _texts(found, "received"), details, np.ones(len(rows)))
+    return FoundMarks(rows, _names(found, "keyword"), _texts(found, "received"), details, np.ones(len(rows)))
 
 
-def _envelopes(batch: RecordBatch) -> Marks:
+def _envelopes(batch: RecordBatch) -> FoundMarks:
     rows, found = _listed(batch, "findings")
     severity = compute.index_in(_texts(found, "severity"), value_set=pa.array(_SEVERITIES))
     weights = -np.asarray(compute.fill_null(severity, len(_SEVERITIES))).astype(np.float64)
-    return Marks(rows, _names(found, "id"), _texts(found, "evidence"), _texts(found, "message"), weights)
+    return FoundMarks(rows, _names(found, "id"), _texts(found, "evidence"), _texts(found, "message"), weights)
 
 
-_MARKS: Final[Mapping[str, Callable[[RecordBatch], Marks]]] = {
+_MARKS: Final[Mapping[str, Callable[[RecordBatch], FoundMarks]]] = {
     "answers": _answers,
     "results": _results,
     "arguments": _arguments,
@@ -92,8 +92,8 @@ _MARKS: Final[Mapping[str, Callable[[RecordBatch], Marks]]] = {
 }
 
 
-def _signals(rows: Numbers, signals: Array) -> Marks:
-    return Marks(
+def _signals(rows: Numbers, signals: Array) -> FoundMarks:
+    return FoundMarks(
         rows,
         _names(signals, "type"),
         _texts(signals, "evidence"),
@@ -102,9 +102,9 @@ def _signals(rows: Numbers, signals: Array) -> Marks:
     )
 
 
-def _nothing() -> Marks:
+def _nothing() -> FoundMarks:
     none = pa.array([], pa.string())
-    return Marks(np.zeros(0, np.int64), none, none, none, np.zeros(0))
+    return FoundMarks(np.zeros(0, np.int64), none, none, none, np.zeros(0))
 
 
 def _listed(batch: RecordBatch, name: str) -> tuple[Numbers, Array]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.plan import FILE, ID, ROW
-from toolvet.batch.summary.marks import Marks, Numbers
+from toolvet.batch.summary.marks import FoundMarks, Numbers
 from toolvet.batch.summary.tallies import keep_smallest
 from toolvet.redact import redact_text
 from toolvet.report.batch.document import RowExample
@@ -40,7 +40,7 @@ class WorstExamples:
     def __init__(self) -> None:
         self.kept: dict[str, list[WorstRow]] = {}
 
-    def add(self, batch: RecordBatch, marks: Marks, codes: Numbers, names: Sequence[str], scores: Numbers) -> None:
+    def add(self, batch: RecordBatch, marks: FoundMarks, codes: Numbers, names: Sequence[str], scores: Numbers) -> None:
         """Add what was found in a batch; `codes` are the names of the marks as places in `names`."""
         if not len(codes):
             return
@@ -111,7 +111,7 @@ def _coded(texts: Array) -> tuple[Numbers, list[str]]:
     return np.asarray(encoded.indices).astype(np.int64), encoded.dictionary.to_pylist()
 
 
-def _worst_row(order: _Order, marks: Marks, entry: int, batch: RecordBatch, row: int) -> WorstRow:
+def _worst_row(order: _Order, marks: FoundMarks, entry: int, batch: RecordBatch, row: int) -> WorstRow:
     evidence = _text(marks.evidence[entry])
     names = batch.schema.names
     score = order[0]

@@ -154,7 +154,7 @@ def drift_chart(drift: DriftReport, series: DriftSeries, flag: str) -> Markup:
         shares,
         marked=frozenset(at for at, period in enumerate(drift.periods) if period.start in marked),
         ticks=spread_ticks(starts, 4),
-        across=f"{drift.per} that begins" if drift.per != "month" else "month",
+        across="week that begins" if drift.per == "week" else drift.per,
         up="share of rows",
         says=says,
     )
