@@ -65,7 +65,7 @@ def test_a_row_that_cannot_be_judged_is_told_with_its_number(tmp_path: Path) -> 
 
 
 def call(folder: Path, *words: str) -> Done:
-    """What `toolvet batch …` does in a folder, in this process: starting one for each case would take minutes."""
+    """What `toolvet batch report` and `toolvet batch compare` do in a folder, without a process for each case."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
         patch.setattr(sys, "stdout", out)
