@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped] # ships no types; the tests want an independent judge
 import pyarrow as pa
 import pytest
 from rich.console import Console

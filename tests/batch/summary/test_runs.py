@@ -63,7 +63,7 @@ def report_of(path: Path, **options: Any) -> BatchReport:
 def test_each_kind_of_rows_has_a_report(  # noqa: PLR0917 - a table of cases
     kind: str, bad: Any, good: Any, signal: str | None, words: str, tmp_path: Path, judge: Judge
 ) -> None:
-    rows = [{"id": f"r{number}", "said": "bad", **bad} for number in range(3)]
+    rows: list[Any] = [{"id": f"r{number}", "said": "bad", **bad} for number in range(3)]
     rows += [{"id": "g", "said": "good", **good}, "no object"]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows).replace('"no object"', "{"), encoding="utf-8")
