@@ -20,9 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from benchmarks.batch import real_answers, short_rows
+from benchmarks.batch_rows import write
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: a worker's processes that outlive it become ours, and count.
 
@@ -57,11 +55,11 @@ def main() -> None:
     engines = wanted.engines.split(",")
     started: dict[str, list[float]] = {engine: [] for engine in engines}
     whole: dict[str, list[tuple[float, float]]] = {engine: [] for engine in engines}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        texts = (short_rows if wanted.short else real_answers)(wanted.rows)
-        pq.write_table(pa.table({"text": texts}), folder / "in.parquet", row_group_size=20_000, compression="zstd")
-        pq.write_table(pa.table({"text": texts[:1]}), folder / "one.parquet")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        name = "clean" if wanted.short else "answers"
+        write(name, wanted.rows, folder / "in.parquet")
+        write(name, 1, folder / "one.parquet")
         for _ in range(wanted.rounds):
             for engine in engines:
                 started[engine].append(cost(engine, folder / "one.parquet", folder / "one-out.parquet", wanted.jobs)[1])

@@ -87,8 +87,8 @@ def test_jsonl_and_csv_hold_what_parquet_holds(logs: Path, tmp_path: Path, judge
     assert records[0]["signal_counts"] == {"refusal": 1}
     assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == (tmp_path / "out.jsonl").read_bytes()
     cells = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
-    assert cells[0].startswith("row,id,score,likely_good,should_escalate,reason")
-    assert cells[1].startswith("1,0,0.25,0.05,true,")
+    assert cells[0].startswith("row,id,length,score,likely_good,should_escalate,reason")
+    assert cells[1].startswith("1,0,32,0.25,0.05,true,")
     assert len(rows) == len(records) == len(cells) - 1 == 11
 
 
@@ -214,7 +214,7 @@ def test_the_output_is_never_the_input(logs: Path, judge: Judge) -> None:
 def test_what_a_wrong_command_lacks_is_named(logs: Path, tmp_path: Path, judge: Judge) -> None:
     with pytest.raises(UsageError, match=r"has no column 'words' \(--text\); it has id, response, model"):
         judge(logs, tmp_path / "out.parquet", columns={"text": "words"})
-    with pytest.raises(UsageError, match=r"has no column 'words' \(--keep\)"):
+    with pytest.raises(UsageError, match=r"has no column 'words' \(--keep, --time or --label\)"):
         judge(logs, tmp_path / "out.parquet", keep=("words",))
     with pytest.raises(UsageError, match=r"must end with \.parquet, \.jsonl or \.csv"):
         judge(logs, tmp_path / "out.txt")

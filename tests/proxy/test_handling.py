@@ -109,7 +109,11 @@ def test_a_cancelled_one_ends_where_it_waits(where: str) -> None:
         handling = Handling(work(), loop)
         if where == "new task":
             # Its task is made, and has not begun.
-            await called(lambda: (handling.run(), handling.cancel()))
+            def run_and_cancel() -> None:
+                handling.run()
+                handling.cancel()
+
+            await called(run_and_cancel)
         else:
             handling.start()
             await begun

@@ -171,10 +171,19 @@ def test_a_plain_call_has_no_task_and_its_heads_are_not_parsed_again(monkeypatch
     tasks: list[object] = []
     parsed: list[object] = []
     go_on = handling.Handling._go_on
-    monkeypatch.setattr(handling.Handling, "_go_on", lambda self, waited: tasks.append(waited) or go_on(self, waited))
+
+    def going_on(self: handling.Handling, waited: Any) -> None:
+        tasks.append(waited)
+        go_on(self, waited)
+
+    monkeypatch.setattr(handling.Handling, "_go_on", going_on)
     for kind in (known_head.KnownRequest, known_head.KnownAnswer):
-        original = kind.of
-        monkeypatch.setattr(kind, "of", lambda *given, original=original: parsed.append(given) or original(*given))
+
+        def read(*given: Any, original: Any = kind.of) -> Any:
+            parsed.append(given)
+            return original(*given)
+
+        monkeypatch.setattr(kind, "of", read)
 
     async def test(proxy: Proxy) -> None:
         client = await proxy.connect()
@@ -196,7 +205,7 @@ def test_a_known_head_that_comes_in_parts_is_read_as_the_first(cut: int) -> None
         client = await proxy.connect()
         await ask(client, 1)
         sent: list[bytes] = []
-        client.writer.write, write = sent.append, client.writer.write  # type: ignore[method-assign]
+        client.writer.write, write = sent.append, client.writer.write  # type: ignore[method-assign,assignment]
         for number in (2, 3):
             client.send(call(number, {"title": "Emma"}))
         client.writer.write = write  # type: ignore[method-assign]

@@ -9,9 +9,10 @@ import msgspec
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.chunk import split, without_views
 from toolvet.batch.job import Job, Kernel
+from toolvet.batch.kernel.texts import lengths
 from toolvet.batch.kernels import build, by_name
 from toolvet.batch.kind import KINDS
-from toolvet.batch.plan import ID, check_kept, checked_fields, kept_fields
+from toolvet.batch.plan import ID, LENGTH, check_kept, checked_fields, kept_fields
 from toolvet.errors import UsageError
 from toolvet.settings import AnswerSettings, Settings, load_settings
 from toolvet.turn import AnswerOptions
@@ -21,10 +22,11 @@ _SOURCE: Final = "the batch"
 
 
 class _Planned(NamedTuple):
-    """What judges batches of some columns, the columns that are kept, and the columns of the verdicts."""
+    """What judges batches of some columns, the columns that are kept, the one that is judged, and the output's."""
 
     kernel: Kernel
     kept: tuple[str, ...]
+    judged: str
     schema: ArrowSchema
 
 
@@ -32,8 +34,8 @@ class BatchCheck:
     """Judges rows that another engine reads and writes: a record batch or table in, the verdicts on its rows out.
 
     The columns of the verdicts are those of `toolvet batch`, without the numbers of rows and files: `id` where the
-    input has one, what is in `keep`, and the fields of the verdict. It pickles, and holds all that it needs: a worker
-    of a cluster reads no file of yours. It may be called from several threads.
+    input has one, what is in `keep`, the `length` of what is judged, and the fields of the verdict. It pickles, and
+    holds all that it needs: a worker of a cluster reads no file of yours. It may be called from several threads.
 
     Args:
         kind: What a row has: "answers", "results", "arguments", "envelopes" or "conversations".
@@ -109,6 +111,7 @@ class BatchCheck:
         for part in split(batch, _MOST_BYTES):
             verdicts = planned.kernel(part)
             kept = [part.column(name) for name in planned.kept]
+            kept.append(lengths(part.column(planned.judged)))
             yield pa.RecordBatch.from_arrays([*kept, *verdicts.columns], schema=planned.schema)
 
     def _planned(self, rows: ArrowSchema) -> _Planned:
@@ -122,7 +125,8 @@ class BatchCheck:
             check_kept(name, rows.names, _SOURCE)
         kernel = build(job, {job.subject.main: job.subject.main, **columns})
         kept = tuple(dict.fromkeys((*(columns[each] for each in (ID,) if each in columns), *job.keep)))
-        fields = kept_fields(columns, job.keep, without_views(rows))
-        planned = _Planned(kernel, kept, pa.schema(checked_fields([*fields, *kernel.schema])))
+        fields = [*kept_fields(columns, job.keep, without_views(rows)), pa.field(LENGTH, pa.int64()), *kernel.schema]
+        judged = columns.get(job.subject.main, job.subject.main)
+        planned = _Planned(kernel, kept, judged, pa.schema(checked_fields(fields)))
         self._last = rows, planned
         return planned

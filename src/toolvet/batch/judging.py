@@ -9,8 +9,9 @@ from toolvet.batch.arrow import RecordBatch, compute, pa
 from toolvet.batch.chunk import READ_PROBLEM, Chunk
 from toolvet.batch.encoding import encode
 from toolvet.batch.kernel.columns import PROBLEM
+from toolvet.batch.kernel.texts import lengths
 from toolvet.batch.kernels import build
-from toolvet.batch.plan import FILE, ID, ROW, Plan
+from toolvet.batch.plan import FILE, ID, LENGTH, ROW, Plan
 from toolvet.batch.reading.json_lines import lines_batch
 from toolvet.batch.reading.parquet import decoded
 
@@ -90,6 +91,9 @@ class ChunkJudge:
                 arrays.append(pa.array([file] * len(rows), pa.string()))
             elif name == ROW:
                 arrays.append(pa.array(rows))
+            elif name == LENGTH:
+                main = self._plan.job.subject.main
+                arrays.append(lengths(batch.column(self._plan.columns.get(main, main))))
             elif name in verdicts.schema.names:
                 arrays.append(verdicts.column(name))
             else:

@@ -14,6 +14,8 @@ from toolvet.errors import UsageError
 FILE: Final = "file"
 ROW: Final = "row"
 ID: Final = "id"
+LENGTH: Final = "length"
+"""How many characters the text has that is judged; null where it is no text."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,7 @@ def make_plan(job: Job, reader: RowReader, files: Sequence[str], form: str, *, s
     fields = [pa.field(FILE, pa.string())] if len(files) > 1 else []
     fields.append(pa.field(ROW, pa.int64()))
     fields += kept_fields(columns, job.keep, types)
+    fields.append(pa.field(LENGTH, pa.int64()))
     fields += list(build(job, {job.subject.main: job.subject.main, **columns}).schema)
     checked_fields(fields)
     return Plan(
@@ -68,7 +71,7 @@ def make_plan(job: Job, reader: RowReader, files: Sequence[str], form: str, *, s
 def check_kept(name: str, there: Sequence[str], source: str) -> None:
     """Raise UsageError where a column to keep is missing."""
     if name not in there:
-        raise UsageError(f"{source} has no column '{name}' (--keep); it has {', '.join(there[:40])}")
+        raise UsageError(f"{source} has no column '{name}' (--keep, --time or --label); it has {', '.join(there[:40])}")
 
 
 def kept_fields(columns: Mapping[str, str], keep: Sequence[str], types: ArrowSchema) -> list[Any]:

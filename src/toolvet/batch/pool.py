@@ -98,6 +98,8 @@ class Pool:
             process.kill()
         self._threads.shutdown(wait=True)
         for process in list(self._processes):
+            # A thread whose process was killed may have started another one meanwhile.
+            process.kill()
             process.close()
 
     def _judge(self, chunk: Chunk) -> list[Judged]:

@@ -6,7 +6,7 @@ share on which they would by chance, each with their own habits. More than two r
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Protocol
 
@@ -71,12 +71,20 @@ def cohens_kappa(pairs: Iterable[tuple[str, str]]) -> float | None:
     >>> cohens_kappa([("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15)
     0.4
     """
-    said = list(pairs)
-    if not said:
+    return kappa_of_counts(Counter(pairs))
+
+
+def kappa_of_counts(counts: Mapping[tuple[str, str], int]) -> float | None:
+    """Return Cohen's kappa where each pair of values was said so often: as of `cohens_kappa`."""
+    total = sum(counts.values())
+    if not total:
         return None
-    total = len(said)
-    agreed = sum(first == second for first, second in said)
-    firsts, seconds = Counter(first for first, _ in said), Counter(second for _, second in said)
+    agreed = sum(number for (first, second), number in counts.items() if first == second)
+    firsts: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
+    for (first, second), number in counts.items():
+        firsts[first] += number
+        seconds[second] += number
     # In whole numbers until the last step, so that the figure is exact.
     by_chance = sum(number * seconds[value] for value, number in firsts.items())
     if by_chance == total * total:

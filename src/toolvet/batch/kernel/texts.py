@@ -64,6 +64,17 @@ class Texts:
             place = self.buffer.find(wanted, place + len(wanted))
 
 
+def lengths(column: Array) -> Array:
+    """Return how many characters the texts of a column have, also those of JSON; null where it holds no texts."""
+    stored = column.storage if isinstance(column.type, pa.JsonType) else column
+    if not pa.types.is_string(stored.type):
+        try:
+            stored = as_texts(stored)
+        except TypeError:
+            return pa.nulls(len(column), pa.int64())
+    return compute.utf8_length(stored).cast(pa.int64())
+
+
 def as_texts(column: Array) -> Array:
     """Return a column as valid UTF-8 strings. Raises TypeError for a column that does not hold texts."""
     kind = column.type

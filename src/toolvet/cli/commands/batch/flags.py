@@ -1,6 +1,6 @@
 """The options that all of `toolvet batch` have."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -15,6 +15,31 @@ InputArgument: TypeAlias = Annotated[
 OutputArgument: TypeAlias = Annotated[
     str, Parameter(help=".parquet, .jsonl or .csv, a folder (with / at the end), a URL, or `-` for JSONL on stdout.")
 ]
+
+KindFlag: TypeAlias = Annotated[
+    Literal["answers", "results", "arguments", "envelopes", "conversations"] | None,
+    Parameter(help="What the rows are, where the columns do not say it: an empty file."),
+]
+ReportFlag: TypeAlias = Annotated[
+    list[str] | None, Parameter(negative="", help="`FORMAT=FILE` (`-` is stdout): html, json; may be repeated.")
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SummaryFlags:
+    """What the report of a batch looks at, and where it goes."""
+
+    report: ReportFlag = None
+    time: Annotated[str | None, Parameter(help="The report looks for drift over time by this column.")] = None
+    per: Annotated[
+        Literal["day", "week", "month"] | None, Parameter(help="The periods of --time. [default: what fits]")
+    ] = None
+    label: Annotated[str | None, Parameter(help="The report compares verdicts with the labels in this column.")] = None
+    bad: Annotated[
+        str | None, Parameter(help="The labels that say a row is bad, as in `wrong,refused`. [default: usual words]")
+    ] = None
+    good: Annotated[str | None, Parameter(help="The labels that say a row is good; all others are bad then.")] = None
 
 
 @Parameter(name="*")
@@ -52,6 +77,7 @@ class BatchFlags:
     ] = "never"
     json: Annotated[bool, Parameter(negative="", help="The summary as JSON on stderr.")] = False
     quiet: Annotated[bool, Parameter(negative="", help="No progress and no summary.")] = False
+    summary: SummaryFlags = field(default_factory=SummaryFlags)
     settings: Annotated[
         Path | None, Parameter(help="Options as TOML. [default: toolvet.toml, or tool.toolvet in pyproject.toml]")
     ] = None

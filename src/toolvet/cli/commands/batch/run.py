@@ -18,9 +18,13 @@ from toolvet.batch.engines import open_engine
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
 from toolvet.batch.kernels import read_tools
+from toolvet.batch.location import input_files, locate
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
+from toolvet.batch.summary.summarise import summarise
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags
+from toolvet.cli.commands.batch.report.run import label_problem
+from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
 from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings
@@ -45,10 +49,15 @@ def run(
         raise UsageError("--limit: must be 1 or more")
     if flags.jobs is not None and flags.jobs < 1:
         raise UsageError("--jobs: must be 1 or more")
+    options_of_report = summary_options(flags.summary)
+    writers = parse_reports(flags.summary.report)
+    wants_report = bool(writers or options_of_report.columns)
+    if wants_report and output == "-":
+        raise UsageError("--report, --time and --label read the output again: give a file instead of -")
     job = Job(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
-        keep=tuple(split(flags.keep) or ()),
+        keep=tuple(dict.fromkeys([*(split(flags.keep) or ()), *options_of_report.columns])),
         checks=load_settings(flags.settings).checks,
         options={name: value for name, value in (options or {}).items() if value is not None},
         tools=None if tools is None else read_tools(str(tools)),
@@ -79,7 +88,14 @@ def run(
         return INTERRUPTED
     if not flags.quiet:
         _summarise(console, kind, outcome, seconds, engine.figures, as_json=flags.json)
-    if not outcome.is_complete:
+    code = 0
+    if wants_report:
+        report = summarise(input_files(locate(output)), options_of_report, source=output, kind=kind)
+        if not flags.quiet and not flags.json:
+            show_document(report, console)
+        write_reports(report, writers, quiet=flags.quiet)
+        code = label_problem(report)
+    if not outcome.is_complete or code:
         return _BAD_INPUT
     return int(flags.fail_on == "flagged" and outcome.tally.flagged > 0)
 

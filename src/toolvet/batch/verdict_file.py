@@ -1,0 +1,190 @@
+"""`VerdictFile`: an output of `toolvet batch` in any of its formats → its record batches."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, load, pa
+from toolvet.batch.chunk import READ_PROBLEM, ReadPlace, RowReader
+from toolvet.batch.location import Location
+from toolvet.batch.plan import FILE, ID, LENGTH, ROW
+from toolvet.batch.reading.lines import LinesReader
+from toolvet.batch.reading.opening import open_reader
+from toolvet.batch.reading.parquet import decoded
+from toolvet.errors import UsageError
+from toolvet.schema.json_value import is_object
+
+parquet = load("pyarrow.parquet")
+
+_ROWS: Final = 2**15
+_BUFFER: Final = 2**20
+_NAMED: Final = 40
+
+
+class VerdictFile:
+    """One output. Raises UsageError where it cannot be opened."""
+
+    def __init__(self, location: Location) -> None:
+        self.given = location.given
+        self._location = location
+        self._reader: RowReader | None = None
+        if location.format == "parquet":
+            try:
+                self._parquet: Any = parquet.ParquetFile(
+                    location.system.open_input_file(location.path), pre_buffer=False, buffer_size=_BUFFER
+                )
+            except (OSError, pa.ArrowException) as error:
+                raise UsageError(f"{location.given}: not a Parquet file that can be read: {error}") from error
+            self.names: tuple[str, ...] = tuple(self._parquet.schema_arrow.names)
+        else:
+            try:
+                self._reader = open_reader(location, 0)
+            except OSError as error:
+                raise UsageError(f"{location.given}: cannot be read: {error}") from error
+            self.names = self._reader.names
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows it has, where that can be told without reading it."""
+        return None if self._reader is not None else int(self._parquet.metadata.num_rows)
+
+    def require(self, names: Mapping[str, str], *, is_read: bool = False) -> None:
+        """Raise UsageError, which lists the columns, where one is missing; `names` maps columns to what asks for them.
+
+        Records of JSON lack members that are null: whether one has a member is known when all are read (`is_read`).
+        """
+        if self.is_lines and not is_read:
+            return
+        for name, asked_by in names.items():
+            if self.names and name not in self.names:
+                more = ", …" if len(self.names) > _NAMED else ""
+                has = ", ".join(self.names[:_NAMED]) + more
+                raise UsageError(f"{self.given} has no column '{name}' ({asked_by}); it has {has}")
+
+    def batches(self, wanted: Mapping[str, Sequence[str]], kind: str) -> Iterator[RecordBatch]:
+        """Yield the rows of an output on rows of this kind, with the columns that are wanted.
+
+        Of columns of lists only the members that are named need be there. Raises UsageError where it cannot be read
+        to its end: a report of some of the rows would be taken for one of all.
+        """
+        if self._reader is None:
+            yield from self._parquet_batches(wanted)
+            return
+        types = _types(kind, wanted)
+        for number, rows in self._records(self._reader):
+            if self.is_lines:
+                self.names = tuple(dict.fromkeys([*self.names, *(name for row in rows for name in row)]))
+            try:
+                yield _batch(rows, types)
+            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+                raise UsageError(f"{self.given}: no output of `toolvet batch {kind}`: row {number}: {error}") from error
+
+    def _parquet_batches(self, wanted: Mapping[str, Sequence[str]]) -> Iterator[RecordBatch]:
+        paths = {self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))}
+        columns: list[str] = []
+        for name, members in wanted.items():
+            inner = [f"{name}.list.element.{member}" for member in members]
+            # Other writers name the levels of a list otherwise: then the whole column is read.
+            columns += inner if inner and paths.issuperset(inner) else [name]
+        try:
+            yield from self._parquet.iter_batches(_ROWS, columns=columns)
+        except (OSError, pa.ArrowException) as error:
+            raise UsageError(f"{self.given}: cannot be read to its end: {error}") from error
+
+    def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
+        """The rows as records, in parts, with the number of the first of each."""
+        for chunk in reader.chunks(self.names, ReadPlace()):
+            if chunk.form == "lost":
+                raise UsageError(f"{self.given}: row {chunk.row}: {chunk.problem}")
+            if chunk.form == "arrow":
+                rows: list[dict[str, object]] = decoded(chunk.body).to_pylist()
+                bad = next((row for row in rows if row.pop(READ_PROBLEM, None) is not None), None)
+                if bad is not None:
+                    raise UsageError(f"{self.given}: a row behind row {chunk.row} has too few or too many cells")
+                yield chunk.row, rows
+                continue
+            yield chunk.row, [*self._lines(chunk.body, chunk.row)]
+
+    def _lines(self, body: bytes, first: int) -> Iterator[dict[str, object]]:
+        for number, line in enumerate(body.split(b"\n"), start=first):
+            if not line.strip():
+                continue
+            try:
+                record: object = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise UsageError(f"{self.given}: line {number}: not JSON: {error}") from error
+            if not is_object(record):
+                raise UsageError(f"{self.given}: line {number}: must be a JSON object, not {type(record).__name__}")
+            yield {str(name): value for name, value in record.items()}
+
+    @property
+    def is_lines(self) -> bool:
+        """Whether rows are JSON objects, which leave out what is null."""
+        return isinstance(self._reader, LinesReader)
+
+
+def _types(kind: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, ArrowType]:
+    """The types of columns: those that the kernel gives them; others are read as texts."""
+    known = _verdict_schema(kind)
+    own = {FILE: pa.string(), ROW: pa.int64(), LENGTH: pa.int64(), ID: pa.string()}
+    found: dict[str, ArrowType] = {}
+    for name in wanted:
+        if name in own:
+            found[name] = own[name]
+        elif name in known.names:
+            found[name] = known.field(name).type
+        else:
+            found[name] = pa.string()
+    return found
+
+
+def _verdict_schema(kind: str) -> ArrowSchema:
+    # Each kind loads its own checks, and no others.
+    if kind == "answers":
+        from toolvet.batch.kernel.answers import ANSWERS  # noqa: PLC0415
+
+        return ANSWERS
+    if kind == "results":
+        from toolvet.batch.kernel.results import RESULTS  # noqa: PLC0415
+
+        return RESULTS
+    if kind == "arguments":
+        from toolvet.batch.kernel.arguments import ARGUMENTS  # noqa: PLC0415
+
+        return ARGUMENTS
+    if kind == "envelopes":
+        from toolvet.batch.kernel.envelopes import ENVELOPES  # noqa: PLC0415
+
+        return ENVELOPES
+    from toolvet.batch.kernel.conversations import CONVERSATIONS  # noqa: PLC0415
+
+    return CONVERSATIONS
+
+
+def _batch(rows: Sequence[Mapping[str, object]], types: Mapping[str, ArrowType]) -> RecordBatch:
+    arrays = {name: _array([row.get(name) for row in rows], kind) for name, kind in types.items()}
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _array(values: list[object], kind: ArrowType) -> Array:
+    """A column of its type. Cells of CSV are texts: numbers, or JSON."""
+    if pa.types.is_string(kind):
+        # An empty cell of CSV is null.
+        texts = [each if isinstance(each, str) else None if each is None else _as_text(each) for each in values]
+        return pa.array([each or None for each in texts], kind)
+    read = [_read(each) if isinstance(each, str) else each for each in values]
+    if pa.types.is_floating(kind):
+        read = [float(each) if isinstance(each, int) else each for each in read]
+    return pa.array(read, kind)
+
+
+def _read(cell: str) -> object:
+    if not cell:
+        return None
+    value: object = orjson.loads(cell)
+    return value
+
+
+def _as_text(value: object) -> str:
+    return orjson.dumps(value, default=str).decode()
