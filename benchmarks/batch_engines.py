@@ -57,7 +57,7 @@ def main() -> None:
     whole: dict[str, list[tuple[float, float]]] = {engine: [] for engine in engines}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        name = "clean" if wanted.short else "answers"
+        name = "clean" if wanted.short else "real"
         write(name, wanted.rows, folder / "in.parquet")
         write(name, 1, folder / "one.parquet")
         for _ in range(wanted.rounds):

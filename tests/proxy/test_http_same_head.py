@@ -172,9 +172,9 @@ def test_a_plain_call_has_no_task_and_its_heads_are_not_parsed_again(monkeypatch
     parsed: list[object] = []
     go_on = handling.Handling._go_on
 
-    def going_on(self: handling.Handling, waited: Any) -> None:
+    def going_on(self: handling.Handling, waited: Any) -> Any:
         tasks.append(waited)
-        go_on(self, waited)
+        return go_on(self, waited)
 
     monkeypatch.setattr(handling.Handling, "_go_on", going_on)
     for kind in (known_head.KnownRequest, known_head.KnownAnswer):
