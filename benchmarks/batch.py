@@ -89,7 +89,7 @@ def of_kernel(texts: Sequence[str]) -> dict[str, float]:
     for job in jobs.values():
         job()
     found = {name: least(job) / len(texts) * 1e6 for name, job in jobs.items()}
-    found["suspects, %"] = 100 * float(np.mean(screen.suspects(column)))
+    found["suspects, %"] = 100 * float(np.mean(screen.suspects(column)[0]))
     return found
 
 
