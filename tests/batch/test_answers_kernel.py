@@ -178,9 +178,9 @@ def test_a_row_with_a_hit_is_scanned_once_and_its_shape_looked_at_once(monkeypat
     pytest.importorskip("hyperscan")
     from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - where it is installed
 
-    narrow = f"{SENTENCE * 4}I'm sorry, but I cannot help with that request."
-    wide = f"{SENTENCE * 4}I’m sorry, but I can’t help with that request."
-    texts = [narrow, wide, narrow.replace("harbour", "port"), SENTENCE * 4]
+    story = "".join(f"The ferry number {number} left the {place} at dusk. " for number, place in enumerate(PLACES))
+    narrow, wide = f"{story}I can't help with that.", f"{story}I can’t help with that."
+    texts = [narrow, wide, narrow.replace("ferry", "boat"), story]
     wanted = expected(texts)
     assert [row["score"] for row in wanted] == [0.25, 0.25, 0.25, 1.0]
     scanned: list[bytes] = []

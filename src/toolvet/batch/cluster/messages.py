@@ -20,7 +20,7 @@ class Request(msgspec.Struct, frozen=True):
     name: str | None = None
 
 
-class Piece(msgspec.Struct, frozen=True):
+class JudgedChunk(msgspec.Struct, frozen=True):
     """The output of one chunk, and from where to where it goes."""
 
     start: ReadPlace
@@ -32,6 +32,6 @@ class Reply(msgspec.Struct, frozen=True):
     """What a worker found, or why it did not judge: in words that name the worker."""
 
     worker: str
-    pieces: list[Piece] = []
+    pieces: list[JudgedChunk] = []
     problem: str | None = None
     retries: int = 0

@@ -17,7 +17,7 @@ import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
 from toolvet.batch.cluster.identity import identity
-from toolvet.batch.cluster.messages import Piece, Reply, Request
+from toolvet.batch.cluster.messages import JudgedChunk, Reply, Request
 from toolvet.batch.location import locate
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess
@@ -51,14 +51,14 @@ def _reply(asked: Request) -> Reply:
         return Reply(worker, problem=f"{error} (on the worker on {worker})")
 
 
-def _pieces(asked: Request, process: JudgeProcess) -> Iterator[Piece]:
+def _pieces(asked: Request, process: JudgeProcess) -> Iterator[JudgedChunk]:
     if asked.chunk is not None:
         chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
-        yield Piece(chunk.after, chunk.after, process.judge(chunk))
+        yield JudgedChunk(chunk.after, chunk.after, process.judge(chunk))
     if asked.stretch is not None:
         plan = msgspec.msgpack.decode(asked.plan, type=Plan)
         for place, chunk in _read(asked.stretch, plan):
-            yield Piece(place, chunk.after, process.judge(msgspec.structs.replace(chunk, name=asked.name)))
+            yield JudgedChunk(place, chunk.after, process.judge(msgspec.structs.replace(chunk, name=asked.name)))
 
 
 def _read(stretch: Stretch, plan: Plan) -> Iterator[tuple[ReadPlace, Chunk]]:
