@@ -16,7 +16,7 @@ from tests.batch.conftest import Judge
 from toolvet.batch.cluster import engine as engines, station
 from toolvet.batch.cluster.carrier import task
 from toolvet.batch.cluster.identity import identity
-from toolvet.batch.cluster.messages import Reply, Request
+from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engine import EngineFigures
 from toolvet.batch.engines import open_engine
 from toolvet.batch.job import Job
@@ -30,12 +30,12 @@ class InThisProcess:
     def __init__(self, changed: Any = None, answered: Any = None) -> None:
         self._changed = changed or (lambda request: request)
         self._answered = answered or (lambda _, reply: reply)
-        self.requests: list[Request] = []
+        self.requests: list[WorkRequest] = []
 
     def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         del figures
         for request in requests:
-            self.requests.append(msgspec.msgpack.decode(request, type=Request))
+            self.requests.append(msgspec.msgpack.decode(request, type=WorkRequest))
             yield self._answered(len(self.requests) - 1, station.answer(self._changed(request)))
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ def altered(**members: object) -> Any:
     """What changes a member of each request."""
 
     def change(request: bytes) -> bytes:
-        found = msgspec.msgpack.decode(request, type=Request)
+        found = msgspec.msgpack.decode(request, type=WorkRequest)
         return msgspec.msgpack.encode(msgspec.structs.replace(found, **members))
 
     return change
@@ -90,7 +90,7 @@ def test_a_file_that_a_worker_does_not_see_is_named(tmp_path: Path) -> None:
     source = write_parquet(tmp_path / "in.parquet", texts(10))
 
     def elsewhere(request: bytes) -> bytes:
-        found = msgspec.msgpack.decode(request, type=Request)
+        found = msgspec.msgpack.decode(request, type=WorkRequest)
         assert found.stretch is not None
         moved = msgspec.structs.replace(found.stretch, location="/nowhere/in.parquet")
         changed: bytes = altered(stretch=moved)(request)
@@ -170,7 +170,7 @@ def test_an_engine_that_is_not_installed_says_how_to(
 
 
 def test_a_reply_names_its_worker(tmp_path: Path) -> None:
-    reply = msgspec.msgpack.decode(station.answer(msgspec.msgpack.encode(Request("other", b""))), type=Reply)
+    reply = msgspec.msgpack.decode(station.answer(msgspec.msgpack.encode(WorkRequest("other", b""))), type=Reply)
     assert socket.gethostname() in reply.worker
     assert reply.problem is not None
     assert not list(tmp_path.iterdir())

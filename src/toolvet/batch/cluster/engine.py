@@ -10,7 +10,7 @@ from toolvet.batch.chunk import Chunk, ReadPlace
 from toolvet.batch.cluster import station
 from toolvet.batch.cluster.carrier import Carrier
 from toolvet.batch.cluster.identity import identity
-from toolvet.batch.cluster.messages import Reply, Request
+from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engine import ChunkJudges, EngineFigures, Verdicts, Work
 from toolvet.batch.plan import Plan
 from toolvet.errors import UnreachableError, UsageError
@@ -75,7 +75,7 @@ class _ClusterJudges:
         for each in work:
             name = self._files[each.file] if self._files else None
             chunk, stretch = (each, None) if isinstance(each, Chunk) else (None, each)
-            request = msgspec.msgpack.encode(Request(identity(), self._plan, chunk, stretch, name))
+            request = msgspec.msgpack.encode(WorkRequest(identity(), self._plan, chunk, stretch, name))
             self._asked.append((each, request))
             yield request
 

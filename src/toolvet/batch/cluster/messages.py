@@ -1,4 +1,4 @@
-"""`Request` and `Reply`: what goes to a worker, and what comes back, as bytes, whatever carries them."""
+"""`WorkRequest` and `Reply`: what goes to a worker, and what comes back, as bytes, whatever carries them."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
 from toolvet.batch.judging import Judged
 
 
-class Request(msgspec.Struct, frozen=True):
+class WorkRequest(msgspec.Struct, frozen=True):
     """Rows to judge by a plan: a chunk, or a stretch of a file that the worker reads.
 
     `identity` is of the process that asks; a worker that has another one does not judge. `name` is the file's name for

@@ -17,7 +17,7 @@ import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
 from toolvet.batch.cluster.identity import identity
-from toolvet.batch.cluster.messages import JudgedChunk, Reply, Request
+from toolvet.batch.cluster.messages import JudgedChunk, Reply, WorkRequest
 from toolvet.batch.location import locate
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess
@@ -26,7 +26,7 @@ from toolvet.errors import ToolvetError, UsageError
 
 _IDLE_SECONDS: Final = 60.0
 
-_decode_request: Final = msgspec.msgpack.Decoder(Request).decode
+_decode_request: Final = msgspec.msgpack.Decoder(WorkRequest).decode
 
 
 def answer(request: bytes) -> bytes:
@@ -34,7 +34,7 @@ def answer(request: bytes) -> bytes:
     return msgspec.msgpack.encode(_reply(_decode_request(request)))
 
 
-def _reply(asked: Request) -> Reply:
+def _reply(asked: WorkRequest) -> Reply:
     worker = f"{socket.gethostname()}, process {os.getpid()}"
     if asked.identity != identity():
         return Reply(
@@ -51,7 +51,7 @@ def _reply(asked: Request) -> Reply:
         return Reply(worker, problem=f"{error} (on the worker on {worker})")
 
 
-def _pieces(asked: Request, process: JudgeProcess) -> Iterator[JudgedChunk]:
+def _pieces(asked: WorkRequest, process: JudgeProcess) -> Iterator[JudgedChunk]:
     if asked.chunk is not None:
         chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
         yield JudgedChunk(chunk.after, chunk.after, process.judge(chunk))
