@@ -201,7 +201,7 @@ def _has_unfinished(value: object, depth: int = 3) -> bool:
     return any(_has_unfinished(each, depth - 1) for each in elements(value)[:_MOST_MEMBERS])
 
 
-class _Words(NamedTuple):
+class _RepeatWords(NamedTuple):
     asking: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
@@ -209,7 +209,7 @@ class _Words(NamedTuple):
     no_tool: re.Pattern[str]
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _ProvedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A list of `repeats.toml`, with its proof."""
 
     hits: tuple[str, ...]
@@ -224,10 +224,10 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RepeatTables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`repeats.toml`: the words of what is repeated on purpose, and their proofs."""
 
-    asking: _Table
-    unfinished: _Table
-    unfinished_text: _Table
-    no_tool: _Table
+    asking: _ProvedWords
+    unfinished: _ProvedWords
+    unfinished_text: _ProvedWords
+    no_tool: _ProvedWords
 
 
 @cache
@@ -237,9 +237,9 @@ def repeat_tables() -> RepeatTables:
 
 
 @cache
-def _words() -> _Words:
+def _words() -> _RepeatWords:
     tables = repeat_tables()
-    return _Words(
+    return _RepeatWords(
         asking=frozenset(tables.asking.words),
         names=frozenset(tables.unfinished.names),
         values=frozenset(tables.unfinished.values),
