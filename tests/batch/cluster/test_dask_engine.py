@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,20 +44,25 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
             started.append(subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log))
 
     file = folder / "scheduler.json"
-    start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-    for _ in range(2):
-        start("worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
-    while not file.exists():
-        assert started[0].poll() is None, (folder / "scheduler-0.log").read_text()
-        time.sleep(0.05)
-    address = json.loads(file.read_text(encoding="utf-8"))["address"]
-    with distributed.Client(address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=120)
-    yield DaskCluster(address, folder)
-    for process in reversed(started):
-        process.terminate()
-    for process in started:
-        process.wait()
+    try:
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        address = ""
+        # The file is there before it is written.
+        while not address:
+            assert started[0].poll() is None, (folder / "scheduler-0.log").read_text()
+            time.sleep(0.05)
+            with suppress(FileNotFoundError, ValueError):
+                address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        for _ in range(2):
+            start("worker", address, "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(2)
+        yield DaskCluster(address, folder)
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.wait()
 
 
 @pytest.fixture
