@@ -93,7 +93,8 @@ class Connection:
     def request(self) -> bytes:
         self.id += 1
         self.calls += 1
-        params = {"name": "echo", "arguments": ARGUMENTS}
+        # No two calls are alike: the same call with the same result again and again would be refused as a circle.
+        params = {"name": "echo", "arguments": {**ARGUMENTS, "text": f"{self.id} {ARGUMENTS['text']}"}}
         message = {"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": params}
         return json.dumps(message).encode() + b"\n"
 
