@@ -278,7 +278,7 @@ OF_VERDICT: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("own", [*OWN, *({"verdict": each} for each in OF_VERDICT)], ids=lambda own: "-".join(own))
+@pytest.mark.parametrize("own", [*OWN, *({"verdict": each} for each in OF_VERDICT)], ids="-".join)
 def test_what_stands_out_in_a_call_is_in_its_record_also_behind_plain_calls(own: dict[str, Any]) -> None:
     note = plain()
     lines = CallLines("", SecretMask())
