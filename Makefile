@@ -40,6 +40,7 @@ help:
 	@echo "make model    the session against its reference, with a hundred times as many conversations as make test"
 	@echo "make soak     a million calls through real proxies while something goes wrong every second; CALLS=50000"
 	@echo "make schemathesis EXAMPLES=100   more requests from the OpenAPI document than make test draws"
+	@echo "make site     build the documentation as a web site, in build/site, and check its links"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
@@ -119,6 +120,19 @@ cluster: .venv-cluster/.done
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
 	$(PYTHON) -m venv .venv-cluster
 	.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cluster]'
+	@touch $@
+
+# In an environment of its own: the generator needs none of what the project needs. Its links between pages are checked
+# here, links to headings by tests/test_links.py.
+.PHONY: site
+site: .venv-site/.done
+	.venv-site/bin/python docs/site/prepare.py build/pages
+	.venv-site/bin/zensical build --strict --clean --config-file mkdocs.yml
+
+.venv-site/.done: docs/site/requirements.txt
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt
 	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.

@@ -1,0 +1,32 @@
+"""Writes the pages of the site: those of docs/, the README as the first one, links out of docs/ as links to the repository.
+
+python docs/site/prepare.py build/pages
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+SOURCE: Final = "https://github.com/toolvet/toolvet/blob/main/"
+_OUT: Final = re.compile(r"(?<=\]\()\.\./([^)#\s]+)")
+
+
+def main(folder: Path) -> None:
+    """Write all pages into the folder, which is emptied before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("site"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (folder / "index.md").write_text(readme.replace(f"{SOURCE}docs/", ""), encoding="utf-8")
+    for page in folder.glob("*.md"):
+        # A file that is not there stays a broken link, which the build complains of.
+        words = _OUT.sub(
+            lambda link: SOURCE + link[1] if (ROOT / link[1]).exists() else link[0], page.read_text(encoding="utf-8")
+        )
+        page.write_text(words, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
