@@ -8,12 +8,13 @@ ROOT = Path(__file__).parent.parent
 PLACE = "https://github.com/toolvet/toolvet/blob/main"
 HEAD = """# toolvet
 
-> Vet every tool call of an AI agent: the arguments going in, what a server says that it validates, the result that comes
-> back, the shape it comes in, and the answer that follows. A Python library, a command line, a proxy for MCP that
-> needs no code changed, a store with a review queue and a dashboard, and batch runs over millions of rows.
+> Vet every tool call of an AI agent: the arguments going in, what a server says that it validates, the result that
+> comes back, the shape it comes in, and the answer that follows. A Python library, a command line, a proxy for MCP
+> that needs no code changed, a store with a review queue and a dashboard, and batch runs over millions of rows.
 
-Install: `pip install "toolvet @ git+https://github.com/toolvet/toolvet"`. Assess an MCP server: `toolvet assess -- uvx mcp-server-time`. Put it between a client and its
-servers: `toolvet proxy install`. In Python: `from toolvet import check_answer, check_arguments, check_result`.
+Install: `pip install "toolvet @ git+https://github.com/toolvet/toolvet"`. Assess an MCP server: `toolvet assess -- uvx
+mcp-server-time`. Put it between a client and its servers: `toolvet proxy install`. In Python: `from toolvet import
+check_answer, check_arguments, check_result`.
 
 ## Docs
 

@@ -1,4 +1,4 @@
-"""Writes the pages of the site: those of docs/, the README as the first one, links out of docs/ as links to the repository.
+"""Writes the pages of the site: those of docs/, the README as the first, and links out of docs/ to the repository.
 
 python docs/site/prepare.py build/pages
 """
