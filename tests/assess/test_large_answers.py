@@ -170,7 +170,8 @@ def run(kind: str) -> Report:
 
 def test_every_report_says_that_only_an_excerpt_was_judged() -> None:
     report = run("answers")
-    for name in sorted(formats()):
+    # A badge has the score and no findings.
+    for name in sorted({*formats()} - {"badge"}):
         assert "2.0 MiB" in render(name, (report,), cards()), name
     assert len(render("json", (report,), cards())) < MOST_WHOLE
 

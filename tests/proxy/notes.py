@@ -22,7 +22,8 @@ class Conversation:
     """A session with a server of one tool, and the notes it made."""
 
     def __init__(self, settings: ProxySettings | None = None) -> None:
-        self.session = Session(Policies(settings))
+        # Its calls are all alike, which else is taken for a circle.
+        self.session = Session(Policies(settings or ProxySettings(break_repeats=0)))
         self.notes: list[Note] = []
         self.client({"id": "list", "method": "tools/list"})
         self.server({"id": "list", "result": {"tools": [TOOL, {"name": "odd", "inputSchema": {"type": 7}}]}})

@@ -296,16 +296,16 @@ def test_what_stands_out_in_a_call_is_in_its_record_also_behind_plain_calls(own:
     assert details[0] == details[1]
 
 
-def test_lines_are_packed_from_a_quarter_of_a_megabyte_on() -> None:
+def test_lines_are_packed_from_64_kib_on() -> None:
     backlog = Backlog()
-    backlog.add(b"x" * ((1 << 18) - 1))
-    assert backlog.size == (1 << 18) - 1
+    backlog.add(b"x" * ((1 << 16) - 1))
+    assert backlog.size == (1 << 16) - 1
     backlog.add(b"x")
     assert 0 < backlog.size < 5_000
     packed = backlog.size
     backlog.add(b"y")
     assert backlog.size == packed + 1
-    assert (len(backlog.first()), backlog.first()[-1:]) == (1 << 18, b"x")
+    assert (len(backlog.first()), backlog.first()[-1:]) == (1 << 16, b"x")
     backlog.drop_first()
     assert (backlog.size, backlog.first()) == (1, b"y")
     backlog.drop_first()
