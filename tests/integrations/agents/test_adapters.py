@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integrations.agents.scripted import (
+    Call,
+    google_adk_model,
+    langchain_model,
+    openai_agents_model,
+    pydantic_ai_model,
+)
 
 import toolvet.integrations.agents as room
 from toolvet import invalid_examples
@@ -74,71 +81,30 @@ def by_wrap(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
     return answers
 
 
+def named(calls: Sequence[dict[str, Any]]) -> list[Call]:
+    return [("order_book", call) for call in calls]
+
+
 def by_pydantic_ai(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
-    pytest.importorskip("pydantic_ai", reason="needs Pydantic AI: pip install pydantic-ai-slim")
+    answers: list[str] = []
+    model = pydantic_ai_model(named(calls), answers)
     from pydantic_ai import Agent, Tool, UsageLimits  # noqa: PLC0415 - where it is installed
-    from pydantic_ai.messages import (  # noqa: PLC0415
-        ModelMessage,
-        ModelResponse,
-        RetryPromptPart,
-        TextPart,
-        ToolCallPart,
-        ToolReturnPart,
-    )
-    from pydantic_ai.models.function import AgentInfo, FunctionModel  # noqa: PLC0415
 
     from toolvet.integrations.agents.pydantic_ai import ToolvetCapability  # noqa: PLC0415
 
-    answers: list[str] = []
-
-    def model(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
-        parts = messages[-1].parts
-        answers.extend(str(part.content) for part in parts if isinstance(part, RetryPromptPart | ToolReturnPart))
-        if len(answers) == len(calls):
-            return ModelResponse(parts=[TextPart("done")])
-        return ModelResponse(parts=[ToolCallPart("order_book", calls[len(answers)], tool_call_id=f"c{len(answers)}")])
-
     tool: Tool[None] = Tool.from_schema(order_book, "order_book", "Order a book.", BOOK)
     tool.max_retries = 1_000
-    agent = Agent(FunctionModel(model), tools=[tool], capabilities=[ToolvetCapability(asked)])
+    agent = Agent(model, tools=[tool], capabilities=[ToolvetCapability(asked)])
     asyncio.run(agent.run("Order it.", usage_limits=UsageLimits(request_limit=None)))
     return answers
 
 
 def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
-    pytest.importorskip("agents", reason="needs the OpenAI Agents SDK: pip install openai-agents")
+    answers: list[str] = []
+    model = openai_agents_model(named(calls), answers)
     from agents import Agent, FunctionTool, RunConfig, Runner  # noqa: PLC0415 - where it is installed
-    from agents.items import ModelResponse  # noqa: PLC0415
-    from agents.models.interface import Model  # noqa: PLC0415
-    from agents.usage import Usage  # noqa: PLC0415
-    from openai.types.responses import (  # noqa: PLC0415
-        ResponseFunctionToolCall,
-        ResponseOutputMessage,
-        ResponseOutputText,
-    )
 
     from toolvet.integrations.agents.openai_agents import tool_guardrails  # noqa: PLC0415
-
-    answers: list[str] = []
-
-    class Scripted(Model):
-        async def get_response(self, system_instructions: Any, input: Any, *args: Any, **more: Any) -> ModelResponse:  # noqa: A002
-            del system_instructions, args, more
-            answers[:] = [each["output"] for each in input if each.get("type") == "function_call_output"]
-            number = len(answers)
-            if number == len(calls):
-                text = ResponseOutputText(text="done", type="output_text", annotations=[])
-                said: Any = ResponseOutputMessage(
-                    id="m", content=[text], role="assistant", status="completed", type="message"
-                )
-            else:
-                said = ResponseFunctionToolCall(
-                    arguments=json.dumps(calls[number]), call_id=f"c{number}", name="order_book", type="function_call"
-                )
-            return ModelResponse(output=[said], usage=Usage(), response_id=None)
-
-        def stream_response(self, *args: Any, **more: Any) -> Any:
-            raise NotImplementedError
 
     before, after = tool_guardrails(asked)
 
@@ -154,72 +120,34 @@ def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list
         tool_input_guardrails=[before],
         tool_output_guardrails=[after],
     )
-    agent = Agent(name="clerk", model=Scripted(), tools=[tool])
+    agent = Agent(name="clerk", model=model, tools=[tool])
     asyncio.run(Runner.run(agent, "Order it.", max_turns=1_000, run_config=RunConfig(tracing_disabled=True)))
     return answers
 
 
 def by_langchain(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
-    pytest.importorskip("langchain.agents", reason="needs LangChain: make frameworks")
+    answers: list[str] = []
+    model = langchain_model(named(calls), answers)
     from langchain.agents import create_agent  # noqa: PLC0415 - where it is installed
-    from langchain_core.language_models.chat_models import BaseChatModel  # noqa: PLC0415
-    from langchain_core.messages import AIMessage, ToolMessage  # noqa: PLC0415
-    from langchain_core.outputs import ChatGeneration, ChatResult  # noqa: PLC0415
     from langchain_core.tools import StructuredTool  # noqa: PLC0415
 
     from toolvet.integrations.agents.langchain import ToolvetMiddleware  # noqa: PLC0415
 
-    answers: list[str] = []
-
-    class Scripted(BaseChatModel):
-        @property
-        def _llm_type(self) -> str:
-            return "scripted"
-
-        def bind_tools(self, tools: Any, **more: Any) -> Any:
-            del tools, more
-            return self
-
-        def _generate(self, messages: Any, *args: Any, **more: Any) -> ChatResult:
-            del args, more
-            answers[:] = [str(each.content) for each in messages if isinstance(each, ToolMessage)]
-            number = len(answers)
-            wanted = {"name": "order_book", "args": calls[number], "id": f"c{number}"} if number < len(calls) else None
-            message = AIMessage("done") if wanted is None else AIMessage("", tool_calls=[wanted])
-            return ChatResult(generations=[ChatGeneration(message=message)])
-
     tool = StructuredTool(name="order_book", description="Order a book.", args_schema=BOOK, func=order_book)
-    agent = create_agent(Scripted(), tools=[tool], middleware=[ToolvetMiddleware(asked)])
+    agent = create_agent(model, tools=[tool], middleware=[ToolvetMiddleware(asked)])
     agent.invoke({"messages": [("user", "Order it.")]}, {"recursion_limit": 10_000})
     return answers
 
 
 def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
-    pytest.importorskip("google.adk", reason="needs Google's Agent Development Kit: make frameworks")
+    answers: list[str] = []
+    model = google_adk_model(named(calls), answers)
     from google.adk.agents import LlmAgent  # noqa: PLC0415 - where it is installed
     from google.adk.apps import App  # noqa: PLC0415
-    from google.adk.models import BaseLlm, LlmResponse  # noqa: PLC0415
-    from google.adk.runners import InMemoryRunner  # noqa: PLC0415
     from google.adk.tools.base_tool import BaseTool  # noqa: PLC0415
     from google.genai import types  # noqa: PLC0415
 
     from toolvet.integrations.agents.google_adk import ToolvetPlugin  # noqa: PLC0415
-
-    answers: list[str] = []
-
-    class Scripted(BaseLlm):
-        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:  # noqa: FBT001, FBT002
-            del stream
-            parts = [part for content in llm_request.contents for part in content.parts or ()]
-            found = [part.function_response.response for part in parts if part.function_response]
-            answers[:] = [str(each.get("error", each.get("result"))) for each in found]
-            number = len(answers)
-            said = (
-                types.Part.from_text(text="done")
-                if number == len(calls)
-                else types.Part.from_function_call(name="order_book", args=calls[number])
-            )
-            yield LlmResponse(content=types.Content(role="model", parts=[said]))
 
     class OrderBook(BaseTool):
         def _get_declaration(self) -> Any:
@@ -229,18 +157,25 @@ def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[st
             del tool_context
             return {"result": order_book(**args)}
 
+    tools = [OrderBook(name="order_book", description="Order.")]
+    run_adk(
+        App(name="clerk", root_agent=LlmAgent(name="clerk", model=model, tools=tools), plugins=[ToolvetPlugin(asked)])
+    )
+    return answers
+
+
+def run_adk(app: Any) -> None:
+    from google.adk.runners import InMemoryRunner  # noqa: PLC0415 - where it is installed
+    from google.genai import types  # noqa: PLC0415
+
     async def run() -> None:
-        agent = LlmAgent(
-            name="clerk", model=Scripted(model="scripted"), tools=[OrderBook(name="order_book", description="Order.")]
-        )
-        runner = InMemoryRunner(app=App(name="clerk", root_agent=agent, plugins=[ToolvetPlugin(asked)]))
-        session = await runner.session_service.create_session(app_name="clerk", user_id="u")
-        words = types.Content(role="user", parts=[types.Part.from_text(text="Order it.")])
+        runner = InMemoryRunner(app=app)
+        session = await runner.session_service.create_session(app_name=app.name, user_id="u")
+        words = types.Content(role="user", parts=[types.Part.from_text(text="Go on.")])
         async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=words):
             pass
 
     asyncio.run(run())
-    return answers
 
 
 ADAPTERS = [by_wrap, by_pydantic_ai, by_openai_agents, by_langchain, by_google_adk]
@@ -314,7 +249,60 @@ def test_an_async_function_stays_one() -> None:
         asyncio.run(checked(city=7))  # type: ignore[arg-type]
 
 
-def test_an_adapter_is_at_most_sixty_lines() -> None:
+def test_an_adapter_holds_little() -> None:
     for path in Path(room.__path__[0]).glob("*.py"):
         if path.stem not in {"__init__", "guard", "wrap"}:
             assert len(path.read_text(encoding="utf-8").splitlines()) <= 66, path.name
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "agent-frameworks.md").read_text(encoding="utf-8")
+SCRIPT: list[Call] = [("weather", {"city": 5}), ("weather", {"city": "Rome"})]
+
+
+def program(title: str) -> str:
+    """The program below this heading of the page."""
+    return PAGE.split(f"## {title}\n")[1].split("```python\n")[1].split("```")[0]
+
+
+def run_pydantic_ai(found: dict[str, Any]) -> None:
+    found["agent"].run_sync("How warm is it?")
+
+
+def run_openai_agents(found: dict[str, Any]) -> None:
+    from agents import RunConfig, Runner  # noqa: PLC0415 - where it is installed
+
+    asyncio.run(Runner.run(found["agent"], "How warm is it?", run_config=RunConfig(tracing_disabled=True)))
+
+
+def run_langchain(found: dict[str, Any]) -> None:
+    found["agent"].invoke({"messages": [("user", "How warm is it?")]})
+
+
+PROGRAMS = [
+    ("LangChain and LangGraph", langchain_model, run_langchain),
+    ("OpenAI Agents SDK", openai_agents_model, run_openai_agents),
+    ("Pydantic AI", pydantic_ai_model, run_pydantic_ai),
+    ("Google's Agent Development Kit", google_adk_model, lambda found: run_adk(found["app"])),
+]
+
+
+@pytest.mark.parametrize(("title", "model", "run"), PROGRAMS, ids=[title for title, *_ in PROGRAMS])
+def test_the_program_of_the_page_refuses_a_bad_call_and_makes_a_good_one(title: str, model: Any, run: Any) -> None:
+    answers: list[str] = []
+    source = program(title)
+    assert len(source.splitlines()) <= 20
+    found: dict[str, Any] = {"model": model(SCRIPT, answers)}
+    exec(compile(source, title, "exec"), found)  # noqa: S102 - our own page
+    run(found)
+    refused, made = answers
+    assert "Tool 'weather' received invalid arguments" in refused
+    assert made == "Rome: 21 degrees"
+
+
+def test_the_program_of_the_page_for_any_loop() -> None:
+    source = program("Anything else")
+    assert len(source.splitlines()) <= 20
+    found: dict[str, Any] = {}
+    exec(compile(source, "page", "exec"), found)  # noqa: S102 - our own page
+    assert "city" in found["call"]("weather", {"city": 5})
+    assert found["call"]("weather", {"city": "Rome"}) == "Rome: 21 degrees"

@@ -3,6 +3,10 @@
 Runner(agent=agent, app_name="clerk", session_service=sessions, plugins=[ToolvetPlugin()])
 """
 
+# Installed by `make frameworks` only, so the type checkers of `make lint` do not see it.
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+
 from typing import Any
 
 from google.adk.plugins.base_plugin import BasePlugin

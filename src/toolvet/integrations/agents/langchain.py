@@ -3,6 +3,10 @@
 create_agent(model, tools=[weather], middleware=[ToolvetMiddleware()])
 """
 
+# Installed by `make frameworks` only, so the type checkers of `make lint` do not see it.
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+
 from collections.abc import Awaitable, Callable
 from typing import Any
 
