@@ -1,4 +1,4 @@
-"""Models that follow a script, one for each framework: they make the calls one by one, and keep what they read of each."""
+"""Models that follow a script, one for each framework: they make the calls in turn, and keep what they read of each."""
 
 import json
 from collections.abc import Sequence

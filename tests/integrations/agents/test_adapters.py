@@ -252,7 +252,7 @@ def test_an_async_function_stays_one() -> None:
 def test_an_adapter_holds_little() -> None:
     for path in Path(room.__path__[0]).glob("*.py"):
         if path.stem not in {"__init__", "guard", "wrap"}:
-            assert len(path.read_text(encoding="utf-8").splitlines()) <= 66, path.name
+            assert len(path.read_text(encoding="utf-8").splitlines()) <= 72, path.name
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "agent-frameworks.md").read_text(encoding="utf-8")
