@@ -26,6 +26,7 @@ help:
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
 	@echo "make cluster  judge on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
+	@echo "make frameworks  the adapters with LangChain, OpenAI Agents, Pydantic AI and Google ADK (in .venv-frameworks)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
 	@echo "make ratios   fail where what users feel takes 30 % more than when it last landed; LAND=1 lands what is better"
@@ -133,6 +134,17 @@ site: .venv-site/.done
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
 	$(PYTHON) -m venv .venv-site
 	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt
+	@touch $@
+
+# The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
+.PHONY: frameworks
+frameworks: .venv-frameworks/.done
+	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents
+
+.venv-frameworks/.done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[frameworks]'
 	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.

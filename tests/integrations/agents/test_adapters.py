@@ -1,0 +1,308 @@
+"""The same bad calls in every framework, each with its own agent loop and a model that follows a script."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integrations.agents.scripted import (
+    Call,
+    google_adk_model,
+    langchain_model,
+    openai_agents_model,
+    pydantic_ai_model,
+)
+
+import toolvet.integrations.agents as room
+from toolvet import invalid_examples
+from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, RefusedCall
+from toolvet.integrations.agents.wrap import CallRefusedError, wrap
+from toolvet.session import CallEnded, Note, Policies, ProxySettings
+
+BOOK: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "minLength": 2, "maxLength": 20},
+        "copies": {"type": "integer", "minimum": 1, "maximum": 5},
+        "binding": {"enum": ["paper", "cloth"]},
+        "reader": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+    },
+    "required": ["title", "copies"],
+    "additionalProperties": False,
+}
+GOOD = {"title": "Emma", "copies": 2, "binding": "paper", "reader": {"name": "Ann"}, "tags": ["x"]}
+TOOL = {"name": "order_book", "description": "Order a book.", "inputSchema": BOOK}
+CALLED: list[dict[str, Any]] = []
+
+
+def bad_calls() -> list[dict[str, Any]]:
+    """Fifty: each has one thing wrong, or more."""
+    found: list[Any] = [example.instance for example in invalid_examples(BOOK)]
+    found += [{**GOOD, name: value} for name in BOOK["properties"] for value in (None, 7.5, [[]], {"a": 1}, True, "")]
+    found += [{key: value for key, value in GOOD.items() if key != without} for without in ("title", "copies")]
+    found += [{**GOOD, "copies": number} for number in (0, 6, -1, "2", "two", 2.5, 10**9)]
+    found += [{**GOOD, name: 1} for name in ("Title", "copy", "x-y", "pages")]
+    distinct = {json.dumps(call, sort_keys=True): call for call in found if isinstance(call, dict)}
+    return [call for call in distinct.values() if isinstance(AgentGuard().call("", TOOL, call), RefusedCall)][:50]
+
+
+BAD = bad_calls()
+
+
+def order_book(**arguments: Any) -> str:
+    CALLED.append(arguments)
+    return f"ordered {arguments['title']}"
+
+
+def guard(notes: list[Note] | None = None, **settings: Any) -> AgentGuard:
+    return AgentGuard(Policies(ProxySettings(**settings)), None if notes is None else notes.append)
+
+
+def by_guard(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+    answers: list[str] = []
+    for call in calls:
+        found = asked.call("run", TOOL, call)
+        assert isinstance(found, RefusedCall | GuardedCall)
+        answers.append(found.text if isinstance(found, RefusedCall) else "made")
+    return answers
+
+
+def by_wrap(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+    checked = wrap(order_book, tool=TOOL, guard=asked, conversation="run")
+    answers: list[str] = []
+    for call in calls:
+        try:
+            answers.append(checked(**call))
+        except CallRefusedError as error:
+            answers.append(str(error))
+    return answers
+
+
+def named(calls: Sequence[dict[str, Any]]) -> list[Call]:
+    return [("order_book", call) for call in calls]
+
+
+def by_pydantic_ai(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+    answers: list[str] = []
+    model = pydantic_ai_model(named(calls), answers)
+    from pydantic_ai import Agent, Tool, UsageLimits  # noqa: PLC0415 - where it is installed
+
+    from toolvet.integrations.agents.pydantic_ai import ToolvetCapability  # noqa: PLC0415
+
+    tool: Tool[None] = Tool.from_schema(order_book, "order_book", "Order a book.", BOOK)
+    tool.max_retries = 1_000
+    agent = Agent(model, tools=[tool], capabilities=[ToolvetCapability(asked)])
+    asyncio.run(agent.run("Order it.", usage_limits=UsageLimits(request_limit=None)))
+    return answers
+
+
+def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+    answers: list[str] = []
+    model = openai_agents_model(named(calls), answers)
+    from agents import Agent, FunctionTool, RunConfig, Runner  # noqa: PLC0415 - where it is installed
+
+    from toolvet.integrations.agents.openai_agents import tool_guardrails  # noqa: PLC0415
+
+    before, after = tool_guardrails(asked)
+
+    async def invoke(_: Any, text: str) -> str:
+        return order_book(**json.loads(text))
+
+    tool = FunctionTool(
+        name="order_book",
+        description="Order a book.",
+        params_json_schema=BOOK,
+        on_invoke_tool=invoke,
+        strict_json_schema=False,
+        tool_input_guardrails=[before],
+        tool_output_guardrails=[after],
+    )
+    agent = Agent(name="clerk", model=model, tools=[tool])
+    asyncio.run(Runner.run(agent, "Order it.", max_turns=1_000, run_config=RunConfig(tracing_disabled=True)))
+    return answers
+
+
+def by_langchain(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+    answers: list[str] = []
+    model = langchain_model(named(calls), answers)
+    from langchain.agents import create_agent  # noqa: PLC0415 - where it is installed
+    from langchain_core.tools import StructuredTool  # noqa: PLC0415
+
+    from toolvet.integrations.agents.langchain import ToolvetMiddleware  # noqa: PLC0415
+
+    tool = StructuredTool(name="order_book", description="Order a book.", args_schema=BOOK, func=order_book)
+    agent = create_agent(model, tools=[tool], middleware=[ToolvetMiddleware(asked)])
+    agent.invoke({"messages": [("user", "Order it.")]}, {"recursion_limit": 10_000})
+    return answers
+
+
+def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+    answers: list[str] = []
+    model = google_adk_model(named(calls), answers)
+    from google.adk.agents import LlmAgent  # noqa: PLC0415 - where it is installed
+    from google.adk.apps import App  # noqa: PLC0415
+    from google.adk.tools.base_tool import BaseTool  # noqa: PLC0415
+    from google.genai import types  # noqa: PLC0415
+
+    from toolvet.integrations.agents.google_adk import ToolvetPlugin  # noqa: PLC0415
+
+    class OrderBook(BaseTool):
+        def _get_declaration(self) -> Any:
+            return types.FunctionDeclaration(name="order_book", description="Order.", parameters_json_schema=BOOK)
+
+        async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
+            del tool_context
+            return {"result": order_book(**args)}
+
+    tools = [OrderBook(name="order_book", description="Order.")]
+    run_adk(
+        App(name="clerk", root_agent=LlmAgent(name="clerk", model=model, tools=tools), plugins=[ToolvetPlugin(asked)])
+    )
+    return answers
+
+
+def run_adk(app: Any) -> None:
+    from google.adk.runners import InMemoryRunner  # noqa: PLC0415 - where it is installed
+    from google.genai import types  # noqa: PLC0415
+
+    async def run() -> None:
+        runner = InMemoryRunner(app=app)
+        session = await runner.session_service.create_session(app_name=app.name, user_id="u")
+        words = types.Content(role="user", parts=[types.Part.from_text(text="Go on.")])
+        async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=words):
+            pass
+
+    asyncio.run(run())
+
+
+ADAPTERS = [by_wrap, by_pydantic_ai, by_openai_agents, by_langchain, by_google_adk]
+
+
+def name_of(adapter: Any) -> str:
+    name: str = adapter.__name__
+    return name
+
+
+def ended(notes: list[Note]) -> list[tuple[object, ...]]:
+    return [(note.outcome, note.blocked, note.verdict) for note in notes if isinstance(note, CallEnded)]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=name_of)
+def test_fifty_bad_calls_have_the_same_text_and_verdict(adapter: Any) -> None:
+    assert len(BAD) == 50
+    CALLED.clear()
+    wanted: list[Note] = []
+    expected = by_guard(BAD, guard(wanted))
+    notes: list[Note] = []
+    assert adapter(BAD, guard(notes)) == expected
+    assert CALLED == []
+    assert ended(notes) == ended(wanted)
+    assert all(blocked for _, blocked, _ in ended(notes))
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=name_of)
+def test_good_calls_are_made_and_judged(adapter: Any) -> None:
+    CALLED.clear()
+    notes: list[Note] = []
+    assert adapter([GOOD, {**GOOD, "title": "Persuasion"}], guard(notes)) == ["ordered Emma", "ordered Persuasion"]
+    assert [call["title"] for call in CALLED] == ["Emma", "Persuasion"]
+    done = [note for note in notes if isinstance(note, CallEnded)]
+    assert [note.outcome for note in done] == ["success", "success"]
+    assert all(note.verdict is not None and not note.verdict.is_error for note in done)
+
+
+@pytest.mark.parametrize("adapter", [each for each in ADAPTERS if each is not by_openai_agents], ids=name_of)
+def test_a_repair_is_applied_where_the_framework_can(adapter: Any) -> None:
+    CALLED.clear()
+    assert adapter([{**GOOD, "copies": "2"}], guard(repair="apply")) == ["ordered Emma"]
+    assert [call["copies"] for call in CALLED] == [2]
+
+
+def test_text_that_is_no_json_is_refused_with_what_is_wrong() -> None:
+    found = AgentGuard().call("run", TOOL, '{"title": "Emma", ')
+    assert isinstance(found, RefusedCall)
+    assert "order_book" in found.text
+
+
+def test_an_exception_of_the_tool_is_judged_and_goes_on() -> None:
+    notes: list[Note] = []
+
+    def broken(city: str) -> str:
+        raise ConnectionRefusedError(city)
+
+    checked = wrap(broken, guard=guard(notes))
+    with pytest.raises(ConnectionRefusedError):
+        checked(city="Rome")
+    assert [outcome for outcome, *_ in ended(notes)] == ["tool_error"]
+
+
+def test_an_async_function_stays_one() -> None:
+    async def weather(city: str) -> str:
+        return f"{city}: 21 degrees"
+
+    checked = wrap(weather)
+    assert asyncio.run(checked(city="Rome")) == "Rome: 21 degrees"
+    with pytest.raises(CallRefusedError, match="city"):
+        asyncio.run(checked(city=7))  # type: ignore[arg-type]
+
+
+def test_an_adapter_holds_little() -> None:
+    for path in Path(room.__path__[0]).glob("*.py"):
+        if path.stem not in {"__init__", "guard", "wrap"}:
+            assert len(path.read_text(encoding="utf-8").splitlines()) <= 72, path.name
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "agent-frameworks.md").read_text(encoding="utf-8")
+SCRIPT: list[Call] = [("weather", {"city": 5}), ("weather", {"city": "Rome"})]
+
+
+def program(title: str) -> str:
+    """The program below this heading of the page."""
+    return PAGE.split(f"## {title}\n")[1].split("```python\n")[1].split("```")[0]
+
+
+def run_pydantic_ai(found: dict[str, Any]) -> None:
+    found["agent"].run_sync("How warm is it?")
+
+
+def run_openai_agents(found: dict[str, Any]) -> None:
+    from agents import RunConfig, Runner  # noqa: PLC0415 - where it is installed
+
+    asyncio.run(Runner.run(found["agent"], "How warm is it?", run_config=RunConfig(tracing_disabled=True)))
+
+
+def run_langchain(found: dict[str, Any]) -> None:
+    found["agent"].invoke({"messages": [("user", "How warm is it?")]})
+
+
+PROGRAMS = [
+    ("LangChain and LangGraph", langchain_model, run_langchain),
+    ("OpenAI Agents SDK", openai_agents_model, run_openai_agents),
+    ("Pydantic AI", pydantic_ai_model, run_pydantic_ai),
+    ("Google's Agent Development Kit", google_adk_model, lambda found: run_adk(found["app"])),
+]
+
+
+@pytest.mark.parametrize(("title", "model", "run"), PROGRAMS, ids=[title for title, *_ in PROGRAMS])
+def test_the_program_of_the_page_refuses_a_bad_call_and_makes_a_good_one(title: str, model: Any, run: Any) -> None:
+    answers: list[str] = []
+    source = program(title)
+    assert len(source.splitlines()) <= 20
+    found: dict[str, Any] = {"model": model(SCRIPT, answers)}
+    exec(compile(source, title, "exec"), found)  # noqa: S102 - our own page
+    run(found)
+    refused, made = answers
+    assert "Tool 'weather' received invalid arguments" in refused
+    assert made == "Rome: 21 degrees"
+
+
+def test_the_program_of_the_page_for_any_loop() -> None:
+    source = program("Anything else")
+    assert len(source.splitlines()) <= 20
+    found: dict[str, Any] = {}
+    exec(compile(source, "page", "exec"), found)  # noqa: S102 - our own page
+    assert "city" in found["call"]("weather", {"city": 5})
+    assert found["call"]("weather", {"city": "Rome"}) == "Rome: 21 degrees"
