@@ -38,10 +38,13 @@ TOOL = {"name": "order_book", "description": "Order a book.", "inputSchema": BOO
 CALLED: list[dict[str, Any]] = []
 
 
+ODD: tuple[Any, ...] = (None, 7.5, [[]], {"a": 1}, True, "")
+
+
 def bad_calls() -> list[dict[str, Any]]:
     """Fifty: each has one thing wrong, or more."""
     found: list[Any] = [example.instance for example in invalid_examples(BOOK)]
-    found += [{**GOOD, name: value} for name in BOOK["properties"] for value in (None, 7.5, [[]], {"a": 1}, True, "")]
+    found += [{**GOOD, name: value} for name in BOOK["properties"] for value in ODD]
     found += [{key: value for key, value in GOOD.items() if key != without} for without in ("title", "copies")]
     found += [{**GOOD, "copies": number} for number in (0, 6, -1, "2", "two", 2.5, 10**9)]
     found += [{**GOOD, name: 1} for name in ("Title", "copy", "x-y", "pages")]

@@ -39,6 +39,8 @@ def wrap(
     """
     asked = guard if guard is not None else AgentGuard()
     definition: object = function if tool is None else tool
+    # It is called with what was checked, which a type checker cannot know.
+    called: Callable[..., Any] = function
 
     def begun(arguments: dict[str, Any]) -> Any:
         call = asked.call(conversation, definition, arguments)
@@ -51,23 +53,23 @@ def wrap(
         async def later(**arguments: Any) -> Any:
             call = begun(arguments)
             try:
-                result = await function(**call.arguments)
+                result = await called(**call.arguments)
             except Exception as error:
                 call.raised(error)
                 raise
             text = call.returned(result)
             return result if text is None else text
 
-        return functools.wraps(function)(later)  # type: ignore[return-value,arg-type]
+        return functools.wraps(function)(later)  # type: ignore[return-value]
 
     def now(**arguments: Any) -> Any:
         call = begun(arguments)
         try:
-            result = function(**call.arguments)  # type: ignore[call-arg]
+            result = called(**call.arguments)
         except Exception as error:
             call.raised(error)
             raise
         text = call.returned(result)
         return result if text is None else text
 
-    return functools.wraps(function)(now)  # type: ignore[return-value,arg-type]
+    return functools.wraps(function)(now)  # type: ignore[return-value]
