@@ -268,7 +268,7 @@ def program(title: str) -> str:
 
 
 def run_pydantic_ai(found: dict[str, Any]) -> None:
-    found["agent"].run_sync("How warm is it?")
+    asyncio.run(found["agent"].run("How warm is it?"))
 
 
 def run_openai_agents(found: dict[str, Any]) -> None:
