@@ -6,7 +6,8 @@
 
 What is repeated on purpose is no circle, and counts as news (`repeats.toml` has its words): a call of a tool that may
 change things, a result that says that a job goes on, a tool that asks for a state or waits. So does a minute without
-a message of the client (`note_quiet`), because then a person or another tool may have done something.
+a message of the client (`note_quiet`), because then a person or another tool may have done something, and a call so
+soon after an answer that no model can have read it.
 """
 
 import re

@@ -83,6 +83,10 @@ class Caller:
             self._expires = None
             self.catalogue.forget()
 
+    def note_answer(self) -> None:
+        """Note that the server answers this caller now."""
+        self._quiet.note_answer()
+
     def keep_session(self, session: Session) -> Session | None:
         """Keep the session of a call whose stream ended before its answer came.
 

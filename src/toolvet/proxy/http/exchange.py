@@ -320,6 +320,7 @@ class Exchange:
             return [ToServer(data)]
 
     def _from_server(self, data: bytes) -> list[Step]:
+        self._caller.note_answer()
         try:
             return self._session.from_server(data)
         except Exception as error:  # noqa: BLE001 - as above

@@ -246,6 +246,7 @@ class RemoteProxy:
         await self._client.room.wait()
         line = message.replace(b"\n", b" ") if b"\n" in message else message
         self._relay.from_server(line + b"\n")
+        self._quiet.note_answer()
 
     async def _hear_failure(self, error: bytes) -> None:
         """Answer a request with an error, because the server does not."""

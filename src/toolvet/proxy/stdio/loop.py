@@ -189,6 +189,7 @@ class StdioProxy:
         chunk = _read_chunk(self._stdout, _LONG_CHUNK if self._relay.server_lines.begun else _CHUNK)
         if chunk:
             self._relay.from_server(chunk)
+            self._quiet.note_answer()
         elif chunk is not None:
             self._server_open = False
             self._relay.server_ended()
