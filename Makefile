@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint format bench ratios burst fuzz model soak mutants live platforms conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright format bench ratios burst fuzz model soak mutants live platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -77,11 +77,17 @@ test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
 phrases: $(VENV)/.test
 	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/languages/test_proofs.py
 
-lint: $(VENV)/.dev
+lint: lint-style lint-mypy lint-basedpyright
+
+lint-style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+lint-mypy: $(VENV)/.dev
 	$(BIN)/mypy
+
+lint-basedpyright: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 format: $(VENV)/.dev

@@ -1,7 +1,5 @@
 """Who calls: a model, a program, or somebody who was away for a while."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from toolvet.proxy import quiet
@@ -21,7 +19,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(quiet, "monotonic", made)
     return made
