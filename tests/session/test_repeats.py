@@ -175,6 +175,8 @@ def test_calls_of_many_conversations_are_no_circle() -> None:
     session.from_client(message(id=1, method="tools/list"))
     session.from_server(message(id=1, result={"tools": PLAIN}))
     assert {one(session, number, SEARCH) for number in range(2, 40)} == {"sent"}
+    refused = unknown("serch_books")[2]
+    assert {one(session, number, ("serch_books", {"n": number}, refused)) for number in range(50, 60)} == {"sent"}
 
 
 def test_after_a_quiet_while_the_row_begins_anew() -> None:

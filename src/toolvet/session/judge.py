@@ -267,7 +267,8 @@ def _count_failure(call: PendingCall, found: _JudgedResult, catalogue: Catalogue
     policy = call.policy
     if policy.break_after:
         catalogue.breaker.count_failure(call.tool, call.arguments, state)
-        if call.is_unlisted and says_no_tool(found.said or _text_of(found.result), call.tool):
+        is_counted = call.is_unlisted and catalogue.is_one_conversation
+        if is_counted and says_no_tool(found.said or _text_of(found.result), call.tool):
             catalogue.breaker.count_name(call.tool)
     if policy.break_repeats and catalogue.is_one_conversation:
         catalogue.repeats.note_failure(call.tool, call.arguments)
