@@ -2,7 +2,6 @@
 
 import os
 import stat
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +46,8 @@ def read_private(file: Path, most: int, *, newest: float = 0.0) -> bytes | None:
 
 def write_private(file: Path, content: bytes) -> None:
     """Write a file as a whole, readable by its owner only. Raises OSError."""
+    import tempfile  # noqa: PLC0415 - most calls write nothing
+
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -62,21 +62,26 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     found = server_of(client, dialect, event)
     if found is None:
         return None
-    from toolvet.hook.moments import after, before  # noqa: PLC0415 - most calls are of the client's own tools
-    from toolvet.hook.tool_lists import definition_of  # noqa: PLC0415 - as above
+    from toolvet.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
+    from toolvet.session.policy import Policies  # noqa: PLC0415 - as above
 
     target, tool = found
-    from toolvet.checks.result import ResultCheck  # noqa: PLC0415 - as above
-    from toolvet.session.policy import Policies  # noqa: PLC0415 - as above
 
     options, settings = _settings(given)
     policy = Policies(None if settings is None else settings.proxy).of(tool)
     may_ask = options.servers == "ask" and event.moment == "before"
     definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
+        from toolvet.checks.result import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
+        from toolvet.hook.after import after  # noqa: PLC0415 - as above
+
         check = ResultCheck() if settings is None else settings.result_check()
         return after(event, definition or {"name": tool}, policy, check)
-    return None if definition is None else before(event, definition, policy, merges=client == "gemini")
+    if definition is None:
+        return None
+    from toolvet.hook.before import before  # noqa: PLC0415 - a result needs none of it
+
+    return before(event, definition, policy, merges=client == "gemini")
 
 
 def _is_of_a_server(dialect: HookDialect, event: HookEvent) -> bool:

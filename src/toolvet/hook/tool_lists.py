@@ -5,7 +5,6 @@ A process of its own asks, so that a slow server is known for the next call even
 """
 
 import os
-import subprocess
 import sys
 import time
 from hashlib import blake2b
@@ -82,6 +81,8 @@ def _begin(file: Path) -> bool:
 
 def _ask(target: Target, file: Path) -> None:
     """Start the process that asks. What it is to ask goes over its stdin: a command line is no place for secrets."""
+    import subprocess  # noqa: PLC0415 - most lists are known
+
     command = [sys.executable, "-P", "-m", "toolvet.hook.asking", str(file)]
     try:
         process = subprocess.Popen(  # noqa: S603 - our own module

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.checks.result import ResultCheck
 from toolvet.wire.lines import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from toolvet.checks.arguments import ArgumentCheck
+    from toolvet.checks.result import ResultCheck
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
@@ -132,13 +132,22 @@ class Policies:
         self,
         settings: ProxySettings | None = None,
         *,
-        check: ResultCheck | None = None,
+        check: "ResultCheck | None" = None,
         check_arguments: "ArgumentCheck | None" = None,
     ) -> None:
         self.settings = settings if settings is not None else ProxySettings()
-        self.check = check if check is not None else ResultCheck()
+        self._check = check
         self.check_arguments = check_arguments
         self._known: dict[str, Policy] = {}
+
+    @property
+    def check(self) -> "ResultCheck":
+        """What judges the results of all tools."""
+        if self._check is None:
+            from toolvet.checks.result import ResultCheck  # noqa: PLC0415 - who asks about arguments alone needs none
+
+            self._check = ResultCheck()
+        return self._check
 
     @property
     def enforces_arguments(self) -> bool:

@@ -1,11 +1,10 @@
-"""A call before it is made, and its result afterwards → what the client is to do; None: nothing."""
+"""A call before it is made → what the client is to do; None: nothing."""
 
 from typing import Final
 
 from toolvet.checks.arguments import ArgumentReport, check_arguments
-from toolvet.checks.result import ResultCheck
 from toolvet.hook.dialect import HookAnswer, HookEvent
-from toolvet.schema.json_value import is_array, is_object
+from toolvet.schema.json_value import is_object
 from toolvet.session.policy import Policy
 
 _MOST_TEXT: Final = 6_000
@@ -28,25 +27,6 @@ def before(event: HookEvent, definition: object, policy: Policy, *, merges: bool
         return HookAnswer("update", arguments=repaired)
     shown = report if policy.repair != "off" else report.without_repair()
     return HookAnswer("deny", shown.to_text(max_chars=_MOST_TEXT))
-
-
-def after(event: HookEvent, definition: object, policy: Policy, check: ResultCheck) -> HookAnswer | None:
-    """Judge a result; an answer only where it is an error that does not say so."""
-    if policy.results == "off" or event.failed or event.result is None:
-        return None
-    verdict = check(definition, event.arguments, _as_result(event.result))
-    if not verdict.error_without_flag:
-        return None
-    state = f" ({verdict.state})" if verdict.state is not None else ""
-    return HookAnswer(
-        "context",
-        f"toolvet: this result of {event.tool[:120]} reports a failure{state}, although it is not marked as an error."
-        " Do not go on as if the call had worked.",
-    )
-
-
-def _as_result(result: object) -> object:
-    return {"content": result} if is_array(result) else result
 
 
 def _repaired(report: ArgumentReport, policy: Policy) -> object:
