@@ -92,6 +92,7 @@ class Session:
         traces: TraceSource | None = None,
     ) -> None:
         self._policies = policies
+        self._check = policies.check
         self._catalogue = catalogue if catalogue is not None else Catalogue()
         self._prefix = prefix
         self._traces = traces if traces is not None else TraceSource(prefix)
@@ -177,7 +178,7 @@ class Session:
         if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
             return self.from_server(data)
         del self._pending[call.id]
-        answered = judge_unanswered(call, message, self._policies.check, stop)
+        answered = judge_unanswered(call, message, self._check, stop)
         return [ToClient(answered.data, call.id), answered.note]
 
     @property
@@ -245,7 +246,7 @@ class Session:
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            validated = answer_validation(call, catalogue, self._policies.check)
+            validated = answer_validation(call, catalogue, self._check)
             return [ToClient(validated.data, call.id), validated.note]
         faults: list[Step] = []
         if tool is not None and not tool.is_reported and call.policy.arguments != "off":
@@ -272,7 +273,7 @@ class Session:
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
     def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
-        answered = answer_refusal(call, refused, self._catalogue, self._policies.check)
+        answered = answer_refusal(call, refused, self._catalogue, self._check)
         return [ToClient(answered.data, call.id), answered.note]
 
     def _take_list_request(self, request: Request) -> list[Step]:
@@ -355,9 +356,9 @@ class Session:
     def _judge(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         catalogue = self._catalogue
         if isinstance(message, Result):
-            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._policies.check)
+            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._check)
         elif isinstance(message, ErrorReply):
-            judged = judge_error(call, message, catalogue, self._policies.check)
+            judged = judge_error(call, message, catalogue, self._check)
         else:
             return [ToClient(data), end_call(call, "unreadable", why=message.reason, size=len(data))]
         return [ToClient(judged.data) if judged.data is data else ToClient(judged.data, call.id), judged.note]
