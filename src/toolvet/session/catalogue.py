@@ -5,7 +5,7 @@ showing a list to another caller (MCP 2026-07-28, caching), so never share it be
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from toolvet.checks.capability import Announcement, announcement, misannounced
 from toolvet.meta import SERVER_INFO_KEY
@@ -15,11 +15,16 @@ from toolvet.session.breaker import Breaker
 from toolvet.session.repeats import Effect, RepeatWatch, asks_for_a_state
 from toolvet.tools import ToolHandle, handle_of, view_of
 
+if TYPE_CHECKING:
+    from toolvet.session.kept import KeptResults
+
 _MOST_TOOLS: Final = 100_000
 _LOOKS: Final = 10
 # The official SDK sends 0 by default, and reading the list before each call would double the calls.
 _LEAST_LIFETIME_MS: Final = 30_000
 _MOST_ABSENT: Final = 1024
+# The tool that returns what a shortened result left out, and its name where the server has a tool of the first.
+_RETRIEVAL_TOOLS: Final = ("retrieve_result", "toolvet_retrieve_result")
 
 
 class KnownTool:
@@ -132,11 +137,19 @@ class Catalogue:
         self.repeats = RepeatWatch()
         # Whether all calls are those of one conversation; then one that repeats another may be of a model in a circle.
         self.is_one_conversation = True
+        # What was shortened for this caller; None where no policy shortens anything.
+        self.kept: KeptResults | None = None
         self.generation = 0
         self.is_complete = False
         self._absent: set[str] = set()
         self._reading: dict[str, KnownTool] = {}
         self._next: str | None = None
+
+    @property
+    def retrieval_tool(self) -> str:
+        """The name of our tool that returns what a shortened result left out."""
+        first, other = _RETRIEVAL_TOOLS
+        return other if first in self.tools else first
 
     def lacks(self, tool: str) -> bool:
         """Whether the list has to be read before this tool is known."""

@@ -57,19 +57,19 @@ def add_capability(data: bytes, method: str, era: Era) -> bytes:
     return encode_members(message)
 
 
-def add_tool(data: bytes, method: str) -> bytes:
-    """Add the validation tool at the end of the last page of a tool list."""
+def add_tool(data: bytes, definition: Mapping[str, object]) -> bytes:
+    """Add a tool of ours at the end of the last page of a tool list."""
     message = split_members(data)
     result = member(message, "result")
     tools = result["tools"]
     body = bytes(tools).strip()
     comma = b"" if body[1:-1].strip() == b"" else b","
-    result["tools"] = type(tools)(body[:-1] + comma + bytes(raw(_tool_definition(method))) + b"]")
+    result["tools"] = type(tools)(body[:-1] + comma + bytes(raw(definition)) + b"]")
     message["result"] = raw(result)
     return encode_members(message)
 
 
-def _tool_definition(method: str) -> dict[str, object]:
+def validation_definition(method: str) -> dict[str, object]:
     """Return the tool that clients call to validate."""
     return {
         "name": method,

@@ -54,7 +54,7 @@ class PendingCall(msgspec.Struct):
         """Whether a result will pass unchanged, whatever is found in it."""
         policy = self.policy
         enforced = policy.results == "enforce" or policy.output_schema == "enforce"
-        return not (enforced or self.repaired is not None or self.wants_notes)
+        return not (enforced or policy.fit or self.repaired is not None or self.wants_notes)
 
     def reads_answer(self, size: int) -> bool:
         """Whether a result of so many bytes will be decoded, because the policy has it judged."""

@@ -7,6 +7,7 @@ repair = "apply"
 arguments = "off"
 """
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
@@ -17,12 +18,17 @@ from toolvet.wire.lines import DEFAULT_MESSAGE_BYTES
 if TYPE_CHECKING:
     from toolvet.checks.arguments import ArgumentCheck
     from toolvet.checks.result import ResultCheck
+    from toolvet.envelope.archive.memory import ContentArchive
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 # Less would not hold the envelopes of small messages.
 MessageBytes: TypeAlias = Annotated[int, msgspec.Meta(ge=4096)]
 
+
+_FIT: Final = r"^[0-9]{1,12}( tokens| characters)?$"
+Fit: TypeAlias = Count | Annotated[str, msgspec.Meta(pattern=_FIT)]
+"""How long a result may be: a number of tokens, or text such as `40000 characters`. 0: as long as it is."""
 
 RecordWord: TypeAlias = Literal["verdicts", "calls", "required", "required_calls"]
 """What is recorded of a call: its verdict, or its arguments and result as well.
@@ -44,7 +50,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     After `break_after` identical failing calls in a row the next one is not sent, and after `break_repeats` calls in a
     row that worked and brought nothing new, which means at least three; 0 means never. Sizes are in bytes,
     depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
-    are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. `record` says
+    are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. Results longer
+    than `fit` are shortened, and kept for a tool that returns the rest. `record` says
     what the record contains of a call (`calls`: its arguments and its result as well), and whether calls wait for it
     (`required`, `required_calls`); `redact` names fields that it hides, beside all that look
     like secrets.
@@ -63,6 +70,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_result_bytes: Count = 64 * 2**20
     max_judged_bytes: Count = 2**20
     max_depth: Count = 128
+    fit: Fit = 0
     record: RecordWord = "verdicts"
     redact: tuple[str, ...] = ()
 
@@ -83,6 +91,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_result_bytes: Count | None = None
     max_judged_bytes: Count | None = None
     max_depth: Count | None = None
+    fit: Fit | None = None
     record: RecordWord | None = None
     redact: tuple[str, ...] | None = None
 
@@ -104,6 +113,11 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     patience: Seconds = 10.0
     max_message_bytes: MessageBytes = DEFAULT_MESSAGE_BYTES
     tools: dict[str, ToolSettings] = {}
+
+
+def is_fit(text: str) -> bool:
+    """Whether this is a value of the policy `fit`, as a flag has it."""
+    return re.match(_FIT, text) is not None
 
 
 class PolicyLine(msgspec.Struct, frozen=True):
@@ -137,8 +151,25 @@ class Policies:
     ) -> None:
         self.settings = settings if settings is not None else ProxySettings()
         self._check = check
+        self._archive: ContentArchive | None = None
         self.check_arguments = check_arguments
         self._known: dict[str, Policy] = {}
+
+    @property
+    def fits(self) -> bool:
+        """Whether the results of any tool are shortened: then a tool of ours returns the rest."""
+        parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
+        return any(str(part.fit or 0).split(" ")[0].strip("0") for part in parts)
+
+    @property
+    def archive(self) -> "ContentArchive":
+        """What keeps the whole of shortened results, for all sessions."""
+        if self._archive is None:
+            from toolvet.envelope.archive.memory import ContentArchive  # noqa: PLC0415 - most shorten nothing
+            from toolvet.session.kept import KEPT_BYTES  # noqa: PLC0415 - as above
+
+            self._archive = ContentArchive(max_bytes=KEPT_BYTES)
+        return self._archive
 
     @property
     def check(self) -> "ResultCheck":

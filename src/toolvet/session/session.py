@@ -10,7 +10,9 @@ from toolvet.schema.json_value import is_array, members
 from toolvet.session.batch import decide_batch
 from toolvet.session.catalogue import Catalogue
 from toolvet.session.judge import end_call, judge_error, judge_result, judge_unanswered
-from toolvet.session.own_validator import add_capability, add_tool, answer_validation, validated_tools
+from toolvet.session.kept import KeptResults
+from toolvet.session.own_tools import add_own_tools, answer_own_tool, is_ours, needed_tools
+from toolvet.session.own_validator import add_capability
 from toolvet.session.pending import (
     AmbiguousAnswers,
     ListRequest,
@@ -94,6 +96,8 @@ class Session:
         self._policies = policies
         self._check = policies.check
         self._catalogue = catalogue if catalogue is not None else Catalogue()
+        if policies.fits and self._catalogue.kept is None:
+            self._catalogue.kept = KeptResults(policies.archive)
         self._prefix = prefix
         self._traces = traces if traces is not None else TraceSource(prefix)
         self._pending: dict[Id, PendingAnswer] = {}
@@ -246,8 +250,8 @@ class Session:
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            validated = answer_validation(call, catalogue, self._check)
-            return [ToClient(validated.data, call.id), validated.note]
+            answered = answer_own_tool(call, catalogue, self._check)
+            return [ToClient(answered.data, call.id), answered.note]
         faults: list[Step] = []
         if tool is not None and not tool.is_reported and call.policy.arguments != "off":
             tool.is_reported = True
@@ -383,26 +387,18 @@ class Session:
             return [ToClient(message.raw)]
         following = catalogue.learn(expected.cursor, message.result)
         note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
-        if following is not None or not catalogue.is_ours_announced:
+        if following is not None:
             return [ToClient(message.raw), note]
-        method = settings.validate_method
-        if method in catalogue.tools:
-            problem = f"The server has a tool '{method}': set validate_method to another name, or announce to off."
-            return [ToClient(message.raw), note, PolicyFault("name_taken", problem, method)]
-        if settings.announce == "tool":
-            return [ToClient(add_tool(message.raw, method), message.id), note]
-        return [ToClient(message.raw), note]
+        data, faults = add_own_tools(message.raw, catalogue, settings)
+        return [ToClient(data) if data is message.raw else ToClient(data, message.id), note, *faults]
 
     # Questions of the session itself.
 
     def _is_ours(self, tool: str) -> bool:
-        return self._catalogue.is_ours_announced and tool == self._policies.settings.validate_method
+        return is_ours(tool, self._catalogue, self._policies.settings)
 
     def _needed_tools(self, call: PendingCall) -> tuple[str, ...]:
-        """Return the tools whose schemas are needed for this call."""
-        if self._is_ours(call.tool):
-            return (call.tool, *validated_tools(call))
-        return (call.tool,) if call.policy.arguments != "off" else ()
+        return needed_tools(call, self._catalogue, self._policies.settings)
 
     def _must_read(self, call: PendingCall) -> bool:
         if self._catalogue.is_complete and self._is_ours(call.tool):

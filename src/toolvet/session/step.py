@@ -32,15 +32,16 @@ Outcome: TypeAlias = Literal[
     "input_required",  # the server asks back; the client calls again, with another id
     "task",  # the server goes on with it as a task
     "validated",  # a call of the `validate` that the proxy offers
+    "retrieved",  # a call of the tool that returns what a shortened result left out
     "cancelled",
     "unreadable",  # the answer is not a legal message; it was passed on
     "lost",  # another request took the same id, so that its answer cannot be matched; or none came
 ]
 
-OWN_OUTCOMES: Final = frozenset({"refused", "validated"})
+OWN_OUTCOMES: Final = frozenset({"refused", "validated", "retrieved"})
 """The outcomes of calls that the server never saw: their verdicts say nothing of its tools."""
 
-GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated"})
+GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated", "retrieved"})
 """Outcomes of calls in which nothing went wrong, as far as the protocol says."""
 
 RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation"]

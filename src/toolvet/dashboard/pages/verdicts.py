@@ -68,6 +68,7 @@ _OUTCOMES: Final = (
     "input_required",
     "task",
     "validated",
+    "retrieved",
     "cancelled",
     "unreadable",
     "lost",

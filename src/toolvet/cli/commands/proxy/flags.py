@@ -61,6 +61,14 @@ class ProxyFlags:
         Literal["off", "warn", "enforce"] | None,
         Parameter(group=POLICY, help="Check structured content against its schema. [default: warn]"),
     ] = None
+    fit: Annotated[
+        str | None,
+        Parameter(
+            group=POLICY,
+            help="Shorten longer results, and keep the whole for a tool that returns the rest: `10000` (tokens), or"
+            " `40000 characters`. [default: 0, never]",
+        ),
+    ] = None
     max_message_bytes: Annotated[
         int | None,
         Parameter(

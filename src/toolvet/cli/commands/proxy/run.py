@@ -18,6 +18,7 @@ from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.redact import SecretMask
 from toolvet.session import Policies
+from toolvet.session.policy import is_fit
 from toolvet.settings import load_settings
 from toolvet.transport.given import given_secrets
 from toolvet.transport.orphans import adopt_orphans
@@ -117,8 +118,11 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         "repair": flags.repair,
         "results": flags.results,
         "output_schema": flags.output_schema,
+        "fit": flags.fit,
         "max_message_bytes": flags.max_message_bytes,
     }
+    if flags.fit is not None and not is_fit(flags.fit):
+        raise UsageError(f"--fit {flags.fit}: write a number of tokens, such as 10000, or '40000 characters'")
     if flags.max_message_bytes is not None:
         check_message_bytes(flags.max_message_bytes)
     proxy = msgspec.structs.replace(settings.proxy, **{key: value for key, value in given.items() if value})

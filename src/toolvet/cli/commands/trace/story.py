@@ -33,6 +33,7 @@ _OUTCOMES: Final = {
     "input_required": "asked back",
     "task": "goes on as a task",
     "validated": "validated by toolvet",
+    "retrieved": "retrieved from what toolvet keeps",
     "cancelled": "cancelled by the client",
     "unreadable": "answered with something that is not a legal message",
     "lost": "was not answered",
