@@ -105,6 +105,13 @@ class AssessFlags:
         int | None,
         Parameter(group=LIMITS, help="A longer message of the server is dropped, and a finding. [default: 67108864]"),
     ] = None
+    disk: Annotated[
+        int | None,
+        Parameter(
+            group=LIMITS,
+            help="MiB that a server may write into its own folders; beyond them it is ended. [default: 1024]",
+        ),
+    ] = None
     concurrency: Annotated[
         int | None, Parameter(group=LIMITS, help="So many tools are called at once. [default: 1]")
     ] = None

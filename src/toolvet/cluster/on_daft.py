@@ -1,14 +1,13 @@
 """`DaftCarrier`: requests are rows of a query of Daft, on this machine, or on a Ray cluster."""
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from typing import Any, Final, cast
 
-from toolvet.batch.cluster.address import knock
-from toolvet.batch.cluster.carrier import task
-from toolvet.batch.engine import EngineFigures
-from toolvet.batch.pool import cores
+from toolvet.cluster.address import knock
+from toolvet.cluster.carrier import EngineFigures, task
+from toolvet.cluster.cores import cores
 from toolvet.errors import UnreachableError, UsageError
 
 _TRIES: Final = 3
@@ -20,7 +19,7 @@ _START_SECONDS: Final = 120
 class DaftCarrier:
     """Daft on the Ray cluster at `address`; on its own runner, with so many threads, for None."""
 
-    def __init__(self, address: str | None, jobs: int | None) -> None:
+    def __init__(self, address: str | None, jobs: int | None, station: str) -> None:
         # Daft tells its makers of each query, unless it is asked not to.
         os.environ["DO_NOT_TRACK"] = "1"
         os.environ["DAFT_PROGRESS_BAR"] = "0"
@@ -31,7 +30,7 @@ class DaftCarrier:
             self._daft.set_runner_native(num_threads=self._width)
         else:
             self._width = self._join(address)
-        self._judge = _function(self._daft)
+        self._judge = _function(self._daft, task(station))
 
     def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         """As of `Carrier`."""
@@ -50,6 +49,21 @@ class DaftCarrier:
                     if tries == _TRIES:
                         yield why
                         done, tries = done + 1, 0
+
+    def width(self) -> int:
+        """As of `AskingCarrier`: the cores of the cluster."""
+        return self._width
+
+    def asked(self, request: bytes, tries: int) -> bytes | str:
+        """As of `AskingCarrier`: a query for each request, so that what a lost worker had is known."""
+        why = ""
+        for _ in range(tries):
+            try:
+                return next(self._query([request]))
+            except Exception as error:  # noqa: BLE001 - of many kinds, where workers or nodes go away
+                why = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+                self._check_alive(why)
+        return why
 
     def close(self) -> None:
         """As of `Carrier`."""
@@ -91,9 +105,8 @@ class DaftCarrier:
             raise UnreachableError(f"no node of the Ray cluster is alive: {why}")
 
 
-def _function(daft: Any) -> Any:
+def _function(daft: Any, judge: Callable[[bytes], bytes]) -> Any:
     """The task as a function of Daft on a column of requests."""
-    judge = task()
 
     def judge_all(requests: Any) -> Any:
         arrow: Any = import_module("pyarrow")
