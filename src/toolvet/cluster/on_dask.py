@@ -39,7 +39,9 @@ class DaskCarrier:
                 n_workers=jobs or cores(),
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                # Its HTTP server starts without a dashboard, too: on a free port, for this machine alone.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             )
         else:

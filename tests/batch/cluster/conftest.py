@@ -1,5 +1,6 @@
 """Inputs of many stretches, and runs on an engine whose workers can be killed at a known moment."""
 
+import json
 import os
 import shutil
 import time
@@ -41,6 +42,26 @@ def write_parquet(path: Path, found: list[str], group: int = 50) -> Path:
     return path
 
 
+def rows_of_kind(kind: str, rows: int = 120) -> pa.Table:
+    """Rows of another kind than answers, some of them with something to find."""
+    error = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}
+    fine = {"content": [{"type": "text", "text": "42"}]}
+    schema = {"type": "object", "required": ["port"], "properties": {"port": {"enum": ["Lisbon", "Porto"]}}}
+    answer = {"role": "assistant"}
+    asked = {"role": "user", "content": "Please mail the report to Ann."}
+    two: dict[str, tuple[object, object]] = {
+        "results": (fine, error),
+        "arguments": ({"port": "Lisbon"}, {"port": "Oslo"}),
+        "envelopes": ({"status": "success", "data": 1}, {"status": "error"}),
+        "conversations": ([asked, {**answer, "content": GOOD}], [asked, {**answer, "content": REFUSAL}]),
+    }
+    column = {"results": "result", "arguments": "arguments", "envelopes": "envelope", "conversations": "messages"}[kind]
+    found = {"id": list(range(rows)), column: [json.dumps(two[kind][row % 10 == 0]) for row in range(rows)]}
+    if kind == "arguments":
+        found["schema"] = [json.dumps(schema)] * rows
+    return pa.table(found)
+
+
 @pytest.fixture
 def many_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row group is a stretch of its own."""
@@ -67,7 +88,7 @@ def reached(folder: Path, count: int = 1) -> list[int]:
 Run = Callable[..., tuple[BatchOutcome, EngineFigures]]
 
 
-def run_on(engine: str, address: str | None, source: Path, output: Path, **options: Any) -> Any:
+def run_on(engine: str, address: str | None, source: object, output: object, **options: Any) -> Any:
     """A run on an engine, with what it came to and what the engine did."""
     how = {name: options.pop(name) for name in ("kind", "columns") if name in options}
     opened = open_engine(engine, address, options.pop("jobs", 2))
@@ -78,4 +99,4 @@ def run_on(engine: str, address: str | None, source: Path, output: Path, **optio
         opened.close()
 
 
-__all__ = ["InputRows", "install_hook", "needed", "reached", "run_on", "texts", "write_parquet"]
+__all__ = ["InputRows", "install_hook", "needed", "reached", "rows_of_kind", "run_on", "texts", "write_parquet"]

@@ -124,6 +124,18 @@ class AssessFlags:
             "with limits. [default: one after the other]",
         ),
     ] = None
+    engine: Annotated[
+        Literal["local", "dask", "daft"] | None,
+        Parameter(
+            group=MANY,
+            help="Where servers are assessed: on this machine, or by the workers of a cluster, of Dask distributed or "
+            "(with Daft) of Ray. [default: local]",
+        ),
+    ] = None
+    address: Annotated[
+        str | None,
+        Parameter(group=MANY, help="The cluster: `tcp://HOST:8786` for Dask, `ray://HOST:10001` for Daft."),
+    ] = None
     into: Annotated[
         Path | None,
         Parameter(
