@@ -178,9 +178,8 @@ def _counted(answer: Callable[[bytes], bytes]) -> Callable[[bytes, str, int], by
     """
 
     def run(request: bytes, name: str, tries: int) -> bytes | str:
-        from distributed import Variable, get_client  # noqa: PLC0415 - on the worker
-
-        begun: Any = Variable(name, client=get_client())  # type: ignore[no-untyped-call]
+        dask: Any = import_module("distributed")
+        begun = dask.Variable(name, client=dask.get_client())
         before = int(begun.get())
         if before >= tries:
             return "the worker died"
