@@ -25,7 +25,7 @@ help:
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
-	@echo "make cluster  judge on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
+	@echo "make cluster  judge and assess on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
 	@echo "make frameworks  the adapters with LangChain, OpenAI Agents, Pydantic AI and Google ADK (in .venv-frameworks)"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
@@ -121,7 +121,7 @@ engines: .venv-engines/.done
 # Engines of `toolvet batch` on a Ray cluster of two nodes and on Dask, whose workers and nodes are killed.
 .PHONY: cluster
 cluster: .venv-cluster/.done
-	TOOLVET_CLUSTER=required .venv-cluster/bin/pytest -p no:xdist --timeout=900 tests/batch/cluster
+	TOOLVET_CLUSTER=required .venv-cluster/bin/pytest -p no:xdist --timeout=900 tests/batch/cluster tests/assess/test_many_cluster.py
 
 .venv-cluster/.done: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }

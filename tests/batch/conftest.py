@@ -1,10 +1,11 @@
 """Rows to judge, and a run in a folder of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
@@ -43,3 +44,24 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     """The rows of a Parquet file."""
     found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return found
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A server of S3 in this process, and a client of it; the environment says where it is."""
+    moto = pytest.importorskip("moto.server")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "any",
+        "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }.items():
+        monkeypatch.setenv(name, value)
+    yield pafs.S3FileSystem(
+        endpoint_override=f"{host}:{port}", scheme="http", region="us-east-1", allow_bucket_creation=True
+    )
+    server.stop()

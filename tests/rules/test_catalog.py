@@ -207,7 +207,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
     if "call" in case:
         call = call_of(read(case["call"]))
         found += [*judge_call(call), *judge_calls(call.tool, [call]), *judge_all([call])]
-    if {"tools", "unknown", "anomalies", "validation", "all_calls", "odd", "http"} & set(case):
+    if {"tools", "unknown", "anomalies", "validation", "all_calls", "odd", "http", "overfilled"} & set(case):
         tools = read(case.get("tools", '["<search_books>"]'))
         calls = list(map(call_of, read(case.get("all_calls", "[]"))))
         found += judge_server(
@@ -223,6 +223,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 calls=tuple(calls),
                 odd_arguments=tuple(map(call_of, read(case.get("odd", "[]")))),
                 http=http_of(json.loads(case["http"])) if "http" in case else None,
+                overfilled=case.get("overfilled", ""),
             )
         )
     if "item" in case:

@@ -25,6 +25,7 @@ import msgspec
 
 from toolvet.assess.assemble import build_report
 from toolvet.assess.conceal import Concealer
+from toolvet.assess.disk import DiskWatch
 from toolvet.assess.options import Options
 from toolvet.assess.place import open_place
 from toolvet.assess.run import Run, Silent, Watch
@@ -39,8 +40,8 @@ __all__ = ["Options", "Report", "Silent", "Watch", "assess", "server_status", "t
 async def assess(target: Target, options: Options | None = None, watch: Watch | None = None) -> Report:
     """Assess one server.
 
-    Cancelling it (Ctrl-C) and the deadline end it early: the report then says so in `incomplete` and holds what was
-    seen until then. The server is ended in every case.
+    Cancelling it (Ctrl-C), the deadline and a server that fills the disk end it early: the report then says so in
+    `incomplete` and holds what was seen until then. The server is ended in every case.
 
     A command is started in an empty folder with an empty home and a temporary folder of its own, all removed
     afterwards (`assess/place.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
@@ -59,12 +60,12 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         UsageError: The options name a tool that the server does not have, or a sandbox that cannot be made.
     """
     options = options or Options()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
+    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox, disk_mib=options.disk_mib)
     concealer = Concealer(place.target, place.folder)
     run, incomplete = Run(place.target, options, watch or Silent()), None
-    deadline = asyncio.timeout(options.deadline)
+    deadline, disk = asyncio.timeout(options.deadline), DiskWatch(place.folder, options.disk_mib)
     try:
-        async with deadline:
+        async with deadline, disk:
             await run.go()
     except UnreachableError as error:
         raise UnreachableError(concealer.text(place.explain(str(error)))) from error
@@ -76,9 +77,12 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
             raise
         incomplete = f"the deadline of {options.deadline:g} s passed"
     except asyncio.CancelledError:
-        if run.session is None:
+        if run.session is None and not disk.overfilled:
             raise
         incomplete = _note_interruption()
+        if disk.overfilled:
+            run.overfilled = disk.overfilled
+            incomplete = f"the server {disk.overfilled}"
     finally:
         try:
             incomplete = await _end(run, incomplete)

@@ -26,8 +26,9 @@ class Options:
     (`CHECK` or `CHECK:TOOL`) whose findings are counted and not reported, and `severity` gives the findings of a check
     another one. `tools_only` leaves resources, prompts and completion alone. `keep_home` starts a server over stdio
     with the real home instead of an empty one, and `sandbox` starts it where all but its own folders is read-only
-    and there is no network. `check` judges the results of all tools. `transport_checks` sends a server over
-    Streamable HTTP odd requests as well (`assess/http_probes.toml`).
+    and there is no network. `disk_mib` is how much a server over stdio may write into its own folders (None: without
+    an end); beyond it the run ends, with a finding. `check` judges the results of all tools. `transport_checks` sends
+    a server over Streamable HTTP odd requests as well (`assess/http_probes.toml`).
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
     """
@@ -35,6 +36,7 @@ class Options:
     timeout: float = 30.0
     max_message_bytes: int = DEFAULT_MESSAGE_BYTES
     deadline: float | None = None
+    disk_mib: int | None = 1024
     concurrency: int = 1
     seed: int = 0
     tools: Sequence[str] = ()

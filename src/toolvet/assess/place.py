@@ -85,13 +85,14 @@ class Place:
         self._finalizer()
 
 
-def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False) -> Place:
+def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False, disk_mib: int | None = None) -> Place:
     """Make the place of a server, and remove those that killed runs left behind.
 
     Args:
         target: The server. A URL is returned as it is, because what runs elsewhere has its place already.
         keep_home: Start it with the real home.
         sandbox: Start it where the rest of the file system is read-only and there is no network.
+        disk_mib: How much, in MiB, the sandbox's own temporary folders hold, each; None: what the system allows.
 
     Raises:
         UsageError: `sandbox` is wanted for a URL, or where there is no program for it.
@@ -107,7 +108,7 @@ def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False
     try:
         placed = _placed(target, folder, keep_home=keep_home)
         if sandbox:
-            placed = _sandboxed(placed, folder)
+            placed = _sandboxed(placed, folder, disk_mib)
     except BaseException:
         _remove(folder, lock)
         raise
@@ -138,7 +139,7 @@ def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarg
     )
 
 
-def _sandboxed(target: PlacedTarget, folder: Path) -> PlacedTarget:
+def _sandboxed(target: PlacedTarget, folder: Path, disk_mib: int | None) -> PlacedTarget:
     own = target.given.cwd is not None
     if own and not Path(target.cwd or "").is_dir():
         raise UnreachableError(f"cannot start `{target.describe()}`: there is no folder {target.cwd}")
@@ -155,6 +156,7 @@ def _sandboxed(target: PlacedTarget, folder: Path) -> PlacedTarget:
             cwd=os.path.abspath(target.cwd or folder),  # noqa: PTH100 - resolve() would follow links.
             writable=(str(folder), *([os.path.abspath(target.cwd or folder)] if own else [])),  # noqa: PTH100 - as above
             env=target.env or {},
+            scratch_mib=disk_mib,
         )
     )
     return replace(target, command=wrapped[0], args=wrapped[1:], flags=(*target.flags, "--sandbox"))

@@ -97,6 +97,7 @@ class Run:
         self.http: HttpProbing | None = None
         self.items: ItemsRun | None = None
         self.gave_up: str | None = None
+        self.overfilled = ""
         self.started_at = datetime.now(UTC)
         self.began = time.perf_counter()
         self._watch = watch
@@ -120,6 +121,7 @@ class Run:
             validation=self.validation.seen if self.validation else None,
             odd_arguments=tuple(self.odd_arguments),
             http=self.http.seen([run.definition for run in self.tools]) if self.http else None,
+            overfilled=self.overfilled,
         )
 
     @property

@@ -30,13 +30,18 @@ _UNSHARE: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Sandboxed:
-    """What to start: its absolute working folder, the folders it may write to, and the variables it is given."""
+    """What to start: its absolute working folder, the folders it may write to, and the variables it is given.
+
+    `scratch_mib` bounds each of the new folders /tmp, /var/tmp and /run, which lie in memory; None leaves that to the
+    system.
+    """
 
     command: str
     args: tuple[str, ...] = ()
     cwd: str
     writable: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    scratch_mib: int | None = None
 
 
 def wrap_in_sandbox(server: Sandboxed) -> tuple[str, ...]:
@@ -47,10 +52,18 @@ def wrap_in_sandbox(server: Sandboxed) -> tuple[str, ...]:
     if tool == "bwrap":
         mounts = [word for path in readable for word in ("--ro-bind-try", path, path)]
         mounts += [word for path in server.writable for word in ("--bind", path, path)]
-        return (*_bubblewrap(), *mounts, "--chdir", server.cwd, "--", *command)
+        return (
+            *_bubblewrap(server.scratch_mib if _has_sizes() else None),
+            *mounts,
+            "--chdir",
+            server.cwd,
+            "--",
+            *command,
+        )
     script = data_file("toolvet.assess", "sandbox.sh").decode()
     folders = (str(len(server.writable)), *server.writable, str(len(readable)), *readable)
-    return (*_unshare(), "sh", "-c", script, "sandbox", server.cwd, *folders, *command)
+    size = "" if server.scratch_mib is None else f",size={server.scratch_mib}m"
+    return (*_unshare(), "sh", "-c", script, "sandbox", size, server.cwd, *folders, *command)
 
 
 @cache
@@ -70,8 +83,15 @@ def sandbox_tool() -> Literal["bwrap", "unshare"]:
     )
 
 
-def _bubblewrap() -> tuple[str, ...]:
-    fresh = [word for folder in _HIDDEN for word in ("--tmpfs", folder)]
+@cache
+def _has_sizes() -> bool:
+    """Whether bubblewrap is one (0.7 or newer) that can bound a folder in memory."""
+    return _works((*_bubblewrap(1), "--", "true"))
+
+
+def _bubblewrap(scratch_mib: int | None = None) -> tuple[str, ...]:
+    size = () if scratch_mib is None else ("--size", str(scratch_mib << 20))
+    fresh = [word for folder in _HIDDEN for word in (*size, "--tmpfs", folder)]
     system = ("--ro-bind-try", "/run/current-system", "/run/current-system")  # The programs of NixOS.
     namespaces = ("--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net")
     devices = ("--dev", "/dev", "--proc", "/proc")

@@ -1,15 +1,15 @@
 # The start of a server where bubblewrap is absent: run inside `unshare --mount --pid …`, with these words:
-#   CWD, how many folders it may write to, these folders, how many paths below /tmp it may read, these paths, COMMAND…
+#   the size option of new folders (`,size=64m`, or nothing), CWD, how many folders it may write to, these folders, how many paths below /tmp it may read, these paths, COMMAND…
 # Everything that is mounted becomes read-only; /tmp, /var/tmp, /run and /dev are new and hold what is named here.
 set -eu
-cwd=$1 writable=$2
-shift 2
+size=$1 cwd=$2 writable=$3
+shift 3
 if [ -L /run/current-system ]; then system=$(readlink /run/current-system); fi
 mount -t proc proc /proc
 while read -r _ at _; do
     mount -o remount,bind,ro "$(printf '%b' "$at")" 2>/dev/null || true
 done </proc/self/mounts
-mount -t tmpfs -o mode=755 tmpfs /run
+mount -t tmpfs -o "mode=755$size" tmpfs /run
 if [ -n "${system-}" ]; then ln -s "$system" /run/current-system; fi
 
 # Kept aside, because the new /tmp hides them.
@@ -48,7 +48,7 @@ done
 ln -s /proc/self/fd /run/dev/fd
 for stream in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${stream#*:}" "/run/dev/${stream%:*}"; done
 mount --rbind /run/dev /dev
-for folder in /tmp /var/tmp; do mount -t tmpfs -o mode=1777 tmpfs "$folder"; done
+for folder in /tmp /var/tmp; do mount -t tmpfs -o "mode=1777$size" tmpfs "$folder"; done
 
 # What may only be read first: a folder that may be written to can be inside.
 number=$writable

@@ -14,6 +14,7 @@ import msgspec
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
 from toolvet.batch.judging import Judged
 from toolvet.batch.plan import Plan
+from toolvet.cluster.carrier import EngineFigures
 
 Work = Chunk | Stretch
 
@@ -27,13 +28,6 @@ class Verdicts(msgspec.Struct, frozen=True):
     chunk: Chunk | ReadPlace
     after: ReadPlace
     judged: list[Judged]
-
-
-class EngineFigures(msgspec.Struct):
-    """What an engine did: work that was tried again, and work that all tries failed with, which was judged here."""
-
-    retries: int = 0
-    failed: int = 0
 
 
 class ChunkJudges(Protocol):

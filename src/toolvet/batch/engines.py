@@ -15,12 +15,12 @@ def open_engine(name: str, address: str | None = None, jobs: int | None = None) 
             raise UsageError("--address: give --engine daft or --engine dask, too")
         return LocalEngine(jobs)
     # Both load half of the Python world.
-    from toolvet.batch.cluster.engine import ClusterEngine  # noqa: PLC0415
+    from toolvet.batch.cluster.engine import STATION, ClusterEngine  # noqa: PLC0415
 
     if name == "dask":
-        from toolvet.batch.cluster.on_dask import DaskCarrier  # noqa: PLC0415
+        from toolvet.cluster.on_dask import DaskCarrier  # noqa: PLC0415
 
-        return ClusterEngine(DaskCarrier(address, jobs))
-    from toolvet.batch.cluster.on_daft import DaftCarrier  # noqa: PLC0415
+        return ClusterEngine(DaskCarrier(address, jobs, STATION))
+    from toolvet.cluster.on_daft import DaftCarrier  # noqa: PLC0415
 
-    return ClusterEngine(DaftCarrier(address, jobs))
+    return ClusterEngine(DaftCarrier(address, jobs, STATION))

@@ -4,7 +4,6 @@ Processes, not threads: Hyperscan scans without the interpreter's lock, but the 
 cost, and the rest is Python, which holds it (benchmarks/batch.py measures both; docs/scale.md has the figures).
 """
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -14,10 +13,12 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.chunk import Chunk
-from toolvet.batch.engine import ChunkJudges, EngineFigures, Verdicts, Work
+from toolvet.batch.engine import ChunkJudges, Verdicts, Work
 from toolvet.batch.judging import ChunkJudge, Judged
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess, checked
+from toolvet.cluster.carrier import EngineFigures
+from toolvet.cluster.cores import cores
 
 _AHEAD: Final = 3  # Chunks that wait for each process: enough that none waits for a reader that has a slow file.
 _MOST_BYTES: Final = 16 * 2**20  # Of chunks that are read and not judged yet.
@@ -118,11 +119,3 @@ class Pool:
 def chunks_of(work: Iterator[Work]) -> Iterator[Chunk]:
     """The chunks of work for an engine that does not read."""
     return (each for each in work if isinstance(each, Chunk))
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1

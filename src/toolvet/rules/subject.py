@@ -226,6 +226,7 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
     `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
+    `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools.
     """
@@ -240,6 +241,7 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     odd_arguments: tuple[ObservedCall, ...] = ()
     http: HttpSeen | None = None
     is_without_tools: bool = False
+    overfilled: str = ""
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

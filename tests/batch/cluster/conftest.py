@@ -1,5 +1,6 @@
 """Inputs of many stretches, and runs on an engine whose workers can be killed at a known moment."""
 
+import json
 import os
 import shutil
 import time
@@ -12,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.batch.conftest import GOOD, REFUSAL
 
-from toolvet.batch.engine import EngineFigures
 from toolvet.batch.engines import open_engine
 from toolvet.batch.input_rows import InputRows
 from toolvet.batch.job import Job
 from toolvet.batch.run import BatchOutcome, run_batch
+from toolvet.cluster.carrier import EngineFigures
 
 IS_REQUIRED = os.environ.get("TOOLVET_CLUSTER") == "required"
 """Whether a test of an engine that is not installed fails, and does not skip."""
@@ -39,6 +40,26 @@ def texts(rows: int, **odd: int) -> list[str]:
 def write_parquet(path: Path, found: list[str], group: int = 50) -> Path:
     pq.write_table(pa.table({"id": list(range(len(found))), "text": found}), path, row_group_size=group)
     return path
+
+
+def rows_of_kind(kind: str, rows: int = 120) -> pa.Table:
+    """Rows of another kind than answers, some of them with something to find."""
+    error = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}
+    fine = {"content": [{"type": "text", "text": "42"}]}
+    schema = {"type": "object", "required": ["port"], "properties": {"port": {"enum": ["Lisbon", "Porto"]}}}
+    answer = {"role": "assistant"}
+    asked = {"role": "user", "content": "Please mail the report to Ann."}
+    two: dict[str, tuple[object, object]] = {
+        "results": (fine, error),
+        "arguments": ({"port": "Lisbon"}, {"port": "Oslo"}),
+        "envelopes": ({"status": "success", "data": 1}, {"status": "error"}),
+        "conversations": ([asked, {**answer, "content": GOOD}], [asked, {**answer, "content": REFUSAL}]),
+    }
+    column = {"results": "result", "arguments": "arguments", "envelopes": "envelope", "conversations": "messages"}[kind]
+    found = {"id": list(range(rows)), column: [json.dumps(two[kind][row % 10 == 0]) for row in range(rows)]}
+    if kind == "arguments":
+        found["schema"] = [json.dumps(schema)] * rows
+    return pa.table(found)
 
 
 @pytest.fixture
@@ -67,7 +88,7 @@ def reached(folder: Path, count: int = 1) -> list[int]:
 Run = Callable[..., tuple[BatchOutcome, EngineFigures]]
 
 
-def run_on(engine: str, address: str | None, source: Path, output: Path, **options: Any) -> Any:
+def run_on(engine: str, address: str | None, source: object, output: object, **options: Any) -> Any:
     """A run on an engine, with what it came to and what the engine did."""
     how = {name: options.pop(name) for name in ("kind", "columns") if name in options}
     opened = open_engine(engine, address, options.pop("jobs", 2))
@@ -78,4 +99,4 @@ def run_on(engine: str, address: str | None, source: Path, output: Path, **optio
         opened.close()
 
 
-__all__ = ["InputRows", "install_hook", "needed", "reached", "run_on", "texts", "write_parquet"]
+__all__ = ["InputRows", "install_hook", "needed", "reached", "rows_of_kind", "run_on", "texts", "write_parquet"]

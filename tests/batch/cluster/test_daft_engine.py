@@ -11,16 +11,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
-from tests.batch.cluster.conftest import IS_REQUIRED, install_hook, needed, reached, texts, write_parquet
+from tests.assess.test_many import python, scripted
+from tests.assess.test_many_cluster import MURDERER, configured, entry, toolvet, without_figures
+from tests.batch.cluster.conftest import IS_REQUIRED, install_hook, needed, reached, rows_of_kind, texts, write_parquet
 from tests.batch.conftest import Judge
 
 needed("daft", "daft")
 
 
-def started(source: Path, output: Path, *words: str) -> subprocess.Popen[str]:
+def started(source: Path, output: Path, *words: str, kind: str = "answers") -> subprocess.Popen[str]:
     """A run in a process of its own, because Daft has one runner in each. Each row group is a stretch."""
-    line = ["toolvet", "batch", "answers", str(source), str(output), "--json", "--engine", "daft", *words]
+    line = ["toolvet", "batch", kind, str(source), str(output), "--json", "--engine", "daft", *words]
     code = (
         "from toolvet.batch.reading import parquet; parquet.STRETCH_BYTES = parquet._MOST_STRETCHES = 1;"
         f"from toolvet.__main__ import main; import sys; sys.argv = {line!r}; main()"
@@ -42,6 +45,16 @@ def test_its_own_runner_gives_the_bytes_of_the_local_engine(tmp_path: Path, judg
     summary = summary_of(started(source, tmp_path / "daft.parquet", "--jobs", "2"))
     assert summary["flagged"] == 40
     assert (summary["retries"], summary["failed_partitions"]) == (0, 0)
+    assert (tmp_path / "daft.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["results", "arguments", "envelopes", "conversations"])
+def test_each_kind_of_rows_gives_the_bytes_of_the_local_engine(kind: str, tmp_path: Path, judge: Judge) -> None:
+    source = tmp_path / "in.parquet"
+    pq.write_table(rows_of_kind(kind), source, row_group_size=30)
+    judge(source, tmp_path / "local.parquet", kind=kind)
+    summary = summary_of(started(source, tmp_path / "daft.parquet", "--jobs", "2", kind=kind))
+    assert (summary["rows"], summary["problems"], summary["failed_partitions"]) == (120, 0, 0)
     assert (tmp_path / "daft.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
 
 
@@ -87,6 +100,26 @@ def odd(cluster: RayCluster) -> Iterator[Path]:
 def parent_of(process: int) -> int:
     """The process that started another: of a worker of Ray, its node."""
     return int(Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
+
+
+@pytest.mark.timeout(900)
+def test_servers_are_assessed_on_ray_and_one_whose_worker_is_lost_twice_is_told(
+    cluster: RayCluster, tmp_path: Path
+) -> None:
+    murders = tmp_path / "murders"
+    good = {name: entry(scripted(tmp_path, name)) for name in ("one", "two", "three")}
+    configured(tmp_path, **good, murderer=entry(python("murderer", MURDERER % str(murders))))
+    there = toolvet(tmp_path, "--engine", "daft", "--address", cluster.address, "--into", "there")
+    assert there.returncode == 5, there.stderr
+    assert murders.exists(), (tmp_path / "there" / "assessed.jsonl").read_text()
+    assert murders.read_text() == "xx"
+    configured(tmp_path, **good)
+    here = toolvet(tmp_path, "--workers", "1", "--into", "here")
+    assert here.returncode == 0
+    found, wanted = (without_figures(tmp_path / name / "overview.json") for name in ("there", "here"))
+    assert found["ranking"] == wanted["ranking"]
+    assert [(row["name"], row["reason"]) for row in found["not_assessed"]] == [("murderer", "crashed")]
+    assert "the worker that assessed it was lost, 2 times" in found["not_assessed"][0]["problem"]
 
 
 @pytest.mark.timeout(900)

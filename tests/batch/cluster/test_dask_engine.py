@@ -13,8 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
-from tests.batch.cluster.conftest import IS_REQUIRED, install_hook, needed, reached, run_on, texts, write_parquet
+from tests.batch.cluster.conftest import (
+    IS_REQUIRED,
+    install_hook,
+    needed,
+    reached,
+    rows_of_kind,
+    run_on,
+    texts,
+    write_parquet,
+)
 from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 
 from toolvet.batch.run import Interrupted
@@ -92,6 +102,38 @@ def test_all_formats_give_the_bytes_of_the_local_engine(cluster: DaskCluster, tm
     judge(folder / "c.jsonl", tmp_path / "local.jsonl")
     run_on("dask", cluster.address, folder / "c.jsonl", tmp_path / "dask.jsonl")
     assert (tmp_path / "dask.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
+
+
+@LONG
+@pytest.mark.parametrize("kind", ["results", "arguments", "envelopes", "conversations"])
+def test_each_kind_of_rows_gives_the_bytes_of_the_local_engine(
+    kind: str, cluster: DaskCluster, tmp_path: Path, judge: Judge
+) -> None:
+    source = tmp_path / "in.parquet"
+    pq.write_table(rows_of_kind(kind), source, row_group_size=30)
+    outcome = judge(source, tmp_path / "local.parquet", kind=kind)
+    assert (outcome.tally.rows, outcome.tally.problems) == (120, 0)
+    assert outcome.tally.flagged >= 12
+    _, figures = run_on("dask", cluster.address, source, tmp_path / "dask.parquet", kind=kind)
+    assert (figures.retries, figures.failed) == (0, 0)
+    assert (tmp_path / "dask.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
+
+
+@LONG
+def test_workers_read_a_bucket_themselves(
+    s3: Any, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    s3.create_dir("cluster")
+    for name in ("a", "b"):
+        with s3.open_output_stream(f"cluster/logs/{name}.parquet") as stream:
+            stream.write(write_parquet(tmp_path / "in.parquet", texts(100)).read_bytes())
+    judge("s3://cluster/logs", tmp_path / "local.parquet")
+    # Workers that are started here have the credentials of this environment.
+    _, figures = run_on("dask", None, "s3://cluster/logs", "s3://cluster/verdicts.parquet")
+    assert (figures.retries, figures.failed) == (0, 0)
+    written = s3.open_input_stream("cluster/verdicts.parquet").read()
+    assert written == (tmp_path / "local.parquet").read_bytes()
 
 
 def test_the_work_of_a_killed_worker_goes_to_another(

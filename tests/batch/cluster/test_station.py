@@ -14,13 +14,12 @@ from tests.batch.cluster.conftest import texts, write_parquet
 from tests.batch.conftest import Judge
 
 from toolvet.batch.cluster import engine as engines, station
-from toolvet.batch.cluster.carrier import task
-from toolvet.batch.cluster.identity import identity
+from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import Reply, WorkRequest
-from toolvet.batch.engine import EngineFigures
 from toolvet.batch.engines import open_engine
 from toolvet.batch.job import Job
 from toolvet.batch.run import run_batch
+from toolvet.cluster.carrier import EngineFigures, task
 from toolvet.errors import UnreachableError, UsageError
 
 
@@ -63,7 +62,7 @@ def altered(**members: object) -> Any:
 
 def test_a_worker_of_another_version_does_not_judge(tmp_path: Path) -> None:
     source = write_parquet(tmp_path / "in.parquet", texts(10))
-    other = InThisProcess(altered(identity=identity().replace("rules ", "rules 0")))
+    other = InThisProcess(altered(identity=batch_identity().replace("rules ", "rules 0")))
     with pytest.raises(UsageError, match=r"has toolvet .*\(rules .*; here is toolvet .*must not mix"):
         run(other, source, tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
@@ -74,7 +73,7 @@ def test_a_worker_without_toolvet_says_so() -> None:
     # -I: neither the project's folder nor PYTHONPATH; and no .pth that leads to it.
     places = [str(Path(cloudpickle.__file__).parent.parent)]
     command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path += {places!r}\n{code}"]
-    done = subprocess.run(command, input=cloudpickle.dumps(task()), capture_output=True, check=False)
+    done = subprocess.run(command, input=cloudpickle.dumps(task(engines.STATION)), capture_output=True, check=False)
     assert done.stdout.startswith(b"!"), done.stderr
     assert b"No module named 'toolvet'" in done.stdout
 

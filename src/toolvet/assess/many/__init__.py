@@ -5,12 +5,22 @@
                         ├── watch: memory and output of everything below each worker, its time
                         └── folder: a report for each server, and a journal of what is done
 
+On a cluster (`cluster`, `station`) each machine does this for the servers that it is sent; the folder is written here.
+
 A worker is a process because a server that fills the memory, or one that our own code cannot stand, must not take the
 others with it. Its limits are those of the worker, the server and all that the server starts, together.
 """
 
 from toolvet.assess.many.folder import ResultsFolder
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome
-from toolvet.assess.many.pool import ManyWatch, assess_many
+from toolvet.assess.many.pool import Assessor, ManyWatch, assess_many
 
-__all__ = ["AssessmentJob", "AssessmentLimits", "AssessmentOutcome", "ManyWatch", "ResultsFolder", "assess_many"]
+__all__ = [
+    "AssessmentJob",
+    "AssessmentLimits",
+    "AssessmentOutcome",
+    "Assessor",
+    "ManyWatch",
+    "ResultsFolder",
+    "assess_many",
+]

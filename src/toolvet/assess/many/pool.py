@@ -17,7 +17,7 @@ import msgspec
 from toolvet.assess.many.folder import ResultsFolder, file_names
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome, Ending, WorkerAnswer
 from toolvet.assess.many.processes import end_all_below, list_processes, memory_of, read_by
-from toolvet.errors import UsageError
+from toolvet.errors import ToolvetError, UsageError
 
 # How often the memory and the output of the workers are looked at.
 _LOOK_SECONDS: Final = 0.25
@@ -40,12 +40,38 @@ class ManyWatch(Protocol):
         """This server is done; `is_earlier`: by an earlier run."""
 
 
+class Assessor(Protocol):
+    """Assesses one server wherever it does so, apart from all others."""
+
+    async def __call__(
+        self, job: AssessmentJob, file: str, limits: AssessmentLimits
+    ) -> tuple[AssessmentOutcome, bytes | None]:
+        """Return what came of the server, and its report as JSON.
+
+        Raises ToolvetError for what concerns all servers: the run ends, and what is done is kept.
+        """
+        ...
+
+
+async def assess_here(
+    job: AssessmentJob, file: str, limits: AssessmentLimits
+) -> tuple[AssessmentOutcome, bytes | None]:
+    """Assess a server by a process of its own on this machine: an `Assessor`."""
+    return await AssessmentWorker(job, file, limits).run()
+
+
 class _OverLimitError(Exception):
     """A worker went over a limit; the text says which."""
 
 
 async def assess_many(
-    jobs: Sequence[AssessmentJob], folder: ResultsFolder, *, workers: int, limits: AssessmentLimits, watch: ManyWatch
+    jobs: Sequence[AssessmentJob],
+    folder: ResultsFolder,
+    *,
+    workers: int,
+    limits: AssessmentLimits,
+    watch: ManyWatch,
+    assessor: Assessor = assess_here,
 ) -> tuple[AssessmentOutcome, ...]:
     """Assess all servers, `workers` at once, and keep each report in `folder` as soon as it is there.
 
@@ -58,12 +84,14 @@ async def assess_many(
         workers: How many servers are assessed at once, at least 1.
         limits: What each may take.
         watch: Receives the progress.
+        assessor: Where servers are assessed.
 
     Returns:
         What came of each server, in the order of `jobs`. After a cancellation only of those that are done.
 
     Raises:
         UsageError: The folder cannot be written, or two servers have one name.
+        ToolvetError: What the assessor raises; what is done is kept.
     """
     names = [job.name for job in jobs]
     if len(set(names)) < len(names):
@@ -84,7 +112,7 @@ async def assess_many(
         while waiting:
             job, file = waiting.pop()
             watch.began(job.name)
-            outcome, report = await _AssessmentWorker(job, file, limits).run()
+            outcome, report = await assessor(job, file, limits)
             if outcome.ending != "interrupted":
                 folder.keep(outcome, report)
                 outcomes[job.name] = outcome
@@ -94,14 +122,14 @@ async def assess_many(
         async with asyncio.TaskGroup() as group:
             for _ in range(min(workers, len(waiting))):
                 group.create_task(work())
-    except* UsageError as errors:
+    except* ToolvetError as errors:
         raise errors.exceptions[0] from None
     except* asyncio.CancelledError:
         waiting.clear()
     return tuple(outcomes[job.name] for job in jobs if job.name in outcomes)
 
 
-class _AssessmentWorker:
+class AssessmentWorker:
     """One worker process, from its start to its end."""
 
     def __init__(self, job: AssessmentJob, file: str, limits: AssessmentLimits) -> None:
@@ -161,7 +189,7 @@ class _AssessmentWorker:
         with suppress(BrokenPipeError, ConnectionResetError):
             stdin.write(pickle.dumps((self._job, self._limits)))
             await stdin.drain()
-        stdin.close()
+        # It stays open: its end tells the worker that we are gone.
         answer, said = await asyncio.gather(_read(stdout, _LARGEST_REPORT), _read_end(stderr))
         return answer, said, await process.wait()
 

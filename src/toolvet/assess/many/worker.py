@@ -1,7 +1,8 @@
 """One worker: a job on stdin, the report as JSON on stdout. The pool starts `python -m toolvet.assess.many.worker`.
 
 The job is a pickle: it holds the secrets of a target, which must not stand on a command line, and it comes from our own
-process. SIGTERM ends the assessment as Ctrl-C does, and the report has what was seen until then.
+process. SIGTERM ends the assessment as Ctrl-C does, and the report has what was seen until then; so does the end of
+stdin, which comes when whoever started us is killed: nobody would watch the limits any more.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Mapping
 from typing import Final
 
@@ -35,9 +37,17 @@ def main() -> int:
     job, limits = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
     _limit_files(limits)
     adopt_orphans()
+    threading.Thread(target=_end_with_stdin, daemon=True).start()
     answers.write(msgspec.json.encode(_answer(job)))
     answers.close()
     return 0
+
+
+def _end_with_stdin() -> None:
+    # Not `sys.stdin`: its lock, held by a thread at the end of the process, would be a fatal error.
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _answer(job: AssessmentJob) -> WorkerAnswer:

@@ -8,13 +8,15 @@ import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace
 from toolvet.batch.cluster import station
-from toolvet.batch.cluster.carrier import Carrier
-from toolvet.batch.cluster.identity import identity
+from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import Reply, WorkRequest
-from toolvet.batch.engine import ChunkJudges, EngineFigures, Verdicts, Work
+from toolvet.batch.engine import ChunkJudges, Verdicts, Work
 from toolvet.batch.plan import Plan
+from toolvet.cluster.carrier import Carrier, EngineFigures
 from toolvet.errors import UnreachableError, UsageError
 
+STATION: Final = "toolvet.batch.cluster.station"
+"""The module that answers on a worker."""
 _MOST_FAILED: Final = 8  # In a row: then it is not the rows.
 
 _decode_reply: Final = msgspec.msgpack.Decoder(Reply).decode
@@ -75,7 +77,7 @@ class _ClusterJudges:
         for each in work:
             name = self._files[each.file] if self._files else None
             chunk, stretch = (each, None) if isinstance(each, Chunk) else (None, each)
-            request = msgspec.msgpack.encode(WorkRequest(identity(), self._plan, chunk, stretch, name))
+            request = msgspec.msgpack.encode(WorkRequest(batch_identity(), self._plan, chunk, stretch, name))
             self._asked.append((each, request))
             yield request
 

@@ -1,20 +1,9 @@
-"""`identity`: what decides about verdicts, in one line: two processes with the same one give the same verdicts."""
-
-import platform
-from functools import cache
-from typing import Final
+"""`batch_identity`: what decides about the bytes of verdicts, which pyarrow writes."""
 
 from toolvet.batch.arrow import pa
-from toolvet.discover.cache import fingerprint
-from toolvet.version import __version__
-
-# The code, the phrases and rules, and the tables: all that a verdict comes from.
-_FILES: Final = (".py", ".toml", ".json")
+from toolvet.cluster.identity import identity
 
 
-@cache
-def identity() -> str:
-    """Return the version of toolvet, a digest of its rules and code, and the versions of what they run on."""
-    rules = fingerprint("toolvet", *_FILES).hex()[:12]
-    python = ".".join(platform.python_version_tuple()[:2])
-    return f"toolvet {__version__} (rules {rules}), Python {python}, pyarrow {pa.__version__}"
+def batch_identity() -> str:
+    """Return the identity of this toolvet, and the version of pyarrow."""
+    return f"{identity()}, pyarrow {pa.__version__}"

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
-from toolvet.batch.cluster.identity import identity
+from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import JudgedChunk, Reply, WorkRequest
 from toolvet.batch.location import locate
 from toolvet.batch.plan import Plan
@@ -36,11 +36,11 @@ def answer(request: bytes) -> bytes:
 
 def _reply(asked: WorkRequest) -> Reply:
     worker = f"{socket.gethostname()}, process {os.getpid()}"
-    if asked.identity != identity():
+    if asked.identity != batch_identity():
         return Reply(
             worker,
-            problem=f"the worker on {worker} has {identity()}; here is {asked.identity}. Verdicts of two versions must"
-            " not mix: install the same on all machines",
+            problem=f"the worker on {worker} has {batch_identity()}; here is {asked.identity}. Verdicts of two versions"
+            " must not mix: install the same on all machines",
         )
     try:
         with _processes.lent(asked.plan) as process:

@@ -105,6 +105,13 @@ class AssessFlags:
         int | None,
         Parameter(group=LIMITS, help="A longer message of the server is dropped, and a finding. [default: 67108864]"),
     ] = None
+    disk: Annotated[
+        int | None,
+        Parameter(
+            group=LIMITS,
+            help="MiB that a server may write into its own folders; beyond them it is ended. [default: 1024]",
+        ),
+    ] = None
     concurrency: Annotated[
         int | None, Parameter(group=LIMITS, help="So many tools are called at once. [default: 1]")
     ] = None
@@ -116,6 +123,18 @@ class AssessFlags:
             help="So many servers of `--config` are assessed at once, each by a process of its own, in a sandbox and "
             "with limits. [default: one after the other]",
         ),
+    ] = None
+    engine: Annotated[
+        Literal["local", "dask", "daft"] | None,
+        Parameter(
+            group=MANY,
+            help="Where servers are assessed: on this machine, or by the workers of a cluster, of Dask distributed or "
+            "(with Daft) of Ray. [default: local]",
+        ),
+    ] = None
+    address: Annotated[
+        str | None,
+        Parameter(group=MANY, help="The cluster: `tcp://HOST:8786` for Dask, `ray://HOST:10001` for Daft."),
     ] = None
     into: Annotated[
         Path | None,

@@ -37,14 +37,18 @@ _NAMES_SHOWN: Final = 3
 class ManyOptions:
     """How a run over many servers goes: so many at once, each with these limits, into this folder (None: no folder).
 
+    `workers` None means one here, and on a cluster as many as it has.
+
     `sandbox` None means: a sandbox for every server that a command starts.
     """
 
-    workers: int
+    workers: int | None
     limits: AssessmentLimits
     into: Path | None
     sandbox: bool | None
     quiet: bool
+    engine: str = "local"
+    address: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +91,12 @@ def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions
 
 def _jobs(servers: ServerList, options: Options, many: ManyOptions) -> list[AssessmentJob]:
     wants_sandbox = many.sandbox is not False
-    if wants_sandbox and any(isinstance(each.target, StdioTarget) for each in servers.targets):
+    # On a cluster the sandbox is that of its workers.
+    if (
+        many.engine == "local"
+        and wants_sandbox
+        and any(isinstance(each.target, StdioTarget) for each in servers.targets)
+    ):
         try:
             sandbox_tool()
         except UsageError as error:
@@ -119,7 +128,16 @@ async def _run(
         loop = asyncio.get_running_loop()
         for ending in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(ending, task.cancel)
-    return await assess_many(jobs, folder, workers=many.workers, limits=many.limits, watch=watch)
+    if many.engine == "local":
+        return await assess_many(jobs, folder, workers=many.workers or 1, limits=many.limits, watch=watch)
+    from toolvet.assess.many.cluster import open_assessor  # noqa: PLC0415 - only where it is asked for
+
+    assessor = await asyncio.to_thread(open_assessor, many.engine, many.address, many.workers)
+    try:
+        workers = min(many.workers or assessor.workers, assessor.workers)
+        return await assess_many(jobs, folder, workers=workers, limits=many.limits, watch=watch, assessor=assessor)
+    finally:
+        await asyncio.to_thread(assessor.close)
 
 
 def _gather(

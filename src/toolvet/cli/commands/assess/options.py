@@ -30,13 +30,19 @@ def read_options(flags: AssessFlags, settings: Settings) -> Options:
     concurrency = first_given(flags.concurrency, file.concurrency, defaults.concurrency)
     max_message_bytes = first_given(flags.max_message_bytes, file.max_message_bytes, defaults.max_message_bytes)
     check_message_bytes(max_message_bytes)
-    for name, value in (("timeout", timeout), ("deadline", deadline), ("concurrency", concurrency)):
+    for name, value in (
+        ("timeout", timeout),
+        ("deadline", deadline),
+        ("concurrency", concurrency),
+        ("disk", flags.disk),
+    ):
         if value is not None and not value > 0:
             raise UsageError(f"--{name} {value:g}: must be greater than 0")
     return Options(
         timeout=timeout,
         deadline=deadline,
         max_message_bytes=max_message_bytes,
+        disk_mib=first_given(flags.disk, None, defaults.disk_mib),
         concurrency=concurrency,
         seed=first_given(flags.seed, file.seed, defaults.seed),
         tools=flags.tool or file.tool,

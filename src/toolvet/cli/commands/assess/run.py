@@ -168,7 +168,10 @@ def _end_on_sigterm() -> None:
 
 def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
     """How a run over many servers goes; None for one server after the other in this process."""
-    if flags.workers is None and flags.into is None:
+    engine = flags.engine or "local"
+    if flags.address is not None and engine == "local":
+        raise UsageError("--address: give --engine dask or --engine daft, too")
+    if flags.workers is None and flags.into is None and engine == "local":
         for name, value in (
             ("memory", flags.memory),
             ("output", flags.output),
@@ -185,16 +188,17 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
     deadline = first_given(flags.deadline, file.deadline, defaults.seconds)
     memory = first_given(flags.memory, None, defaults.memory_mib)
     output = first_given(flags.output, None, defaults.output_mib)
-    workers = first_given(flags.workers, None, 1)
-    for name, value in (("workers", workers), ("memory", memory), ("output", output)):
+    for name, value in (("workers", first_given(flags.workers, None, 1)), ("memory", memory), ("output", output)):
         if value < 1:
             raise UsageError(f"--{name} {value}: must be at least 1")
     return ManyOptions(
-        workers=workers,
+        workers=flags.workers,
         limits=AssessmentLimits(seconds=deadline, memory_mib=memory, output_mib=output),
         into=flags.into,
         sandbox=False if flags.no_sandbox else first_given(flags.sandbox, file.sandbox, None),
         quiet=flags.quiet,
+        engine=engine,
+        address=flags.address,
     )
 
 

@@ -13,7 +13,6 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from toolvet.batch.engine import EngineFigures
 from toolvet.batch.engines import open_engine
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
@@ -25,6 +24,7 @@ from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags
 from toolvet.cli.commands.batch.report.run import label_problem
 from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
+from toolvet.cluster.carrier import EngineFigures
 from toolvet.errors import UsageError
 from toolvet.report.visible import visible
 from toolvet.settings import load_settings

@@ -1,9 +1,16 @@
 """`Carrier`: what hands requests to workers; and the function that workers run, which arrives without toolvet."""
 
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
-from toolvet.batch.engine import EngineFigures
+
+@dataclass
+class EngineFigures:
+    """What an engine did: work that was tried again, and work that all tries failed with, which was judged here."""
+
+    retries: int = 0
+    failed: int = 0
 
 
 class Carrier(Protocol):
@@ -22,16 +29,37 @@ class Carrier(Protocol):
         ...
 
 
-def task() -> Callable[[bytes], bytes]:
-    """Return the function that a worker runs on a request.
+class AskingCarrier(Protocol):
+    """Hands single requests to workers, also from several threads at once."""
+
+    def width(self) -> int:
+        """How many requests the workers answer at once, at least 1."""
+        ...
+
+    def asked(self, request: bytes, tries: int) -> bytes | str:
+        """Return the reply to a request; a text that says why, where its worker was lost `tries` times.
+
+        Raises UnreachableError where there is no worker any more.
+        """
+        ...
+
+    def close(self) -> None:
+        """As of `Carrier`."""
+        ...
+
+
+def task(station: str) -> Callable[[bytes], bytes]:
+    """Return the function that a worker runs on a request: `answer` of the module `station`.
 
     It is made in here so that it is sent as code and not by its name: a scheduler, or a worker, without toolvet can
     then say so, and does not fail where nobody sees why.
     """
 
     def judge(request: bytes) -> bytes:
+        from importlib import import_module  # noqa: PLC0415 - on the worker
+
         try:
-            from toolvet.batch.cluster.station import answer  # noqa: PLC0415 - on the worker
+            answer: Callable[[bytes], bytes] = import_module(station).answer
         except ImportError as error:
             import socket  # noqa: PLC0415 - as above
 

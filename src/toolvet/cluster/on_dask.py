@@ -2,17 +2,17 @@
 
 import logging
 import time
+import uuid
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final, cast
 
-from toolvet.batch.cluster.address import CONNECT_SECONDS, knock
-from toolvet.batch.cluster.carrier import task
-from toolvet.batch.engine import EngineFigures
-from toolvet.batch.pool import cores
+from toolvet.cluster.address import CONNECT_SECONDS, knock
+from toolvet.cluster.carrier import EngineFigures, task
+from toolvet.cluster.cores import cores
 from toolvet.errors import UnreachableError, UsageError
 
 _WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is none.
@@ -25,7 +25,7 @@ _MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for str
 class DaskCarrier:
     """A client of the scheduler at `address`; of one that it starts here, with so many workers, for None."""
 
-    def __init__(self, address: str | None, jobs: int | None) -> None:
+    def __init__(self, address: str | None, jobs: int | None, station: str) -> None:
         try:
             self._dask: Any = cast("Any", import_module("distributed"))
         except ImportError as error:
@@ -39,7 +39,9 @@ class DaskCarrier:
                 n_workers=jobs or cores(),
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                # Its HTTP server starts without a dashboard, too: on a free port, for this machine alone.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             )
         else:
@@ -50,7 +52,8 @@ class DaskCarrier:
             )
         except (OSError, ValueError, RuntimeError, TimeoutError) as error:
             raise UnreachableError(f"--address {address}: no Dask scheduler answers there: {error}") from error
-        self._task = task()
+        self._task = task(station)
+        self._counted_task = _counted(self._task)
         self._keys: set[str] = set()
         self._threads, self._counted = 0, 0.0
         self._await_worker()
@@ -74,6 +77,27 @@ class DaskCarrier:
         finally:
             # Where all was well, none is left.
             self._client.cancel([future for _, future in waiting])
+
+    def width(self) -> int:
+        """As of `AskingCarrier`: the threads of all workers that are there now."""
+        return max(1, sum(int(each["nthreads"]) for each in self._workers().values()))
+
+    def asked(self, request: bytes, tries: int) -> bytes | str:
+        """As of `AskingCarrier`."""
+        name = f"toolvet-{uuid.uuid4().hex}"
+        begun = self._dask.Variable(name, client=self._client)
+        try:
+            begun.set(0)
+            future = self._client.submit(self._counted_task, request, name, tries, pure=False, retries=0)
+            return cast("bytes | str", self._awaited(future))
+        except self._dask.scheduler.KilledWorker:
+            # With a scheduler that allows fewer deaths than we do.
+            return "the worker died"
+        except (CancelledError, OSError, RuntimeError) as error:
+            return f"{type(error).__name__}: {error}"
+        finally:
+            with suppress(CancelledError, OSError, RuntimeError, TimeoutError):
+                begun.delete()
 
     def close(self) -> None:
         """As of `Carrier`."""
@@ -144,3 +168,22 @@ class DaskCarrier:
         found = sum(len(self._keys.intersection(map(str, each.get("processing-tasks", ())))) for each in gone)
         self._keys.clear()
         return found
+
+
+def _counted(answer: Callable[[bytes], bytes]) -> Callable[[bytes, str, int], bytes | str]:
+    """Return `answer` as a task that does not begin more than `tries` times.
+
+    The scheduler gives the task of a worker that died to the next one, as often as it likes, and tells nobody. So the
+    task itself counts, in a variable that the scheduler keeps.
+    """
+
+    def run(request: bytes, name: str, tries: int) -> bytes | str:
+        dask: Any = import_module("distributed")
+        begun = dask.Variable(name, client=dask.get_client())
+        before = int(begun.get())
+        if before >= tries:
+            return "the worker died"
+        begun.set(before + 1)
+        return answer(request)
+
+    return run
