@@ -15,6 +15,7 @@ from toolvet.cli import run
 Mode = Literal["legacy", "auto"]
 LIBRARY = (sys.executable, str(Path(__file__).parent / "library_server.py"))
 SECRET = "tk-4711-abcdef"
+_NOTHING: dict[str, Any] = {}
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("find_renamed", {"query": "emma"}),
     ("list_enum", {"order": "title"}),
@@ -24,7 +25,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("get_shape", {"id": 1}),
     ("get_news", {"topic": "books"}),
     ("get_news", {"topic": "books"}),
-    *([("list_random", {})] * 5),
+    *([("list_random", _NOTHING)] * 5),
     ("add_book", {"title": "Emma"}),
     ("get_secret", {"api_key": SECRET}),
     ("get_gone", {"id": 1}),

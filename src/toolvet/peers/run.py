@@ -158,7 +158,7 @@ async def _run_peer(
     place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
     try:
         placed = place.target
-        extra = placed.env if isinstance(placed, StdioTarget) else {}
+        extra = placed.env if isinstance(placed, StdioTarget) else None
         cwd = placed.cwd if isinstance(placed, StdioTarget) else None
         environment = child_environment(extra)
         version = ""

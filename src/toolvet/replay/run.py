@@ -14,11 +14,11 @@ from toolvet.assess.tool_run import listed_tool
 from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.redact import redact
 from toolvet.replay.choice import ReplayChoice, ReplayGroup, choose_calls
-from toolvet.replay.comparing import CallSide, best_of, compare_sides, live_side, recorded_side
+from toolvet.replay.comparing import ORDER, CallSide, best_of, compare_sides, live_side, recorded_side
 from toolvet.replay.options import ReplayOptions
 from toolvet.replay.recorded import RecordedCall
 from toolvet.replay.shape import ResultOutline
-from toolvet.report.replay.document import ReplayChange, ReplayedCall, ReplayReport, SkippedCalls
+from toolvet.report.replay.document import Comparison, ReplayChange, ReplayedCall, ReplayReport, SkippedCalls
 from toolvet.rules import Outcome, ToolDefinition
 from toolvet.schema.json_value import members
 from toolvet.transport import ConnectionLost, McpSession, Reply, Target, TimedOut
@@ -221,11 +221,14 @@ class _ReplayRun:
     ) -> ReplayedCall:
         first, told = group.first, list(changes)
         found = {change.comparison for change in told}
+        comparison: Comparison = "same"
+        for worse in ORDER:
+            comparison = worse if worse in found else comparison
         arguments = members(redact(first.arguments))
         return ReplayedCall(
             number=first.number,
             tool=first.tool,
-            comparison=next((each for each in ("worse", "changed", "better") if each in found), "same"),
+            comparison=comparison,
             arguments=shorten_payload(arguments),
             conversation=first.conversation,
             calls=len(group.calls),
