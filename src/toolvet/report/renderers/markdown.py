@@ -87,14 +87,14 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
 def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     """Blocks, each complete in itself, so that the document can end after any of them."""
     score = f"{number(report.score)}/100, " if report.score is not None else ""
-    yield f"## {_STATUS_MARK[report.status]} {_escape(title(report))}: {score}{STATUS[report.status]}\n"
-    yield f"{_escape(origin(report))} · {tally(report)}\n"
+    yield f"## {_STATUS_MARK[report.status]} {escape(title(report))}: {score}{STATUS[report.status]}\n"
+    yield f"{escape(origin(report))} · {tally(report)}\n"
     if said := framework_words(report):
-        yield f"{_escape(said)}.\n"
+        yield f"{escape(said)}.\n"
     for reason in why_failed(report):
-        yield f"> **Failed:** {_escape(reason)}\n"
+        yield f"> **Failed:** {escape(reason)}\n"
     if report.incomplete is not None:
-        yield f"> **Incomplete:** {_escape(report.incomplete)}\n"
+        yield f"> **Incomplete:** {escape(report.incomplete)}\n"
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield from _render_tools(called, report.findings)
@@ -102,18 +102,18 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
         yield _render_group(group, cards)
     idle = [tool for tool in report.tools if tool.not_exercised is not None]
     if idle:
-        lines = [f"- {_code(tool.name)}: {_escape(tool.not_exercised or '')}" for tool in idle]
+        lines = [f"- {_code(tool.name)}: {escape(tool.not_exercised or '')}" for tool in idle]
         yield _fold(f"⚪ {counted(len(idle), 'tool')} not exercised", "\n".join(lines))
     if all_items(report):
         yield _render_items(report)
     skipped = [tool for tool in report.tools if tool.skipped is not None]
     if skipped:
-        lines = [f"- {_code(tool.name)}: {_escape(tool.skipped or '')}" for tool in skipped]
+        lines = [f"- {_code(tool.name)}: {escape(tool.skipped or '')}" for tool in skipped]
         yield _fold(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
     if report.transport is not None:
-        lines = [f"- {_escape(probe.sent)}: {_escape(response(probe))}" for probe in unwanted(report.transport)]
+        lines = [f"- {escape(probe.sent)}: {escape(response(probe))}" for probe in unwanted(report.transport)]
         summary = f"Transport: {transport(report.transport)}"
-        yield _fold(summary, "\n".join(lines)) if lines else f"{_escape(summary)}\n"
+        yield _fold(summary, "\n".join(lines)) if lines else f"{escape(summary)}\n"
     if report.baseline is not None and report.baseline.stale:
         lines = [f"- {_code(entry.id)} in {_code(subject(entry) or 'the server')}" for entry in report.baseline.stale]
         yield _fold(f"Baseline: {len(lines)} no longer found", "\n".join(lines))
@@ -149,7 +149,7 @@ def _render_items(report: Report) -> str:
         done = "✅ got" if item.kind == "prompt" else "✅ read"
         cells = (
             f"{ITEM[item.kind]} {_code(item.identity)}".replace("|", "\\|"),
-            done if item.exercised else f"⚪ {_escape(item.why_not or '')}",
+            done if item.exercised else f"⚪ {escape(item.why_not or '')}",
             str(len(item.requests) or NONE),
             str(found[item.kind, item.identity] or NONE),
         )
@@ -170,7 +170,7 @@ def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
         parts.append(f"**Fix:** {_prose(group.remedy)}")
     parts.extend(_render_finding(finding, group) for finding in group.findings[:_SHOWN_PER_GROUP])
     if len(group.findings) > _SHOWN_PER_GROUP:
-        parts.append(_escape(others(group.findings[_SHOWN_PER_GROUP:], 20)))
+        parts.append(escape(others(group.findings[_SHOWN_PER_GROUP:], 20)))
     return _fold(summary, "\n\n".join(parts))
 
 
@@ -205,7 +205,7 @@ def _render_comparison(reports: Sequence[Report]) -> str:
     rows = ["| Server | Score | Status | Tools tested | Passed | Findings |", "|:--|--:|:--|--:|--:|:--|"]
     for report in reports:
         cells = (
-            _escape(title(report)),
+            escape(title(report)),
             number(report.score),
             f"{_STATUS_MARK[report.status]} {STATUS[report.status]}",
             f"{report.summary.tested}/{report.summary.tools}",
@@ -231,7 +231,7 @@ def _code(text: str) -> str:
     plain = shorten(one_line(text), 300) or " "
     if _TAG.search(plain):
         # An entity, because a table would read a bar even behind a backslash that something else has escaped.
-        return f"<code>{_escape(plain)}</code>".replace("\\|", "&#124;")
+        return f"<code>{escape(plain)}</code>".replace("\\|", "&#124;")
     delimiter = "`" * (_longest_run(plain) + 1)
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{delimiter}{pad}{plain}{pad}{delimiter}"
@@ -261,14 +261,14 @@ def _prose(text: str) -> str:
 def _escape_part(text: str) -> str:
     """Like `_escape`, with the spaces at both ends."""
     head, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{head}{_escape(text)}{tail}" if text.strip() else text
+    return f"{head}{escape(text)}{tail}" if text.strip() else text
 
 
 def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     """One line that shows as it is: no HTML, Markdown or table cell, and no mention of a GitHub user."""
     return _MARKUP.sub(r"\\\g<0>", _escape_html(text)).replace("@", "&#64;")
 

@@ -22,7 +22,8 @@ from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, asse
 from toolvet.cli.commands.assess.options import first_given, read_options
 from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.store import checked_store
-from toolvet.cli.values import is_url, parse_header, read_variable
+from toolvet.cli.target import parse_variable, read_target
+from toolvet.cli.values import parse_header
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.report import apply_baseline, formats, load, print_report, render, why_failed
@@ -30,7 +31,7 @@ from toolvet.report.gate import explain_shortfall
 from toolvet.rules import cards
 from toolvet.settings import AssessSettings, Settings, load_settings
 from toolvet.store.private_file import write_private
-from toolvet.transport import HttpTarget, NamedTarget, ServerList, StdioTarget, Target, read_server_list
+from toolvet.transport import NamedTarget, ServerList, read_server_list
 from toolvet.transport.orphans import adopt_orphans
 
 T = TypeVar("T")
@@ -204,7 +205,7 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
 
 def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings) -> ServerList:
     headers = dict(parse_header(text) for text in (*file.header, *(flags.header or ())))
-    environment = dict(_parse_variable(text) for text in (*file.env, *(flags.env or ())))
+    environment = dict(parse_variable(text) for text in (*file.env, *(flags.env or ())))
     if flags.config is not None:
         if words:
             raise UsageError("--config already names the servers: leave the command or URL away")
@@ -215,17 +216,7 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
         raise UsageError(
             "which server? Give a command (toolvet assess -- uvx mcp-server-time), a URL, or --config mcp.json"
         )
-    target: Target
-    if is_url(words[0]):
-        if len(words) > 1:
-            raise UsageError(f"one URL at a time; unexpected: {' '.join(words[1:])}")
-        target = HttpTarget(url=words[0], headers=headers)
-    else:
-        if headers:
-            raise UsageError("--header is for a URL; a command gets its secrets through --env NAME")
-        target = StdioTarget(
-            command=words[0], args=tuple(words[1:]), env=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd
-        )
+    target = read_target(words, headers=headers, environment=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd)
     return ServerList((NamedTarget(name=target.describe(), target=target),))
 
 
@@ -239,15 +230,6 @@ def _read_config(path: Path, chosen: Sequence[str], given: Mapping[str, str]) ->
         tuple(target for target in servers.targets if not chosen or target.name in chosen),
         tuple((name, reason) for name, reason in servers.left_out if not chosen or name in chosen),
     )
-
-
-def _parse_variable(text: str) -> tuple[str, str]:
-    """Read `NAME=VALUE`, or `NAME` for a variable of our own environment."""
-    name, equals, value = text.partition("=")
-    if equals:
-        return name, value
-    problem = f"--env {name}: our own environment has no such variable; give one as {name}=VALUE"
-    return name, read_variable(name, problem=problem)
 
 
 def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""Our report beside those of other programs: the document (`toolvet-peers/1`), and its formats."""
