@@ -36,7 +36,7 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
 
     Example:
         >>> shorten_value({"ids": list(range(100))}, 100)
-        {'ids': [0, 1, 2, '… 96 of 100 items left out (3 to 98) …', 99]}
+        {'ids': [0, 1, 2, 3, 4, 5, '… 91 of 100 items left out (6 to 96) …', 97, 98, 99]}
     """
     cutter = _Cutter(marks=marks)
     best: object = None
