@@ -74,8 +74,13 @@ def call(
     if client == "gemini":
         event["mcp_context"] = {"server_name": "clock", "tool_name": tool}
     if result is not None:
-        content = [{"type": "text", "text": result}]
-        event["tool_response"] = {"llmContent": content} if client == "gemini" else content
+        framed = f"<untrusted_context>\n{result}\n</untrusted_context>"
+        content = {
+            "claude": [{"type": "text", "text": result}],
+            "codex": {"content": [{"type": "text", "text": result}]},
+            "gemini": {"llmContent": [{"text": framed}], "returnDisplay": result},
+        }
+        event["tool_response"] = content[client]
     return event
 
 

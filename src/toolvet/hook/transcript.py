@@ -9,11 +9,12 @@ Every line is told by its own members, because a client may run the hook of anot
 known kind, is left out. `is_whole` is False where the beginning was cut off: then nobody knows what was done there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
+from toolvet.hook.dialect import dialect_of
 from toolvet.messages import ToolCall, Turn, turns
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
@@ -120,6 +121,8 @@ def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | 
 def _of_gemini(record: Mapping[str, object]) -> list[object]:
     text = _parts_text(record.get("content"))
     if record.get("type") == "user":
+        if any("functionResponse" in members(part) for part in _listed(record.get("content"))):
+            return []  # What a tool brought, which its call has as well.
         return [_says("user", text)] if text and not text.lstrip().startswith("<session_context") else []
     found: list[object] = []
     calls = [members(each) for each in elements(record.get("toolCalls"))]
@@ -129,9 +132,15 @@ def _of_gemini(record: Mapping[str, object]) -> list[object]:
         status = call.get("status")
         if status in ("success", "error", "cancelled"):
             result = _parts_text(call.get("result")) or call.get("resultDisplay")
+            if isinstance(result, str):
+                result = dialect_of("gemini").unframed(result)
             found.append(_brings(call.get("id"), result, failed=status != "success"))
     # What was said and called in one message was said first.
     return [*asked, *found]
+
+
+def _listed(content: object) -> Sequence[object]:
+    return content if is_array(content) else (content,)
 
 
 def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, object]]:

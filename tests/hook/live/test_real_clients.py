@@ -1,0 +1,162 @@
+"""The hooks in the clients themselves, with a scripted model and a real MCP server on loopback (`make clients`)."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.hook.live.coding_agents import AGENTS, CodingAgent, Workplace, environment, run_agent
+from tests.hook.live.scripted_model import ScriptedModel, ScriptStep
+from tests.live.servers import npm_modules
+
+from toolvet.hook.dialect import Client, dialect_of
+
+pytestmark = pytest.mark.live
+TOOLVET = Path(sys.executable).parent / "toolvet"
+WATCHED = Path(__file__).parent / "watched_hook.py"
+BAD = {"zone": "Europe/Rome", "style": "tiny"}
+GOOD = {"zone": "Europe/Rome", "style": "short"}
+MENDABLE = {"zone": "Europe/Rome", "days": "2"}
+DOWN = {"zone": "Mars/Phobos"}
+CORRECTION = 'Use one of these values: "short", "long"'
+TESTS = """import unittest
+
+
+class DatesTest(unittest.TestCase):
+    def test_day(self):
+        self.assertTrue(True)
+"""
+
+
+class ClientRun(NamedTuple):
+    """One run of a client: what the model was asked, what the server was called with, and what the hooks said."""
+
+    model: ScriptedModel
+    calls: list[dict[str, Any]]
+    hooks: list[dict[str, Any]]
+    output: str
+
+    def events(self, moment: str, client: Client) -> list[dict[str, Any]]:
+        """Return the hooks of this moment, in order."""
+        names = dialect_of(client).events
+        return [each for each in self.hooks if names.get(_name_of(each["event"])) == moment]
+
+
+def _name_of(event: dict[str, Any]) -> str:
+    return f"{event.get('hook_event_name', '')}"
+
+
+class Bench:
+    """A client in an empty home, with the hooks that the real `toolvet hook install` put into its settings."""
+
+    def __init__(self, client: Client, folder: Path) -> None:
+        self.client = client
+        self.agent: CodingAgent = AGENTS[client]
+        self.modules = npm_modules(f"client-{client}", self.agent.package)
+        self.place = Workplace(folder / "home", folder / "project", folder / "called")
+        for each in (self.place.home, self.place.project, folder / "bin"):
+            each.mkdir()
+        self.program = folder / "bin" / "toolvet"
+        self.record = folder / "hooks.jsonl"
+
+    def run(self, *steps: ScriptStep, settings: str = "") -> ClientRun:
+        """Install the hooks, run the client on this script, take them out again, and return what happened."""
+        if settings:
+            (self.place.project / "toolvet.toml").write_text(settings)
+        with ScriptedModel(steps) as model:
+            given = self.agent.configure(self.place, model.url)
+            path = self._settings_path(given)
+            before = path.read_bytes() if path.exists() else None
+            self._install(given)
+            assert path.read_bytes() != before
+            done = run_agent(self.agent, self.modules, self.place, given)
+            self._toolvet(given, "uninstall")
+        output = done.stdout + done.stderr
+        after = path.read_bytes() if path.exists() else None
+        assert after == before, f"the settings are not what they were: {after!r}\n{output}"
+        assert model.asked, output
+        return ClientRun(model, self._called(), self._hooks(), output)
+
+    def _install(self, given: Any) -> None:
+        # The program is copied to be watched: once it is installed, another stands in its place that runs it.
+        shutil.copy(TOOLVET, self.program)
+        self._toolvet(given, "install")
+        words = [sys.executable, str(WATCHED), str(self.record), str(TOOLVET)]
+        self.program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+
+    def _toolvet(self, given: Any, what: str) -> None:
+        program = self.program if what == "install" else TOOLVET
+        subprocess.run(
+            [str(program), "hook", what, self.client],
+            check=True,
+            capture_output=True,
+            cwd=self.place.project,
+            env={**environment(self.place), **given},
+        )
+
+    def _settings_path(self, given: Any) -> Path:
+        del given
+        place = dialect_of(self.client).settings
+        return self.place.home / place.user.removeprefix("~/")
+
+    def _called(self) -> list[dict[str, Any]]:
+        if not self.place.calls.exists():
+            return []
+        return [json.loads(line) for line in self.place.calls.read_text().splitlines() if line != "started"]
+
+    def _hooks(self) -> list[dict[str, Any]]:
+        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        hooks = [json.loads(line) for line in lines]
+        assert all(each["code"] == 0 for each in hooks)
+        return hooks
+
+
+@pytest.fixture(params=list(AGENTS))
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
+    return Bench(request.param, tmp_path)
+
+
+def test_a_bad_call_does_not_reach_the_server_and_the_model_reads_why(bench: Bench) -> None:
+    clock = bench.agent.clock
+    run = bench.run(clock(BAD), clock(GOOD), ScriptStep(text="It is 12:00 in Rome."))
+    assert run.calls == [GOOD], run.output
+    assert CORRECTION in run.model.heard(1)
+    assert "It is 12:00." in run.model.heard(2)
+    assert len(run.model.asked) == 3
+
+
+def test_repaired_arguments_reach_the_server(bench: Bench) -> None:
+    clock = bench.agent.clock
+    run = bench.run(clock(MENDABLE), ScriptStep(text="It is 12:00 in Rome."), settings='[proxy]\nrepair = "apply"\n')
+    assert run.calls == [{"zone": "Europe/Rome", "days": 2}], run.output
+    assert "It is 12:00." in run.model.heard(1)
+
+
+def test_the_model_reads_that_a_result_is_a_failure(bench: Bench) -> None:
+    clock = bench.agent.clock
+    run = bench.run(clock(DOWN), clock(GOOD), ScriptStep(text="The clock of Phobos is down."))
+    assert run.calls == [DOWN, GOOD], run.output
+    assert "reports a failure" in run.model.heard(1)
+    assert run.model.heard(2).count("reports a failure") == 1
+
+
+def test_an_end_that_the_calls_contradict_is_refused_once(bench: Bench) -> None:
+    path = str(bench.place.project / "dates.py")
+    steps = [bench.agent.write(path, "DAY = 1\n"), *[ScriptStep(text="I set the day. All tests pass.")] * 4]
+    run = bench.run(*steps)
+    assert (bench.place.project / "dates.py").read_text() == "DAY = 1\n", run.output
+    assert "no call ran the tests after the last edit" in run.model.heard(2)
+    assert len(run.model.asked) == 3, run.output
+
+
+def test_an_honest_end_is_not_refused(bench: Bench) -> None:
+    path = str(bench.place.project / "test_dates.py")
+    run_them = bench.agent.shell("python3 -m unittest test_dates")
+    run = bench.run(bench.agent.write(path, TESTS), run_them, ScriptStep(text="I wrote a test. All tests pass."))
+    assert "Ran 1 test" in run.model.heard(2), run.output
+    assert len(run.model.asked) == 3, run.output
+    assert run.hooks[-1]["answer"] is None
