@@ -5,15 +5,17 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from tests.hook.live.coding_agents import AGENTS, CodingAgent, Workplace, environment, run_agent
+from tests.hook.live.conftest import HookTimes
 from tests.hook.live.scripted_model import ScriptedModel, ScriptStep
 from tests.live.servers import npm_modules
 
-from toolvet.hook.dialect import Client, dialect_of
+from toolvet.hook.dialect import Client, dialect_of, read_event
 
 pytestmark = pytest.mark.live
 TOOLVET = Path(sys.executable).parent / "toolvet"
@@ -40,20 +42,12 @@ class ClientRun(NamedTuple):
     hooks: list[dict[str, Any]]
     output: str
 
-    def events(self, moment: str, client: Client) -> list[dict[str, Any]]:
-        """Return the hooks of this moment, in order."""
-        names = dialect_of(client).events
-        return [each for each in self.hooks if names.get(_name_of(each["event"])) == moment]
-
-
-def _name_of(event: dict[str, Any]) -> str:
-    return f"{event.get('hook_event_name', '')}"
-
 
 class Bench:
     """A client in an empty home, with the hooks that the real `toolvet hook install` put into its settings."""
 
-    def __init__(self, client: Client, folder: Path) -> None:
+    def __init__(self, client: Client, folder: Path, times: HookTimes) -> None:
+        self.times = times
         self.client = client
         self.agent: CodingAgent = AGENTS[client]
         self.modules = npm_modules(f"client-{client}", self.agent.package)
@@ -63,32 +57,38 @@ class Bench:
         self.program = folder / "bin" / "toolvet"
         self.record = folder / "hooks.jsonl"
 
-    def run(self, *steps: ScriptStep, settings: str = "") -> ClientRun:
-        """Install the hooks, run the client on this script, take them out again, and return what happened."""
+    def run(self, *steps: ScriptStep, settings: str = "", without: str = "") -> ClientRun:
+        """Install the hooks, run the client on this script, take them out again, and return what happened.
+
+        `without` is a word that is left out of the client's command.
+        """
         if settings:
             (self.place.project / "toolvet.toml").write_text(settings)
         with ScriptedModel(steps) as model:
             given = self.agent.configure(self.place, model.url)
-            path = self._settings_path(given)
+            agent = self.agent._replace(command=tuple(word for word in self.agent.command if word != without))
+            path = self.settings_path()
             before = path.read_bytes() if path.exists() else None
-            self._install(given)
+            self.install(given)
             assert path.read_bytes() != before
-            done = run_agent(self.agent, self.modules, self.place, given)
-            self._toolvet(given, "uninstall")
+            done = run_agent(agent, self.modules, self.place, given)
+            self.toolvet(given, "uninstall")
         output = done.stdout + done.stderr
         after = path.read_bytes() if path.exists() else None
         assert after == before, f"the settings are not what they were: {after!r}\n{output}"
         assert model.asked, output
         return ClientRun(model, self._called(), self._hooks(), output)
 
-    def _install(self, given: Any) -> None:
+    def install(self, given: Mapping[str, str]) -> None:
+        """Let the real `toolvet hook install` change the settings."""
         # The program is copied to be watched: once it is installed, another stands in its place that runs it.
         shutil.copy(TOOLVET, self.program)
-        self._toolvet(given, "install")
+        self.toolvet(given, "install")
         words = [sys.executable, str(WATCHED), str(self.record), str(TOOLVET)]
         self.program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
 
-    def _toolvet(self, given: Any, what: str) -> None:
+    def toolvet(self, given: Mapping[str, str], what: str) -> None:
+        """Run `toolvet hook install` or `uninstall`."""
         program = self.program if what == "install" else TOOLVET
         subprocess.run(
             [str(program), "hook", what, self.client],
@@ -98,8 +98,8 @@ class Bench:
             env={**environment(self.place), **given},
         )
 
-    def _settings_path(self, given: Any) -> Path:
-        del given
+    def settings_path(self) -> Path:
+        """Return the file with the hooks of the user."""
         place = dialect_of(self.client).settings
         return self.place.home / place.user.removeprefix("~/")
 
@@ -112,12 +112,15 @@ class Bench:
         lines = self.record.read_text().splitlines() if self.record.exists() else []
         hooks = [json.loads(line) for line in lines]
         assert all(each["code"] == 0 for each in hooks)
+        for each in hooks:
+            moment = read_event(dialect_of(self.client), each["event"]).moment
+            self.times[self.client, moment].append((each["seconds"], each["cpu"]))
         return hooks
 
 
 @pytest.fixture(params=list(AGENTS))
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
-    return Bench(request.param, tmp_path)
+def bench(request: pytest.FixtureRequest, tmp_path: Path, hook_times: HookTimes) -> Bench:
+    return Bench(request.param, tmp_path, hook_times)
 
 
 def test_a_bad_call_does_not_reach_the_server_and_the_model_reads_why(bench: Bench) -> None:
@@ -160,3 +163,52 @@ def test_an_honest_end_is_not_refused(bench: Bench) -> None:
     assert "Ran 1 test" in run.model.heard(2), run.output
     assert len(run.model.asked) == 3, run.output
     assert run.hooks[-1]["answer"] is None
+
+
+def test_gemini_checks_arguments_before_it_asks_a_hook(tmp_path: Path, hook_times: HookTimes) -> None:
+    bad, good = (ScriptStep("mcp_clock_now", each) for each in (BAD, GOOD))
+    run = Bench("gemini", tmp_path, hook_times).run(bad, good, ScriptStep(text="It is 12:00 in Rome."))
+    assert run.calls == [GOOD], run.output
+    assert "must be equal to one of the allowed values" in run.model.heard(1)
+    assert [each["event"]["hook_event_name"] for each in run.hooks] == ["BeforeTool", "AfterTool", "AfterAgent"]
+
+
+def test_codex_runs_no_hook_that_the_user_has_not_trusted(tmp_path: Path, hook_times: HookTimes) -> None:
+    bench = Bench("codex", tmp_path, hook_times)
+    bad = bench.agent.clock(BAD)
+    run = bench.run(bad, ScriptStep(text="It is 12:00."), without="--dangerously-bypass-hook-trust")
+    assert run.calls == [BAD], run.output
+    assert run.hooks == []
+
+
+@pytest.mark.parametrize(
+    ("client", "words"),
+    [
+        ("claude", ("plugin", "marketplace", "add", "./market")),
+        ("gemini", ("mcp", "add", "-s", "user", "other", "/bin/true")),
+    ],
+)
+def test_what_a_client_wrote_into_its_settings_stays(
+    client: Client, words: tuple[str, ...], tmp_path: Path, hook_times: HookTimes
+) -> None:
+    """The other two have their hooks in a file of its own, which they do not write."""
+    market = tmp_path / "market" / ".claude-plugin"
+    market.mkdir(parents=True)
+    (market / "marketplace.json").write_text('{"name": "market", "owner": {"name": "x"}, "plugins": []}')
+    command = tuple(str(market.parent) if word == "./market" else word for word in words)
+    written = []
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+        bench = Bench(client, tmp_path / name, hook_times)
+        given = bench.agent.configure(bench.place, "http://127.0.0.1:9")
+        path = bench.settings_path()
+        if name == "with":
+            bench.install(given)
+        before = path.read_bytes()
+        done = run_agent(bench.agent._replace(command=command), bench.modules, bench.place, given)
+        assert path.read_bytes() != before, done.stdout + done.stderr
+        if name == "with":
+            assert b"toolvet hook" in path.read_bytes()
+            bench.toolvet(given, "uninstall")
+        written.append(path.read_text().replace(str(bench.place.calls), "calls"))
+    assert written[0] == written[1]
