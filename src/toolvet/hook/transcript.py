@@ -24,11 +24,15 @@ _MOST_RESULT: Final = 100_000
 
 
 class AgentSession(msgspec.Struct, frozen=True):
-    """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete."""
+    """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete.
+
+    `is_ended` says that the agent had the last word, with nothing called in it.
+    """
 
     calls: tuple[ToolCall, ...] = ()
     turn: Turn | None = None
     is_whole: bool = True
+    is_ended: bool = False
 
 
 def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSession:
@@ -46,7 +50,7 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSessi
     except (TypeError, IndexError):
         return AgentSession(is_whole=is_whole)
     before = tuple(each for each in last.context if isinstance(each, ToolCall))
-    return AgentSession((*before, *last.calls), last, is_whole)
+    return AgentSession((*before, *last.calls), last, is_whole, is_ended=bool(last.answer) and _is_said(found[-1]))
 
 
 def _decoded(line: bytes) -> object:
@@ -155,6 +159,12 @@ def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, obje
         content = members(data.get("result")).get("content") if fine else data.get("error", data.get("result"))
         return [_brings(data.get("toolCallId"), members(content).get("message", content), failed=not fine)]
     return []
+
+
+def _is_said(message: object) -> bool:
+    held = members(message)
+    blocks = [members(each).get("type") for each in elements(held.get("content"))]
+    return held.get("role") == "assistant" and "tool_use" not in blocks and not held.get("tool_calls")
 
 
 def _says(role: str, text: object) -> Mapping[str, object]:

@@ -212,3 +212,21 @@ def test_what_a_client_wrote_into_its_settings_stays(
             bench.toolvet(given, "uninstall")
         written.append(path.read_text().replace(str(bench.place.calls), "calls"))
     assert written[0] == written[1]
+
+
+def test_copilot_also_runs_the_hooks_that_a_project_has_for_claude_code(tmp_path: Path, hook_times: HookTimes) -> None:
+    bench = Bench("copilot", tmp_path, hook_times)
+    words = [str(TOOLVET), "hook", "install", "claude", "--project"]
+    subprocess.run(words, check=True, capture_output=True, cwd=bench.place.project, env=environment(bench.place))
+    settings = bench.place.project / ".claude/settings.json"
+    watched = [sys.executable, str(WATCHED), str(tmp_path / "claude.jsonl"), str(TOOLVET)]
+    settings.write_text(settings.read_text().replace(str(TOOLVET), shlex.join(watched)))
+    path = str(bench.place.project / "dates.py")
+    end = [ScriptStep(text="I set the day. All tests pass.")] * 4
+    run = bench.run(bench.agent.clock(BAD), bench.agent.write(path, "DAY = 1\n"), *end)
+    events = [json.loads(line) for line in (tmp_path / "claude.jsonl").read_text().splitlines()]
+    # The matcher of Claude Code's tools fits none of Copilot's.
+    assert [each["event"]["hook_event_name"] for each in events] == ["Stop", "Stop"]
+    assert run.calls == []
+    assert len(run.model.asked) == 4, run.output
+    assert run.model.heard(3).count("no call ran the tests after the last edit") == 1
