@@ -156,7 +156,7 @@ def test_the_end_is_refused_once(home: Path, client: Client, tmp_path: Path) -> 
 
 
 def test_a_transcript_that_is_written_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Copilot CLI 1.0.102 did in one run of eight: the hook was quicker than the line with the last message."""
+    """As Copilot CLI 1.0.102 did in one run of four: the hook was quicker than the line with the last message."""
     path = tmp_path / "events.jsonl"
     event = json.dumps(stop_event("copilot", SESSIONS[0], path, tmp_path)).encode()
     path.write_text(transcript("copilot", SESSIONS[0]))
