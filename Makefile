@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright format bench ratios burst fuzz model soak mutants live platforms conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright format bench ratios burst fuzz model soak mutants live clients platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -23,6 +23,7 @@ help:
 	@echo "make lint     linters, type checkers, import rules"
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
+	@echo "make clients  \`toolvet hook\` in Claude Code, Codex, Gemini CLI and Copilot CLI (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
 	@echo "make cluster  judge and assess on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
@@ -96,6 +97,10 @@ format: $(VENV)/.dev
 
 live: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/live
+
+# No account and no internet: each client talks to a scripted model on loopback.
+clients: $(VENV)/.dev
+	$(BIN)/pytest -m live tests/hook/live
 
 # In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
 platforms: .venv-platforms/.done

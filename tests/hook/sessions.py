@@ -97,6 +97,8 @@ def _step(client: str, step: list[Any], id_: str) -> list[dict[str, Any]]:
             back = {"type": "function_call_output", "call_id": id_, "output": result}
         return [{"type": "response_item", "payload": each} for each in (call, back)]
     if client == "gemini":
+        if kind == "tool":
+            result = f"<untrusted_context>\n{result}\n</untrusted_context>"
         response = [{"functionResponse": {"id": id_, "name": name, "response": {"output": result}}}]
         call = {
             "id": id_,
@@ -112,7 +114,7 @@ def _step(client: str, step: list[Any], id_: str) -> list[dict[str, Any]]:
             "content": "",
             "toolCalls": [{**call, "result": None, "status": "executing"}],
         }
-        return [first, {**first, "toolCalls": [call]}]
+        return [first, {**first, "toolCalls": [call]}, {"id": f"r-{id_}", "type": "user", "content": response[0]}]
     request = {"toolCallId": id_, "name": name, "arguments": arguments, "type": "function"}
     done: dict[str, Any] = {"toolCallId": id_, "success": not failed}
     done["error" if failed else "result"] = {"message": result} if failed else {"content": result}

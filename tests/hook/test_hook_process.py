@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.hook.sessions import SESSIONS, stop_event, transcript
 
 from toolvet.hook.dialect import CLIENTS, Client, dialect_of
+from toolvet.hook.run import hook_answer
 from toolvet.schema.json_value import members
 
 SERVER = Path(__file__).parent / "clock_server.py"
@@ -74,8 +76,13 @@ def call(
     if client == "gemini":
         event["mcp_context"] = {"server_name": "clock", "tool_name": tool}
     if result is not None:
-        content = [{"type": "text", "text": result}]
-        event["tool_response"] = {"llmContent": content} if client == "gemini" else content
+        framed = f"<untrusted_context>\n{result}\n</untrusted_context>"
+        content = {
+            "claude": [{"type": "text", "text": result}],
+            "codex": {"content": [{"type": "text", "text": result}]},
+            "gemini": {"llmContent": [{"text": framed}], "returnDisplay": result},
+        }
+        event["tool_response"] = content[client]
     return event
 
 
@@ -146,6 +153,22 @@ def test_the_end_is_refused_once(home: Path, client: Client, tmp_path: Path) -> 
     asked = {**SESSIONS[0], "question": answer["reason"]}
     path.write_text(transcript(client, asked, before=(SESSIONS[0],)))
     assert run(home, client, stop_event(client, asked, path, tmp_path)) == ""
+
+
+def test_a_transcript_that_is_written_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Copilot CLI 1.0.102 did in one run of four: the hook was quicker than the line with the last message."""
+    path = tmp_path / "events.jsonl"
+    event = json.dumps(stop_event("copilot", SESSIONS[0], path, tmp_path)).encode()
+    path.write_text(transcript("copilot", SESSIONS[0]))
+    assert b"block" in hook_answer("copilot", event)  # what it needs is imported now
+    *first, last = transcript("copilot", SESSIONS[0]).splitlines(keepends=True)
+    path.write_text("".join(first))
+    monkeypatch.chdir(tmp_path)  # where the hook goes, and what is left again after the test
+    later = threading.Timer(0.3, path.write_text, ["".join((*first, last))])
+    later.start()
+    answer = hook_answer("copilot", event)
+    later.join()
+    assert b"block" in answer
 
 
 def test_the_server_was_asked_once_and_only_when_it_was_called(home: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.discover.toml import read_toml
-from toolvet.schema.json_value import is_object, members
+from toolvet.schema.json_value import is_array, is_object, members
 
 Client: TypeAlias = Literal["claude", "codex", "gemini", "copilot"]
 CLIENTS: Final[tuple[Client, ...]] = ("claude", "codex", "gemini", "copilot")
@@ -50,7 +50,7 @@ class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `input` has for each member of a `HookEvent` the paths where it may be, `output` the form of each kind of answer.
     `accepted` has all members that the client knows in an answer, by event, and `refused` those of them that make it
-    refuse the answer.
+    refuse the answer. `result_frame` is what the client writes around the text of a result, before hooks see it.
     """
 
     client: str
@@ -66,6 +66,12 @@ class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refused: dict[str, tuple[str, ...]]
     tools: ClientTools
     settings: HookSettingsPlace
+    result_frame: tuple[str, str] = ("", "")
+
+    def unframed(self, text: str) -> str:
+        """Return the text of a result without the client's own words around it."""
+        begin, end = self.result_frame
+        return text[len(begin) : -len(end)] if end and text.startswith(begin) and text.endswith(end) else text
 
 
 class HookEvent(msgspec.Struct, frozen=True):
@@ -109,7 +115,7 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
     name = _event_name(dialect, found)
     moment = dialect.events.get(name, "other")
     error = found.get("error")
-    result = error if error is not None else found.get("result")
+    result = error if error is not None else _result(dialect, found.get("result"))
     return HookEvent(
         moment,
         name,
@@ -156,6 +162,17 @@ def _first(given: object, paths: tuple[str, ...]) -> object:
         if value is not None:
             return value
     return None
+
+
+def _result(dialect: HookDialect, result: object) -> object:
+    """The result as the server gave it: a part of Gemini is a block of text without a type."""
+    if isinstance(result, str):
+        return dialect.unframed(result)
+    if is_array(result):
+        return [_result(dialect, each) if is_object(each) else each for each in result]
+    if is_object(result) and isinstance(result.get("text"), str):
+        return {"type": "text", **result, "text": dialect.unframed(f"{result['text']}")}
+    return result
 
 
 def _text(value: object) -> str:

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from io import BufferedReader
@@ -14,6 +15,7 @@ import msgspec
 from toolvet.hook.dialect import Client, HookAnswer, HookDialect, HookEvent, dialect_of, read_event, write_answer
 
 if TYPE_CHECKING:
+    from toolvet.hook.transcript import AgentSession
     from toolvet.settings import Settings
     from toolvet.settings.hook import HookSettings
     from toolvet.turn.check import AnswerCheck, AnswerOptions
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
 _SECONDS: Final = 20
+# Copilot writes its transcript up to a tenth of a second after it has asked the hook.
+_TRANSCRIPT_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.05
 
 
 class _OutOfTimeError(Exception):
@@ -92,16 +97,27 @@ def _is_of_a_server(dialect: HookDialect, event: HookEvent) -> bool:
 
 def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.hook.done import missing  # noqa: PLC0415 - a call needs none of it
-    from toolvet.hook.transcript import read_session  # noqa: PLC0415 - as above
 
     options, settings = _settings(given)
     if options.done == "off" or event.transcript is None:
         return None
-    lines, is_whole = read_tail(event.transcript)
-    session = read_session(lines, is_whole=is_whole)
+    session = _session(event.transcript, wait=event.message is None)
     message = _last_words(event.message, session.turn.answer if session.turn is not None else None)
     found = missing(message, session, check=_answer_check(settings), exists=_exists)
     return None if found is None else HookAnswer("block", found.text())
+
+
+def _session(path: str, *, wait: bool) -> "AgentSession":
+    """What the transcript says; `wait` gives the client some time to write the last message."""
+    from toolvet.hook.transcript import read_session  # noqa: PLC0415 - as above
+
+    latest = time.monotonic() + (_TRANSCRIPT_SECONDS if wait else 0)
+    while True:
+        lines, is_whole = read_tail(path)
+        session = read_session(lines, is_whole=is_whole)
+        if session.is_ended or session.turn is None or time.monotonic() >= latest:
+            return session
+        time.sleep(_LOOK_SECONDS)
 
 
 def _last_words(said: str | None, written: str | None) -> str | None:

@@ -9,11 +9,12 @@ Every line is told by its own members, because a client may run the hook of anot
 known kind, is left out. `is_whole` is False where the beginning was cut off: then nobody knows what was done there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
+from toolvet.hook.dialect import dialect_of
 from toolvet.messages import ToolCall, Turn, turns
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
@@ -23,11 +24,15 @@ _MOST_RESULT: Final = 100_000
 
 
 class AgentSession(msgspec.Struct, frozen=True):
-    """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete."""
+    """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete.
+
+    `is_ended` says that the agent had the last word, with nothing called in it.
+    """
 
     calls: tuple[ToolCall, ...] = ()
     turn: Turn | None = None
     is_whole: bool = True
+    is_ended: bool = False
 
 
 def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSession:
@@ -45,7 +50,7 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSessi
     except (TypeError, IndexError):
         return AgentSession(is_whole=is_whole)
     before = tuple(each for each in last.context if isinstance(each, ToolCall))
-    return AgentSession((*before, *last.calls), last, is_whole)
+    return AgentSession((*before, *last.calls), last, is_whole, is_ended=bool(last.answer) and _is_said(found[-1]))
 
 
 def _decoded(line: bytes) -> object:
@@ -120,6 +125,8 @@ def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | 
 def _of_gemini(record: Mapping[str, object]) -> list[object]:
     text = _parts_text(record.get("content"))
     if record.get("type") == "user":
+        if any("functionResponse" in members(part) for part in _listed(record.get("content"))):
+            return []  # What a tool brought, which its call has as well.
         return [_says("user", text)] if text and not text.lstrip().startswith("<session_context") else []
     found: list[object] = []
     calls = [members(each) for each in elements(record.get("toolCalls"))]
@@ -129,9 +136,15 @@ def _of_gemini(record: Mapping[str, object]) -> list[object]:
         status = call.get("status")
         if status in ("success", "error", "cancelled"):
             result = _parts_text(call.get("result")) or call.get("resultDisplay")
+            if isinstance(result, str):
+                result = dialect_of("gemini").unframed(result)
             found.append(_brings(call.get("id"), result, failed=status != "success"))
     # What was said and called in one message was said first.
     return [*asked, *found]
+
+
+def _listed(content: object) -> Sequence[object]:
+    return content if is_array(content) else (content,)
 
 
 def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, object]]:
@@ -146,6 +159,12 @@ def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, obje
         content = members(data.get("result")).get("content") if fine else data.get("error", data.get("result"))
         return [_brings(data.get("toolCallId"), members(content).get("message", content), failed=not fine)]
     return []
+
+
+def _is_said(message: object) -> bool:
+    held = members(message)
+    blocks = [members(each).get("type") for each in elements(held.get("content"))]
+    return held.get("role") == "assistant" and "tool_use" not in blocks and not held.get("tool_calls")
 
 
 def _says(role: str, text: object) -> Mapping[str, object]:
