@@ -1,6 +1,8 @@
 """Results that are shortened, kept as a whole, and retrieved."""
 
 import json
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -260,3 +262,35 @@ def test_no_character_is_lost(whole: str, limit: int) -> None:
     while len(found) < len(whole):
         found += retrieved(session, id=id_, offset=len(found), limit=limit)[0]
     assert found == whole
+
+
+def texts_with_a_needle(random: Random) -> Iterator[tuple[str, str, str]]:
+    """Texts of four forms with one value at any place, the name that a question asks for, and the value."""
+    for form in ("list", "object", "table", "log"):
+        size, name, value = (
+            random.randint(400, 2_000),
+            f"ferry-{random.randint(10, 99)}x",
+            str(random.randint(10**6, 10**7)),
+        )
+        names = [f"ferry-{random.randint(1_000, 9_999)}" for _ in range(size)]
+        names[random.randrange(size)] = name
+        rows = [(each, value if each == name else str(random.randint(10, 10**5))) for each in names]
+        if form == "list":
+            found = json.dumps([{"name": each, "speed": speed} for each, speed in rows])
+        elif form == "object":
+            found = json.dumps({"fleets": {"north": [], "south": [{"name": a, "speed": b} for a, b in rows]}}, indent=1)
+        elif form == "table":
+            found = "name,port,speed\n" + "\n".join(f"{each},Kiel,{speed}" for each, speed in rows)
+        else:
+            found = "\n".join(f"12:00:00 INFO {each} goes at {speed}" for each, speed in rows)
+        yield found, name, value
+
+
+def test_a_value_anywhere_is_in_the_text_or_one_search_away() -> None:
+    random = Random(2026)
+    session = opened("3000 characters")
+    for _ in range(10):
+        for whole, name, value in texts_with_a_needle(random):
+            result = asked(session, "list_items", text(whole))
+            if name not in result["content"][0]["text"]:
+                assert value in retrieved(session, id=id_in(result), search=name)[0]
