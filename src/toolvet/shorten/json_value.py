@@ -148,7 +148,9 @@ def _unlike(value: Sequence[object]) -> list[int]:
     """The places of objects that tell of a problem, or have other members than most."""
     heads = [tuple(item) if is_object(item) else None for item in value[:_MOST_COMPARED]]
     counts = Counter(heads)
-    rare = {head for head, count in counts.items() if count * 20 <= len(heads)} if len(counts) <= _MOST_ODD else set()
+    rare: set[tuple[str, ...] | None] = (
+        {head for head, count in counts.items() if count * 20 <= len(heads)} if len(counts) <= _MOST_ODD else set()
+    )
     found = [
         index
         for index, (head, item) in enumerate(zip(heads, value, strict=False))
