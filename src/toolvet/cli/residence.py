@@ -55,7 +55,7 @@ def _load() -> None:
 
     for name in _LOADED:
         import_module(f"toolvet.cli.commands.check.{name}.run")
-    for name in ("run", "servers", "moments", "tool_lists", "done"):
+    for name in ("run", "servers", "after", "before", "tool_lists", "done"):
         import_module(f"toolvet.hook.{name}")
     prepare()
     check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
