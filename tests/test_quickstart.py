@@ -36,7 +36,10 @@ def test_what_the_page_shows_is_what_comes_out(title: str, name: str, needs: lis
     file.write_text(next(text for kind, text in blocks if kind in {"python", "json"}), encoding="utf-8")
     printed = ""
     for kind, text in blocks:
-        if kind == "sh":
+        if kind == "toml":
+            (tmp_path / "toolvet.toml").write_text(text, encoding="utf-8")
+            assert "Score 75/100" in run("toolvet assess -- python server.py", tmp_path)
+        elif kind == "sh":
             printed += run(text, tmp_path)
         elif kind == "text":
             for line in text.splitlines():
