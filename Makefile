@@ -43,6 +43,7 @@ help:
 	@echo "make soak     a million calls through real proxies while something goes wrong every second; CALLS=50000"
 	@echo "make schemathesis EXAMPLES=100   more requests from the OpenAPI document than make test draws"
 	@echo "make site     build the documentation as a web site, in build/site, and check its links"
+	@echo "make recording  run toolvet on the server of docs/quickstart.md, and draw it as docs/images/assess.svg"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
@@ -147,10 +148,15 @@ site: .venv-site/.done
 	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt
 	@touch $@
 
+# The README's picture of a run: a real one, drawn again.
+.PHONY: recording
+recording: $(VENV)/.test
+	$(BIN)/python docs/site/recording.py docs/images/assess.svg
+
 # The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
 .PHONY: frameworks
 frameworks: .venv-frameworks/.done
-	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents
+	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents tests/test_quickstart.py
 
 .venv-frameworks/.done: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }

@@ -11,6 +11,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = "https://github.com/toolvet/toolvet/blob/main/"
+_PICTURES: Final = "https://raw.githubusercontent.com/toolvet/toolvet/main/docs/"
 _OUT: Final = re.compile(r"(?<=\]\()\.\./([^)#\s]+)")
 
 
@@ -19,7 +20,7 @@ def main(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("site"))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (folder / "index.md").write_text(readme.replace(f"{SOURCE}docs/", ""), encoding="utf-8")
+    (folder / "index.md").write_text(readme.replace(f"{SOURCE}docs/", "").replace(_PICTURES, ""), encoding="utf-8")
     for page in folder.glob("*.md"):
         # A file that is not there stays a broken link, which the build complains of.
         words = _OUT.sub(

@@ -1,0 +1,75 @@
+"""The lines of docs/quickstart.md, run as a newcomer runs them: what the page shows is what comes out."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parent.parent / "docs" / "quickstart.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WAYS = [
+    ("An MCP server", "server.py", ["fastmcp"]),
+    ("An agent in LangChain", "agent.py", ["langchain"]),
+    ("Claude Code with two MCP servers", ".mcp.json", ["mcp_server_time", "mcp_server_git"]),
+    ("A folder of logs", "logs/talks.jsonl", ["pyarrow"]),
+]
+
+
+def squeezed(text: str) -> str:
+    """Without the breaks and the padding of the terminal."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the page is for a POSIX shell")
+@pytest.mark.parametrize(("title", "name", "needs"), WAYS, ids=[title for title, *_ in WAYS])
+def test_what_the_page_shows_is_what_comes_out(title: str, name: str, needs: list[str], tmp_path: Path) -> None:
+    missing = [module for module in needs if find_spec(module) is None]
+    if missing:
+        pytest.skip(f"needs {', '.join(missing)}")
+    blocks = BLOCK.findall(PAGE.split(f"## {title}\n")[1].split("\n## ")[0])
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(next(text for kind, text in blocks if kind in {"python", "json"}), encoding="utf-8")
+    printed = ""
+    for kind, text in blocks:
+        if kind == "toml":
+            (tmp_path / "toolvet.toml").write_text(text, encoding="utf-8")
+            assert "Score 75/100" in run("toolvet assess -- python server.py", tmp_path)
+        elif kind == "sh":
+            printed += run(text, tmp_path)
+        elif kind == "text":
+            for line in text.splitlines():
+                assert squeezed(line) in squeezed(printed), f"{line!r} is not in:\n{printed}"
+
+
+def run(lines: str, folder: Path) -> str:
+    """What the lines of shell print, in an empty home, with the programs beside this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", lines],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "HOME": str(folder), "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    return done.stdout + done.stderr
+
+
+def test_every_way_of_the_page_is_tried() -> None:
+    headings = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
+    assert headings == [title for title, *_ in WAYS]
+
+
+def test_the_recording_is_of_the_server_on_the_page() -> None:
+    drawn = (Path(__file__).parent.parent / "docs" / "images" / "assess.svg").read_text(encoding="utf-8")
+    words = squeezed(re.sub(r"<[^>]*>", "", drawn).replace("&#160;", " "))
+    assert "error-without-flag" in words
+    assert len(drawn) < 200_000
+    assert "https://" not in drawn.replace("https://www.textualize.io", "")
