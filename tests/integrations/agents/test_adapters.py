@@ -16,9 +16,8 @@ from tests.integrations.agents.scripted import (
 )
 
 import toolvet.integrations.agents as room
-from toolvet import invalid_examples
+from toolvet import CallRefusedError, invalid_examples, wrap
 from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, RefusedCall
-from toolvet.integrations.agents.wrap import CallRefusedError, wrap
 from toolvet.session import CallEnded, Note, Policies, ProxySettings
 
 BOOK: dict[str, Any] = {
