@@ -14,9 +14,11 @@ from tests.integrations.agents.test_adapters import (
     BOOK,
     CALLED,
     GOOD,
+    IN_TABLE,
     SCRIPT,
     by_guard,
     ended,
+    found_wrong,
     guard,
     name_of,
     named,
@@ -199,6 +201,7 @@ def test_fifty_bad_calls_have_the_same_text_and_verdict(gateway: Any) -> None:
     assert gateway(BAD, guard(notes)) == expected
     assert CALLED == []
     assert ended(notes) == ended(wanted)
+    assert found_wrong(notes) == IN_TABLE
 
 
 @pytest.mark.parametrize("gateway", GATEWAYS, ids=name_of)
