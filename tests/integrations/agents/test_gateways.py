@@ -1,5 +1,9 @@
 """The same bad calls through the gateways: LiteLLM's completions and MCP hooks, and the plugin host of ContextForge."""
 
+# Both are installed by `make frameworks` only, so the type checkers of `make lint` do not see them.
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+
 import asyncio
 import json
 import threading
@@ -46,7 +50,7 @@ class Upstream(ThreadingHTTPServer):
 
 
 class Reply(BaseHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         pass
 
     def do_POST(self) -> None:

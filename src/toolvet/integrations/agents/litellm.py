@@ -28,7 +28,7 @@ class ToolvetGuardrail(CustomGuardrail):
 
     async def apply_guardrail(self, inputs: Any, request_data: Any, input_type: str, logging_obj: Any = None) -> Any:
         """Raise GuardrailRaisedException with what is wrong with a call, or let it go on, perhaps repaired."""
-        texts = list(inputs.get("texts") or ())
+        texts: list[str] = list(inputs.get("texts") or ())
         at_mcp = str(getattr(logging_obj, "litellm_call_id", ""))
         if name := request_data.get("mcp_tool_name"):
             tool = {"name": name, "inputSchema": request_data.get("mcp_input_schema") or {}}
