@@ -27,7 +27,7 @@ help:
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
 	@echo "make cluster  judge and assess on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
-	@echo "make frameworks  the adapters with LangChain, OpenAI Agents, Pydantic AI and Google ADK (in .venv-frameworks)"
+	@echo "make frameworks  the adapters with LangChain, OpenAI Agents, Pydantic AI, Google ADK, LiteLLM and ContextForge"
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
 	@echo "make ratios   fail where what users feel takes 30 % more than when it last landed; LAND=1 lands what is better"
@@ -155,8 +155,15 @@ recording: $(VENV)/.test
 
 # The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
 .PHONY: frameworks
-frameworks: .venv-frameworks/.done
-	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents tests/test_quickstart.py
+frameworks: .venv-frameworks/.done .venv-gateways/.done
+	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents/test_adapters.py tests/test_quickstart.py
+	.venv-gateways/bin/pytest -p no:cacheprovider tests/integrations/agents/test_gateways.py
+
+.venv-gateways/.done: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-gateways
+	.venv-gateways/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[gateways]'
+	@touch $@
 
 .venv-frameworks/.done: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }

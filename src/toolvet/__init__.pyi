@@ -81,6 +81,10 @@ from toolvet.findings import (
     Finding as Finding,
     Severity as Severity,
 )
+from toolvet.integrations.agents.wrap import (
+    CallRefusedError as CallRefusedError,
+    wrap as wrap,
+)
 from toolvet.messages import (
     ToolCall as ToolCall,
     Turn as Turn,

@@ -9,6 +9,17 @@ Each public module imports its framework, so none of them is imported here.
     embedding                    an embedding model for `toolvet.turn.consistency`
 """
 
-from toolvet.integrations.validation import Problem, ToolValidation
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolvet.integrations.validation import Problem as Problem, ToolValidation as ToolValidation
 
 __all__ = ["Problem", "ToolValidation"]
+
+
+def __getattr__(name: str) -> object:
+    """Load validation when it is asked for: `toolvet.wrap` lives in this room too, and needs none of asyncio."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("toolvet.integrations.validation"), name)

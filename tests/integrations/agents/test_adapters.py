@@ -16,9 +16,8 @@ from tests.integrations.agents.scripted import (
 )
 
 import toolvet.integrations.agents as room
-from toolvet import invalid_examples
+from toolvet import CallRefusedError, wrap
 from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, RefusedCall
-from toolvet.integrations.agents.wrap import CallRefusedError, wrap
 from toolvet.session import CallEnded, Note, Policies, ProxySettings
 
 BOOK: dict[str, Any] = {
@@ -37,22 +36,9 @@ GOOD = {"title": "Emma", "copies": 2, "binding": "paper", "reader": {"name": "An
 TOOL = {"name": "order_book", "description": "Order a book.", "inputSchema": BOOK}
 CALLED: list[dict[str, Any]] = []
 
-
-ODD: tuple[Any, ...] = (None, 7.5, [[]], {"a": 1}, True, "")
-
-
-def bad_calls() -> list[dict[str, Any]]:
-    """Fifty: each has one thing wrong, or more."""
-    found: list[Any] = [example.instance for example in invalid_examples(BOOK)]
-    found += [{**GOOD, name: value} for name in BOOK["properties"] for value in ODD]
-    found += [{key: value for key, value in GOOD.items() if key != without} for without in ("title", "copies")]
-    found += [{**GOOD, "copies": number} for number in (0, 6, -1, "2", "two", 2.5, 10**9)]
-    found += [{**GOOD, name: 1} for name in ("Title", "copy", "x-y", "pages")]
-    distinct = {json.dumps(call, sort_keys=True): call for call in found if isinstance(call, dict)}
-    return [call for call in distinct.values() if isinstance(AgentGuard().call("", TOOL, call), RefusedCall)][:50]
-
-
-BAD = bad_calls()
+# Fifty: each with its kind of mistake, and what is wrong: the places, and the kinds of issues.
+TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "bad_calls.json").read_text(encoding="utf-8"))
+BAD: list[dict[str, Any]] = [row["arguments"] for row in TABLE]
 
 
 def order_book(**arguments: Any) -> str:
@@ -193,9 +179,23 @@ def ended(notes: list[Note]) -> list[tuple[object, ...]]:
     return [(note.outcome, note.blocked, note.verdict) for note in notes if isinstance(note, CallEnded)]
 
 
+def found_wrong(notes: list[Note]) -> list[tuple[str, list[list[str]]]]:
+    """What names a mistake in every framework: the tool, and the place and kind of each issue."""
+    done = [note for note in notes if isinstance(note, CallEnded)]
+    return [(note.tool, [[issue.pointer, issue.kind] for issue in note.issues]) for note in done]
+
+
+IN_TABLE = [("order_book", row["issues"]) for row in TABLE]
+
+
+def test_the_table_has_fifty_calls_of_every_kind() -> None:
+    assert len({json.dumps(call, sort_keys=True) for call in BAD}) == len(BAD) == 50
+    kinds = {"unknown enum", "missing", "misspelt", "wrong type", "extra", "nested", "range", "empty"}
+    assert {row["kind"] for row in TABLE} == kinds
+
+
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=name_of)
 def test_fifty_bad_calls_have_the_same_text_and_verdict(adapter: Any) -> None:
-    assert len(BAD) == 50
     CALLED.clear()
     wanted: list[Note] = []
     expected = by_guard(BAD, guard(wanted))
@@ -203,6 +203,7 @@ def test_fifty_bad_calls_have_the_same_text_and_verdict(adapter: Any) -> None:
     assert adapter(BAD, guard(notes)) == expected
     assert CALLED == []
     assert ended(notes) == ended(wanted)
+    assert found_wrong(notes) == found_wrong(wanted) == IN_TABLE
     assert all(blocked for _, blocked, _ in ended(notes))
 
 

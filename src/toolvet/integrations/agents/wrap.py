@@ -31,6 +31,7 @@ def wrap(
         CallRefusedError: The call must not be made; the text says what is wrong, and the call that would be right.
 
     Example:
+        >>> from toolvet import wrap
         >>> def weather(city: str) -> str:
         ...     return f"{city}: 21 degrees"
         >>> checked = wrap(weather)
