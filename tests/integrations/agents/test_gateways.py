@@ -177,7 +177,7 @@ async def at_gateway(manager: Any, calls: Sequence[Call], schema: dict[str, Any]
     answers: list[str] = []
     for number, (name, arguments) in enumerate(calls):
         tool = {"name": name, "inputSchema": schema}
-        context = cpex.GlobalContext(request_id=f"r{number}", server_id="s", user="ann", metadata={"tool": tool})
+        context = cpex.GlobalContext(request_id=f"r{number}", server_id="run", user=None, metadata={"tool": tool})
         payload = cpex.ToolPreInvokePayload(name=name, args=arguments)
         before, _ = await manager.invoke_hook("tool_pre_invoke", payload, context)
         if not before.continue_processing:
@@ -197,7 +197,7 @@ GATEWAYS = [by_litellm, by_litellm_mcp, by_contextforge]
 
 
 @pytest.mark.parametrize("gateway", GATEWAYS, ids=name_of)
-def test_fifty_bad_calls_have_the_same_text_and_verdict(gateway: Any) -> None:
+def test_fifty_bad_calls_have_the_same_text_verdict_and_id(gateway: Any) -> None:
     CALLED.clear()
     wanted: list[Note] = []
     expected = by_guard(BAD, guard(wanted))
