@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.checks.answer import FailureSignal
+from toolvet.checks.answer import AnswerQuality, FailureSignal
 from toolvet.hook.transcript import AgentSession
 from toolvet.hook.work import AgentDeed, deeds_of
 from toolvet.hook.work_table import compiled, finds, work_table
@@ -209,6 +209,11 @@ def _ungrounded(
     return MissingWork(
         "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
     )
+
+
+def contradiction(found: AnswerQuality) -> FailureSignal | None:
+    """Return the signal by which the calls plainly contradict an answer; None where they do not."""
+    return next((each for each in found.signals if _weighs(each)), None) if found.should_escalate else None
 
 
 def _says_done(said: str) -> bool:

@@ -1,0 +1,212 @@
+"""Other products' requests over real HTTP: each table's examples, bodies that are none, keys, and whose is whose."""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from tests.dashboard.serving import Running, serving
+
+from toolvet.dashboard.guardrails.dialect import (
+    PRODUCTS,
+    GuardrailDialect,
+    GuardrailProof,
+    Product,
+    guardrail_dialect,
+    moments_by_path,
+)
+from toolvet.dashboard.guardrails.memory import GuardrailMemory
+from toolvet.hook.dialect import dialect_of
+from toolvet.session import ProxySettings
+from toolvet.settings import Settings
+
+JSON = {"content-type": "application/json"}
+CLOCK = {
+    "name": "now",
+    "inputSchema": {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]},
+}
+LITELLM = "/v1/guardrails/litellm/beta/litellm_basic_guardrail_api"
+PEOPLE = [("vera", "viewer"), ("victor", "viewer"), ("rob", "reviewer")]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving(f"{tmp_path_factory.mktemp('guardrails')}/a.db", people=PEOPLE) as made:
+        yield made
+
+
+@pytest.fixture
+def client(running: Running) -> Iterator[httpx2.Client]:
+    with running.client("rob") as made:
+        yield made
+
+
+def proofs(kind: str) -> list[Any]:
+    return [
+        pytest.param(product, proof, id=f"{product}-{number}")
+        for product in PRODUCTS
+        for number, proof in enumerate(getattr(guardrail_dialect(product), kind))
+    ]
+
+
+def asked(client: httpx2.Client, dialect: GuardrailDialect, proof: GuardrailProof, number: str) -> httpx2.Response:
+    """Send what comes before an example, and the example."""
+    client.put("/v1/guardrails/tools", json={"server": "clock", "tools": json.loads(proof.tools or "[]")})
+    first = next(iter(dialect.moments.values())).path
+    headers = {**JSON, "x-toolvet-conversation": number}
+    for earlier in proof.earlier:
+        assert client.post(first, content=earlier, headers=headers).status_code == 200
+    return client.post(proof.path, content=proof.given, headers=headers)
+
+
+@pytest.mark.parametrize(("product", "proof"), proofs("hits"))
+def test_what_is_bad_is_answered_in_the_words_of_the_product(
+    client: httpx2.Client, product: Product, proof: GuardrailProof
+) -> None:
+    dialect = guardrail_dialect(product)
+    reply = asked(client, dialect, proof, f"{id(proof)}")
+    assert reply.status_code == 200, reply.text
+    assert proof.says
+    assert proof.says in reply.text
+    forms = [*dialect.answers.values(), *dialect_of("claude").output.values()]
+    assert any(isinstance(form, dict) and set(form) == set(reply.json()) for form in forms) or product == "docker"
+
+
+@pytest.mark.parametrize(("product", "proof"), proofs("misses"))
+def test_what_is_fine_or_in_doubt_passes(client: httpx2.Client, product: Product, proof: GuardrailProof) -> None:
+    dialect = guardrail_dialect(product)
+    reply = asked(client, dialect, proof, f"{id(proof)}")
+    assert reply.status_code in (200, 204), reply.text
+    passes = {} if dialect.hook else dialect.answers["pass"]
+    assert (reply.json() if reply.content else "") == passes
+
+
+def test_every_table_has_examples_for_each_of_its_routes() -> None:
+    for product in PRODUCTS:
+        dialect = guardrail_dialect(product)
+        for path in moments_by_path(dialect):
+            assert any(each.path == path for each in dialect.misses), (product, path)
+        assert dialect.hits
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (LITELLM, {"texts": ["a"]}, "input_type"),
+        (LITELLM, {"input_type": "sideways"}, "input_type"),
+        (LITELLM, {"input_type": "request", "texts": [1]}, "texts[0]"),
+        ("/v1/guardrails/agentgateway/request", {"messages": []}, "body"),
+        ("/v1/guardrails/agentgateway/request", {"body": {"choices": []}}, "body.messages"),
+        ("/v1/guardrails/docker/before", {"name": "now"}, "Params"),
+        ("/v1/guardrails/docker/before", {"Params": {"arguments": {}}}, "Params.name"),
+        ("/v1/guardrails/docker/after", {"isError": False}, "content"),
+        ("/v1/hooks/claude", {"session_id": "a"}, "hook_event_name"),
+    ],
+)
+def test_a_body_of_something_else_is_refused_with_the_field(
+    client: httpx2.Client, path: str, body: dict[str, Any], field: str
+) -> None:
+    reply = client.post(path, json=body)
+    assert reply.status_code == 422, reply.text
+    assert reply.json()["data"]["details"]["field"] == field
+    assert field in reply.json()["error"]
+
+
+def test_docker_reads_a_refusal_of_ours_as_a_result_that_failed(running: Running, client: httpx2.Client) -> None:
+    """It takes any body for the result of the call: an envelope alone would be an empty one, and hide the refusal."""
+    with running.client() as nobody:
+        path = "/v1/guardrails/docker/before"
+        for reply in (client.post(path, json={}), nobody.post(path)):
+            assert reply.status_code in (401, 422)
+            assert reply.json()["isError"] is True
+            assert reply.json()["content"][0]["text"].startswith("toolvet: ")
+
+
+def test_each_product_sends_its_key_as_it_can(running: Running) -> None:
+    token = running.tokens["vera"]
+    basic = base64.b64encode(f"toolvet:{token}".encode()).decode()
+    fine = {"input_type": "request", "texts": []}
+    call = {"Params": {"name": "nobody_declared_it"}}
+    with running.client() as nobody:
+        ways = [
+            (LITELLM, fine, {"x-api-key": token}, 200),
+            (LITELLM, fine, {"authorization": f"Bearer {token}"}, 200),
+            (LITELLM, fine, {"authorization": f"Basic {basic}"}, 401),
+            ("/v1/guardrails/docker/before", call, {"authorization": f"Basic {basic}"}, 204),
+            ("/v1/guardrails/docker/before", call, {"authorization": "Basic !"}, 401),
+            ("/v1/guardrails/docker/before", call, {"x-api-key": token}, 401),
+            # No other route takes them.
+            ("/v1/check/answer", {"text": "a"}, {"x-api-key": token}, 401),
+            ("/v1/check/answer", {"text": "a"}, {"authorization": f"Basic {basic}"}, 401),
+        ]
+        for path, body, headers, status in ways:
+            assert nobody.post(path, json=body, headers=headers).status_code == status, (path, headers)
+
+
+def test_only_docker_may_send_a_body_without_a_type(client: httpx2.Client) -> None:
+    body = b'{"Params": {"name": "nobody_declared_it"}}'
+    assert client.post("/v1/guardrails/docker/before", content=body).status_code == 204
+    text = {"content-type": "text/plain"}
+    assert client.post("/v1/guardrails/docker/before", content=body, headers=text).status_code == 415
+    assert client.post("/v1/hooks/claude", content=b"{}").status_code == 415
+
+
+def test_what_one_person_sent_is_not_held_against_another(running: Running) -> None:
+    proof = guardrail_dialect("claude").hits[2]
+    with running.client("vera") as vera, running.client("victor") as victor:
+        for earlier in proof.earlier:
+            vera.post(proof.path, content=earlier, headers=JSON)
+        assert victor.post(proof.path, content=proof.given, headers=JSON).json() == {}
+        assert vera.post(proof.path, content=proof.given, headers=JSON).json()["decision"] == "block"
+
+
+def test_no_file_that_a_hook_names_is_read(running: Running, tmp_path: Any) -> None:
+    prompt = {"type": "user", "message": {"role": "user", "content": "Set the day."}}
+    edit = {"type": "tool_use", "id": "a", "name": "Write", "input": {"file_path": "a.py", "content": ""}}
+    call = {"type": "assistant", "message": {"role": "assistant", "content": [edit]}}
+    (tmp_path / "t.jsonl").write_text(f"{json.dumps(prompt)}\n{json.dumps(call)}\n")
+    event = {
+        "session_id": "never-seen",
+        "hook_event_name": "Stop",
+        "transcript_path": f"{tmp_path}/t.jsonl",
+        "last_assistant_message": "All tests pass.",
+    }
+    with running.client("vera") as vera:
+        assert vera.post("/v1/hooks/claude", json=event).json() == {}
+
+
+def test_declared_tools_are_listed_and_taken_back(client: httpx2.Client) -> None:
+    tools = [CLOCK, {"nonsense": 1}]
+    found = client.put("/v1/guardrails/tools", json={"server": "clocks", "tools": tools}).json()
+    assert found == {"server": "clocks", "tools": 1, "unreadable": 1}
+    assert client.get("/v1/guardrails/tools").json()["servers"]["clocks"] == ["now"]
+    client.put("/v1/guardrails/tools", json={"server": "clocks", "tools": []})
+    assert "clocks" not in client.get("/v1/guardrails/tools").json()["servers"]
+
+
+def test_a_tool_that_two_servers_declare_otherwise_is_in_doubt() -> None:
+    memory = GuardrailMemory()
+    memory.declare("one", [CLOCK])
+    assert memory.definition("now") == CLOCK
+    memory.declare("two", [{**CLOCK, "inputSchema": {"type": "object"}}])
+    assert memory.definition("now") is None
+    assert memory.definition("now", "one") == CLOCK
+
+
+def test_the_policies_of_the_settings_hold(tmp_path: Any) -> None:
+    event = {
+        "session_id": "a",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "mcp__clock__now",
+        "tool_input": {"days": "2"},
+    }
+    call = {"Params": {"name": "now", "arguments": {"days": "2"}}}
+    settings = Settings(proxy=ProxySettings(repair="apply"))
+    with serving(f"{tmp_path}/a.db", settings=settings) as own, own.client() as client:
+        client.put("/v1/guardrails/tools", json={"server": "clock", "tools": [CLOCK]})
+        found = client.post("/v1/hooks/claude", json=event).json()
+        assert found["hookSpecificOutput"]["updatedInput"] == {"days": 2}
+        # An interceptor cannot change a call: what would be right is offered.
+        assert client.post("/v1/guardrails/docker/before", json=call).json()["isError"] is True
