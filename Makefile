@@ -24,6 +24,7 @@ help:
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make clients  \`toolvet hook\` in Claude Code, Codex, Gemini CLI and Copilot CLI (installs them under .live)"
+	@echo "make dialects  LiteLLM's proxy and Claude Code's http hooks ask \`toolvet serve\` (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
 	@echo "make cluster  judge and assess on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
@@ -102,6 +103,11 @@ live: $(VENV)/.dev
 # No account and no internet: each client talks to a scripted model on loopback.
 clients: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/hook/live
+
+# Other products ask a running server: LiteLLM's proxy and Claude Code's http hooks, with a scripted model on loopback.
+.PHONY: dialects
+dialects: $(VENV)/.dev
+	$(BIN)/pytest -m live tests/dashboard/live
 
 # In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
 platforms: .venv-platforms/.done

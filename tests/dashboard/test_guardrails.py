@@ -79,7 +79,7 @@ def test_what_is_fine_or_in_doubt_passes(client: httpx2.Client, product: Product
     dialect = guardrail_dialect(product)
     reply = asked(client, dialect, proof, f"{id(proof)}")
     assert reply.status_code in (200, 204), reply.text
-    passes = {} if dialect.hook else dialect.answers["pass"]
+    passes: Any = {} if dialect.hook else dialect.answers["pass"]
     assert (reply.json() if reply.content else "") == passes
 
 
@@ -127,10 +127,10 @@ def test_docker_reads_a_refusal_of_ours_as_a_result_that_failed(running: Running
 def test_each_product_sends_its_key_as_it_can(running: Running) -> None:
     token = running.tokens["vera"]
     basic = base64.b64encode(f"toolvet:{token}".encode()).decode()
-    fine = {"input_type": "request", "texts": []}
+    fine: dict[str, Any] = {"input_type": "request", "texts": []}
     call = {"Params": {"name": "nobody_declared_it"}}
     with running.client() as nobody:
-        ways = [
+        ways: list[tuple[str, Any, dict[str, str], int]] = [
             (LITELLM, fine, {"x-api-key": token}, 200),
             (LITELLM, fine, {"authorization": f"Bearer {token}"}, 200),
             (LITELLM, fine, {"authorization": f"Basic {basic}"}, 401),
