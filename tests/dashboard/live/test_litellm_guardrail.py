@@ -1,6 +1,7 @@
 """LiteLLM's proxy with its generic guardrail against a running server, and a scripted model (`make dialects`)."""
 
 import os
+import secrets
 import socket
 import subprocess
 import time
@@ -18,6 +19,7 @@ from tests.live.servers import python_programs
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1_200)]
 LITELLM = "litellm[proxy]==1.106.2"
 _START_SECONDS = 180
+MASTER_KEY = f"sk-{secrets.token_hex(32)}"
 CONFIG = """
 model_list:
   - model_name: scripted
@@ -67,7 +69,8 @@ class Gateway:
         self.model.asked.clear()
         self.model.steps[:] = [says]
         body = {"model": "scripted", "messages": [ASKS, *messages], "tools": TOOLS, "stream": stream}
-        return httpx2.post(f"{self.url}/v1/chat/completions", json=body, timeout=120)
+        headers = {"authorization": f"Bearer {MASTER_KEY}"}
+        return httpx2.post(f"{self.url}/v1/chat/completions", json=body, headers=headers, timeout=120)
 
 
 def free_port() -> int:
@@ -85,6 +88,7 @@ def gateway(folder: Path, toolvet: str, key: str, fallback: str = "fail_closed")
         config = folder / "config.yaml"
         config.write_text(CONFIG.format(model=model.url, toolvet=toolvet, key=key, fallback=fallback))
         env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        env["LITELLM_MASTER_KEY"] = MASTER_KEY
         words = [str(program), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
         process = subprocess.Popen(words, cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT)
         try:
