@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.dashboard.serving import Running, serving
+from tests.integrations.agents.test_adapters import BAD, BOOK, GOOD, TOOL
 
 from toolvet.dashboard.guardrails.dialect import (
     PRODUCTS,
@@ -28,6 +29,7 @@ CLOCK = {
     "inputSchema": {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]},
 }
 LITELLM = "/v1/guardrails/litellm/beta/litellm_basic_guardrail_api"
+OFFERED = {"type": "function", "function": {"name": "order_book", "parameters": BOOK}}
 PEOPLE = [("vera", "viewer"), ("victor", "viewer"), ("rob", "reviewer")]
 
 
@@ -175,6 +177,28 @@ def test_no_file_that_a_hook_names_is_read(running: Running, tmp_path: Any) -> N
     }
     with running.client("vera") as vera:
         assert vera.post("/v1/hooks/claude", json=event).json() == {}
+
+
+def test_the_fifty_bad_calls_of_the_adapters_are_refused_in_all_products(client: httpx2.Client) -> None:
+    client.put("/v1/guardrails/tools", json={"server": "books", "tools": [TOOL]})
+    before, hook = "/v1/guardrails/docker/before", "/v1/hooks/claude"
+    for number, (arguments, is_fine) in enumerate([*[(bad, False) for bad in BAD], (GOOD, True)]):
+        event = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "mcp__books__order_book"}
+        call = {"id": "c", "type": "function", "function": {"name": "order_book", "arguments": json.dumps(arguments)}}
+        offered = {
+            "input_type": "request",
+            "litellm_call_id": f"{number}",
+            "tools": [OFFERED],
+            "structured_messages": [],
+        }
+        client.post(LITELLM, json=offered)
+        asked_for = {"input_type": "response", "litellm_call_id": f"{number}", "tool_calls": [call]}
+        by_product = [
+            client.post(LITELLM, json=asked_for).json() == {"action": "NONE"},
+            client.post(before, json={"Params": {"name": "order_book", "arguments": arguments}}).status_code == 204,
+            client.post(hook, json={**event, "tool_input": arguments}).json() == {},
+        ]
+        assert by_product == [is_fine] * 3, arguments
 
 
 def test_declared_tools_are_listed_and_taken_back(client: httpx2.Client) -> None:

@@ -17,7 +17,7 @@ from toolvet.dashboard.guardrails.dialect import (
 )
 from toolvet.dashboard.guardrails.judging import GuardrailJudge, noted
 from toolvet.dashboard.guardrails.memory import GuardrailMemory, KeptConversation, Key, by_name
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, is_array, members
 from toolvet.settings import Settings
 
 _MOST_CALLS: Final = 200
@@ -166,4 +166,4 @@ class _Reading:
 
 
 def _listed(value: object) -> list[object]:
-    return [] if value is None else list(elements(value)) if isinstance(value, list) else [value]
+    return [] if value is None else list(elements(value)) if is_array(value) else [value]

@@ -16,7 +16,7 @@ from toolvet.hook.done import MARK, MissingWork, contradiction, missing
 from toolvet.hook.transcript import AgentSession
 from toolvet.messages import ToolCall, turns
 from toolvet.redact import redact_text
-from toolvet.schema.json_value import is_object, members
+from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import Policies
 from toolvet.settings import Settings
 from toolvet.turn.check import AnswerCheck
@@ -110,6 +110,5 @@ def _decoded(arguments: object) -> object:
 def noted(result: object, note: str) -> Mapping[str, object]:
     """Return a tool result of MCP with a note behind its content."""
     held = members(result)
-    content = held.get("content")
-    blocks = list(content) if isinstance(content, list) else []
-    return {**held, "content": [*blocks, {"type": "text", "text": note}]}
+    blocks: list[object] = [*elements(held.get("content")), {"type": "text", "text": note}]
+    return {**held, "content": blocks}

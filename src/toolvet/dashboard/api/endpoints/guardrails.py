@@ -19,6 +19,7 @@ from toolvet.dashboard.guardrails.dialect import (
     moments_by_path,
 )
 from toolvet.envelope import missing_required_error
+from toolvet.schema.json_value import members
 
 _MOST_TOOLS: Final = 10_000
 
@@ -57,7 +58,7 @@ def _endpoint(product: Product, path: str) -> Endpoint[Any]:
     def refused(error: ApiError) -> Response:
         """The envelope, with what makes the product see a refusal as well."""
         said = filled(dialect.refused, {"$text": f"toolvet: {error.envelope.error}"})
-        document = {**msgspec.to_builtins(error.envelope.to_dict()), **said}  # type: ignore[dict-item]
+        document: dict[str, object] = {**error.envelope.to_dict(), **members(said)}
         return json_response(document, error.status, error.headers)
 
     return Endpoint(
