@@ -105,6 +105,7 @@ clients: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/hook/live
 
 # Other products ask a running server: LiteLLM's proxy and Claude Code's http hooks, with a scripted model on loopback.
+# TOOLVET_DOCKER_MCP_GATEWAY=folder, a checkout of docker/mcp-gateway, also builds and runs its interceptors.
 .PHONY: dialects
 dialects: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/dashboard/live
