@@ -24,6 +24,7 @@ CONFIG = """
 model_list:
   - model_name: scripted
     litellm_params: {{model: openai/scripted, api_base: {model}/v1, api_key: none}}
+router_settings: {{disable_cooldowns: true}}
 guardrails:
   - guardrail_name: toolvet
     litellm_params:
@@ -34,6 +35,7 @@ guardrails:
       default_on: true
       unreachable_fallback: {fallback}
       streaming_end_of_stream_only: true
+      additional_provider_specific_params: {{whole_conversations: true}}
 """
 CLOCK = {
     "name": "now",
@@ -66,11 +68,15 @@ class Gateway:
 
     def ask(self, *messages: dict[str, Any], says: ScriptStep, stream: bool = False) -> httpx2.Response:
         """Send a conversation; the model answers with this step."""
+        body = {"messages": [ASKS, *messages], "tools": TOOLS, "stream": stream}
+        return self.post("/v1/chat/completions", body, says)
+
+    def post(self, path: str, body: dict[str, Any], says: ScriptStep) -> httpx2.Response:
+        """Send a body to one of the gateway's APIs; the model answers with this step."""
         self.model.asked.clear()
         self.model.steps[:] = [says]
-        body = {"model": "scripted", "messages": [ASKS, *messages], "tools": TOOLS, "stream": stream}
         headers = {"authorization": f"Bearer {MASTER_KEY}"}
-        return httpx2.post(f"{self.url}/v1/chat/completions", json=body, headers=headers, timeout=120)
+        return httpx2.post(f"{self.url}{path}", json={"model": "scripted", **body}, headers=headers, timeout=120)
 
 
 def free_port() -> int:
@@ -169,6 +175,26 @@ def test_an_answer_that_the_calls_contradict_is_refused(
     reply = proxy.ask(*messages, says=ScriptStep(text=says))
     assert reply.status_code == status, reply.text
     assert status == 200 or "the calls say" in reply.text
+
+
+@pytest.mark.parametrize("api", ["messages", "responses"])
+def test_the_other_apis_of_the_gateway_are_guarded_as_well(proxy: Gateway, api: str) -> None:
+    failed = "Error: connection refused by clock.example:443"
+    schema = CLOCK["parameters"]
+    if api == "messages":
+        use = {"type": "tool_use", "id": "c", "name": "now", "input": {"zone": "Europe/Rome"}}
+        back = {"type": "tool_result", "tool_use_id": "c", "content": failed}
+        said = [ASKS, {"role": "assistant", "content": [use]}, {"role": "user", "content": [back]}]
+        body = {"max_tokens": 100, "tools": [{"name": "now", "input_schema": schema}], "messages": said}
+    else:
+        made_call = {"type": "function_call", "call_id": "c", "name": "now", "arguments": '{"zone": "Europe/Rome"}'}
+        back = {"type": "function_call_output", "call_id": "c", "output": failed}
+        body = {"tools": [{"type": "function", "name": "now", "parameters": schema}], "input": [ASKS, made_call, back]}
+    steps = [(BAD, 400), (GOOD, 200), (ScriptStep(text="I have sent the email to Ann."), 400)]
+    for step, status in steps:
+        reply = proxy.post(f"/v1/{api}", body, step)
+        assert reply.status_code == status, reply.text
+        assert "reports a failure" in proxy.model.heard(0)
 
 
 @pytest.mark.parametrize(("fallback", "status"), [("fail_open", 200), ("fail_closed", 500)])

@@ -90,7 +90,11 @@ class _ModelHandler(BaseHTTPRequestHandler):
             else:
                 self._send("application/json", json.dumps(_chat(at, step)).encode())
         elif path.endswith("/responses"):
-            self._stream(_responses(*self.model.next_step(path, body)))
+            events = list(_responses(*self.model.next_step(path, body)))
+            if body.get("stream"):
+                self._stream(iter(events))
+            else:
+                self._send("application/json", json.dumps(events[-1]["response"]).encode())
         elif ":streamGenerateContent" in path:
             self._stream(_gemini(*self.model.next_step(path, body)))
         elif ":generateContent" in path:
@@ -157,7 +161,7 @@ def _responses(at: int, step: ScriptStep) -> Iterator[dict[str, Any]]:
         content = [{"type": "output_text", "text": step.text, "annotations": []}]
         item = {"type": "message", "role": "assistant", "content": content}
     item = {"id": f"item_{at}", "status": "completed", **item}
-    response = {"id": f"resp_{at}", "object": "response", "status": "in_progress", "output": []}
+    response = {"id": f"resp_{at}", "object": "response", "created_at": 1, "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": response}
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
     yield {

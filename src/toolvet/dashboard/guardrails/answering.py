@@ -131,9 +131,12 @@ class _Reading:
         # Beside calls a text is no last word.
         if not self._moment.answer or any(_listed(found_at(self._given, path)) for path in self._moment.calls):
             return None
+        is_whole = found_at(self._given, self._moment.whole) is True
         for each in _listed(found_at(self._given, self._moment.answer)):
             text = each if isinstance(each, str) else found_at(each, "message.content")
-            found = self._judge.answer(text, self._kept.messages, self._kept.tools) if isinstance(text, str) else None
+            if not isinstance(text, str):
+                continue
+            found = self._judge.answer(text, self._kept.messages, self._kept.tools, is_whole=is_whole)
             if found is not None:
                 return found.text
         return None

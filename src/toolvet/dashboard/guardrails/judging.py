@@ -61,11 +61,13 @@ class GuardrailJudge:
         event = HookEvent("after", "", tool=tool, arguments=arguments, result=result)
         return after(event, definition or {"name": tool}, self._policies.of(tool), self._check)
 
-    def answer(self, text: str, messages: Sequence[object], tools: Sequence[object]) -> HookAnswer | None:
+    def answer(
+        self, text: str, messages: Sequence[object], tools: Sequence[object], *, is_whole: bool = False
+    ) -> HookAnswer | None:
         """Compare an answer with the calls of its conversation.
 
-        That no call was made is held against an answer only where all tools that the model was offered are functions:
-        what a provider's own tool did is in no message.
+        That no call was made is held against an answer only where the messages have all calls, and where all tools that
+        the model was offered are functions: what a provider's own tool did is in no message.
         """
         if not self._judges_ends or not text.strip() or not messages:
             return None
@@ -78,7 +80,7 @@ class GuardrailJudge:
         earlier = tuple(each for each in turn.context if isinstance(each, ToolCall))
         found = self._answer_check(text[-_MOST_ANSWER:], calls=(*earlier, *turn.calls), question=turn.context)
         signal = contradiction(found)
-        if signal is None or (signal.label == _WITHOUT_CALL and not _are_functions(tools)):
+        if signal is None or (signal.label == _WITHOUT_CALL and not (is_whole and _are_functions(tools))):
             return None
         against = signal.against or "no call of this conversation did it"
         work = MissingWork("claimed", signal.evidence or text[:80], f"the calls say: {redact_text(against)}.")
