@@ -18,7 +18,7 @@ from toolvet.dashboard.guardrails.dialect import (
     guardrail_dialect,
     moments_by_path,
 )
-from toolvet.dashboard.guardrails.memory import GuardrailMemory
+from toolvet.dashboard.guardrails.memory import BoundedMemory, GuardrailMemory
 from toolvet.hook.dialect import dialect_of
 from toolvet.session import ProxySettings
 from toolvet.settings import Settings
@@ -217,6 +217,32 @@ def test_a_tool_that_two_servers_declare_otherwise_is_in_doubt() -> None:
     memory.declare("two", [{**CLOCK, "inputSchema": {"type": "object"}}])
     assert memory.definition("now") is None
     assert memory.definition("now", "one") == CLOCK
+
+
+def test_what_is_kept_has_a_bound_and_the_oldest_goes() -> None:
+    memory: BoundedMemory[str, str] = BoundedMemory(10_000)
+    for number in range(100):
+        memory.put(f"{number}", "x", 1_000)
+        assert memory.size <= 10_000
+    assert memory.get("99") == "x"
+    assert memory.get("0") is None
+    memory.put("99", "too large", 10_000)
+    assert memory.get("99") is None
+    for number in range(100):
+        memory.take(f"{number}")
+    assert (memory.size, memory.items()) == (0, [])
+
+
+def test_a_session_that_grows_too_long_is_forgotten_and_nothing_is_said_of_it() -> None:
+    memory = GuardrailMemory()
+    memory.says(("vera", "s"), "Set the day.")
+    memory.calls(("vera", "s"), "Write", {"file_path": "a.py"}, "ok", failed=False)
+    found = memory.session(("vera", "s"))
+    assert found is not None
+    assert [call.name for call in found.calls] == ["Write"]
+    for _ in range(60):
+        memory.calls(("vera", "s"), "Read", {}, "x" * 90_000, failed=False)
+    assert memory.session(("vera", "s")) is None
 
 
 def test_the_policies_of_the_settings_hold(tmp_path: Any) -> None:

@@ -90,8 +90,7 @@ class _Reading:
     ) -> None:
         self._moment, self._given, self._memory, self._judge = moment, given, memory, judge
         self._key = self._conversation(asked)
-        kept = memory.kept(self._key) if self._key is not None else None
-        self._kept = kept or KeptConversation((), ())
+        self._kept = memory.kept(self._key) if self._key is not None else KeptConversation()
 
     def verdict(self) -> tuple[str, dict[str, object]]:
         """Return the kind of answer, and what its form needs."""

@@ -1,25 +1,28 @@
 """What one server keeps in memory of what products ask: declared tools, conversations and sessions under way.
 
-Nothing of it is written anywhere, and each of it has a bound: what is oldest goes.
+Nothing of it is written anywhere, and all of it has a bound in bytes: what was not touched for longest goes.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, TypeVar
+from itertools import count
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from toolvet.errors import ToolvetError
 from toolvet.hook.transcript import AgentSession, read_session
-from toolvet.schema.json_value import is_object
+from toolvet.schema.json_value import elements, is_object
 from toolvet.tools import view_of
 
-_MOST_SERVERS: Final = 1_000
-_MOST_CONVERSATIONS: Final = 2_000
-_MOST_SESSIONS: Final = 1_000
-_MOST_LINES: Final = 4_000
+MOST_TOOL_BYTES: Final = 64 * 2**20
+MOST_CONVERSATION_BYTES: Final = 128 * 2**20
+MOST_SESSION_BYTES: Final = 128 * 2**20
+_MOST_OF_A_SESSION: Final = 4 * 2**20
 _MOST_TEXT: Final = 100_000
+# What an entry costs beside its bytes.
+_ENTRY_BYTES: Final = 200
 Key = tuple[str, str]
 K = TypeVar("K")
 V = TypeVar("V")
@@ -28,8 +31,45 @@ V = TypeVar("V")
 class KeptConversation(NamedTuple):
     """What was said before an answer: the tools that the model was offered, and the messages."""
 
-    tools: Sequence[object]
-    messages: Sequence[object]
+    tools: Sequence[object] = ()
+    messages: Sequence[object] = ()
+
+
+class BoundedMemory(Generic[K, V]):
+    """Values under keys that together take so many bytes at most: the oldest go first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self.size = 0
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keep a value of so many bytes in place of the one that is there; nothing where it alone is too large."""
+        self.take(key)
+        size += _ENTRY_BYTES
+        if size > self._most:
+            return
+        self._held[key] = (value, size)
+        self.size += size
+        while self.size > self._most:
+            self.size -= self._held.popitem(last=False)[1][1]
+
+    def take(self, key: K) -> V | None:
+        """Return a value, and forget it."""
+        found = self._held.pop(key, None)
+        if found is None:
+            return None
+        self.size -= found[1]
+        return found[0]
+
+    def get(self, key: K) -> V | None:
+        """Return a value."""
+        found = self._held.get(key)
+        return None if found is None else found[0]
+
+    def items(self) -> list[tuple[K, V]]:
+        """Return all of it."""
+        return [(key, value) for key, (value, _) in self._held.items()]
 
 
 class GuardrailMemory:
@@ -37,18 +77,19 @@ class GuardrailMemory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tools: OrderedDict[str, dict[str, object]] = OrderedDict()
-        self._conversations: OrderedDict[Key, KeptConversation] = OrderedDict()
-        self._sessions: OrderedDict[Key, list[bytes]] = OrderedDict()
+        self._tools: BoundedMemory[str, dict[str, object]] = BoundedMemory(MOST_TOOL_BYTES)
+        self._conversations: BoundedMemory[Key, bytes] = BoundedMemory(MOST_CONVERSATION_BYTES)
+        self._sessions: BoundedMemory[Key, list[bytes]] = BoundedMemory(MOST_SESSION_BYTES)
+        self._numbers = count()
 
     def declare(self, server: str, tools: Sequence[object]) -> int:
         """Keep the tools of a server in place of those that it had. Returns how many could be read."""
         named = by_name(tools)
+        size = len(msgspec.json.encode(named))
         with self._lock:
-            self._tools.pop(server, None)
+            self._tools.take(server)
             if named:
-                self._tools[server] = named
-                _bound(self._tools, _MOST_SERVERS)
+                self._tools.put(server, named, size)
         return len(named)
 
     def declared(self) -> dict[str, list[str]]:
@@ -60,21 +101,25 @@ class GuardrailMemory:
         """Return the definition of a tool; None where it is not known, or where two servers have another each."""
         with self._lock:
             if server:
-                return self._tools.get(server, {}).get(tool)
-            found = [named[tool] for named in self._tools.values() if tool in named]
+                return (self._tools.get(server) or {}).get(tool)
+            found = [named[tool] for _, named in self._tools.items() if tool in named]
         return found[0] if found and all(each == found[0] for each in found) else None
 
     def keep(self, key: Key, conversation: KeptConversation) -> None:
         """Keep a conversation until its answer comes."""
+        # As bytes it takes a fraction of what it takes as objects.
+        encoded = msgspec.json.encode(conversation)
         with self._lock:
-            self._conversations.pop(key, None)
-            self._conversations[key] = conversation
-            _bound(self._conversations, _MOST_CONVERSATIONS)
+            self._conversations.put(key, encoded, len(encoded))
 
-    def kept(self, key: Key) -> KeptConversation | None:
-        """Return the conversation that was kept under this key."""
+    def kept(self, key: Key) -> KeptConversation:
+        """Return the conversation that was kept under this key, an empty one where none was."""
         with self._lock:
-            return self._conversations.get(key)
+            encoded = self._conversations.get(key)
+        if encoded is None:
+            return KeptConversation()
+        tools, messages = msgspec.json.decode(encoded)
+        return KeptConversation(elements(tools), elements(messages))
 
     def says(self, key: Key, prompt: str) -> None:
         """Note what the user of a coding agent asked for."""
@@ -82,9 +127,10 @@ class GuardrailMemory:
 
     def calls(self, key: Key, tool: str, arguments: object, result: object, *, failed: bool) -> None:
         """Note a call that a coding agent made, and what came back."""
-        use = {"type": "tool_use", "id": "call", "name": tool, "input": arguments}
+        id_ = f"call_{next(self._numbers)}"
+        use = {"type": "tool_use", "id": id_, "name": tool, "input": arguments}
         text = _as_text(result)[-_MOST_TEXT:]
-        back = {"type": "tool_result", "tool_use_id": "call", "content": text, "is_error": failed}
+        back = {"type": "tool_result", "tool_use_id": id_, "content": text, "is_error": failed}
         self._add(key, {"role": "assistant", "content": [use]}, {"role": "user", "content": [back]})
 
     def session(self, key: Key) -> AgentSession | None:
@@ -93,19 +139,19 @@ class GuardrailMemory:
         It is never whole: no product tells us of the beginning.
         """
         with self._lock:
-            lines = list(self._sessions.get(key, ()))
+            lines = list(self._sessions.get(key) or ())
         found = read_session(lines, is_whole=False)
         return found if found.turn is not None and found.turn.question else None
 
     def _add(self, key: Key, *messages: Mapping[str, object]) -> None:
         with self._lock:
-            lines = self._sessions.pop(key, [])
-            number = len(lines)
-            written = [msgspec.json.encode({"type": message["role"], "message": message}) for message in messages]
-            # The ids of a session must differ from each other.
-            lines.extend(line.replace(b'"call"', b'"call_%d"' % number, 1) for line in written)
-            self._sessions[key] = lines[-_MOST_LINES:]
-            _bound(self._sessions, _MOST_SESSIONS)
+            lines = self._sessions.take(key) or []
+            lines.extend(msgspec.json.encode({"type": message["role"], "message": message}) for message in messages)
+            size = sum(map(len, lines))
+            if size > _MOST_OF_A_SESSION:
+                # What its user asked for goes too, so nothing is said until they ask for something again.
+                lines, size = [], 0
+            self._sessions.put(key, lines, size)
 
 
 def by_name(tools: Sequence[object]) -> dict[str, object]:
@@ -119,11 +165,6 @@ def by_name(tools: Sequence[object]) -> dict[str, object]:
         if name:
             found[name] = tool
     return found
-
-
-def _bound(kept: OrderedDict[K, V], most: int) -> None:
-    while len(kept) > most:
-        kept.popitem(last=False)
 
 
 def _as_text(result: object) -> str:
