@@ -2,7 +2,11 @@
 
 import base64
 import json
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -23,6 +27,7 @@ from toolvet.hook.dialect import dialect_of
 from toolvet.session import ProxySettings
 from toolvet.settings import Settings
 
+DOCS = Path(__file__).parents[2] / "docs"
 JSON = {"content-type": "application/json"}
 CLOCK = {
     "name": "now",
@@ -91,6 +96,27 @@ def test_every_table_has_examples_for_each_of_its_routes() -> None:
         for path in moments_by_path(dialect):
             assert any(each.path == path for each in dialect.misses), (product, path)
         assert dialect.hits
+
+
+def test_the_pages_name_every_route() -> None:
+    for page in ("guardrail-dialects.md", "http-api.md"):
+        text = (DOCS / page).read_text("utf-8")
+        for product in PRODUCTS:
+            for path in moments_by_path(guardrail_dialect(product)):
+                # The second of two is written `…/after`.
+                assert path in text or f"…/{path.rpartition('/')[2]}" in text, (page, path)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
+    page = (DOCS / "guardrail-dialects.md").read_text("utf-8")
+    scripts = [each for each in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if each.startswith("curl")]
+    with serving(f"{tmp_path}/a.db") as own:
+        env = {"URL": own.url, "PATH": "/usr/bin:/bin"}
+        said = [
+            subprocess.run(["sh", "-euc", each], env=env, capture_output=True, check=True).stdout for each in scripts
+        ]
+    assert said == [b"204", b'{"server":"clock","tools":1,"unreadable":0}']
 
 
 @pytest.mark.parametrize(
@@ -164,7 +190,7 @@ def test_what_one_person_sent_is_not_held_against_another(running: Running) -> N
         assert vera.post(proof.path, content=proof.given, headers=JSON).json()["decision"] == "block"
 
 
-def test_no_file_that_a_hook_names_is_read(running: Running, tmp_path: Any) -> None:
+def test_no_file_that_a_hook_names_is_read(running: Running, tmp_path: Path) -> None:
     prompt = {"type": "user", "message": {"role": "user", "content": "Set the day."}}
     edit = {"type": "tool_use", "id": "a", "name": "Write", "input": {"file_path": "a.py", "content": ""}}
     call = {"type": "assistant", "message": {"role": "assistant", "content": [edit]}}
@@ -245,7 +271,7 @@ def test_a_session_that_grows_too_long_is_forgotten_and_nothing_is_said_of_it() 
     assert memory.session(("vera", "s")) is None
 
 
-def test_the_policies_of_the_settings_hold(tmp_path: Any) -> None:
+def test_the_policies_of_the_settings_hold(tmp_path: Path) -> None:
     event = {
         "session_id": "a",
         "hook_event_name": "PreToolUse",
