@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from toolvet.dashboard.guardrails.dialect import (
     moments_by_path,
 )
 from toolvet.dashboard.guardrails.memory import BoundedMemory, GuardrailMemory
-from toolvet.hook.dialect import dialect_of
+from toolvet.hook.dialect import HookEvent, dialect_of
+from toolvet.hook.servers import server_of
+from toolvet.hook.tool_lists import definition_of
 from toolvet.session import ProxySettings
 from toolvet.settings import Settings
 
@@ -243,6 +246,39 @@ def test_a_tool_that_two_servers_declare_otherwise_is_in_doubt() -> None:
     memory.declare("two", [{**CLOCK, "inputSchema": {"type": "object"}}])
     assert memory.definition("now") is None
     assert memory.definition("now", "one") == CLOCK
+
+
+@pytest.mark.parametrize(("server", "tool"), [("my.clock", "mcp__my_clock__now"), ("a__b", "mcp__a__b__now")])
+def test_a_server_is_known_by_the_name_that_claude_code_makes_of_it(
+    client: httpx2.Client, server: str, tool: str
+) -> None:
+    client.put("/v1/guardrails/tools", json={"server": server, "tools": [CLOCK]})
+    event = {"session_id": "a", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": {}}
+    assert "days" in client.post("/v1/hooks/claude", json=event).text
+
+
+def test_an_admin_also_gets_the_lists_that_the_hook_asked_for(tmp_path: Path) -> None:
+    server = Path(__file__).parents[1] / "hook" / "clock_server.py"
+    entry = {"command": sys.executable, "args": [str(server), f"{tmp_path}/called"]}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"clock": entry}}))
+    called = HookEvent("before", "PreToolUse", tool="mcp__clock__now", folder=str(tmp_path))
+    event = {
+        "session_id": "a",
+        "hook_event_name": "PreToolUse",
+        "cwd": str(tmp_path),
+        "tool_name": "mcp__clock__now",
+        "tool_input": {},
+    }
+    people = [("ada", "admin"), ("vera", "viewer")]
+    with serving(f"{tmp_path}/a.db", people=people) as own, own.client("ada") as ada, own.client("vera") as vera:
+        assert ada.post("/v1/hooks/claude", json=event).json() == {}
+        assert not (tmp_path / "called").exists(), "the server was started"
+        # As `toolvet hook` does.
+        found = server_of("claude", dialect_of("claude"), called)
+        assert found is not None
+        assert definition_of(*found, wait=20, may_ask=True) is not None
+        assert "zone" in ada.post("/v1/hooks/claude", json=event).text
+        assert vera.post("/v1/hooks/claude", json=event).json() == {}
 
 
 def test_what_is_kept_has_a_bound_and_the_oldest_goes() -> None:

@@ -11,7 +11,7 @@ from toolvet.dashboard.guardrails.dialect import filled
 from toolvet.dashboard.guardrails.judging import GuardrailJudge
 from toolvet.dashboard.guardrails.memory import GuardrailMemory
 from toolvet.hook.dialect import HookAnswer, HookEvent, dialect_of, read_event
-from toolvet.hook.servers import server_of
+from toolvet.hook.servers import server_of, tool_prefix
 from toolvet.hook.tool_lists import definition_of
 from toolvet.schema.json_value import members
 
@@ -58,10 +58,12 @@ def _definition(event: HookEvent, memory: GuardrailMemory, *, may_read_lists: bo
     """The definition of a tool of an MCP server, `mcp__SERVER__TOOL`; None where it is not known."""
     if not event.tool.startswith("mcp__"):
         return None
-    server, _, tool = event.tool.removeprefix("mcp__").partition("__")
-    found = memory.definition(tool, server)
+    dialect = dialect_of("claude")
+    prefixes = {tool_prefix(dialect, server): server for server in memory.servers()}
+    prefix = max((each for each in prefixes if event.tool.startswith(each)), key=len, default=None)
+    found = None if prefix is None else memory.definition(event.tool.removeprefix(prefix), prefixes[prefix])
     if found is None and may_read_lists:
-        known = server_of("claude", dialect_of("claude"), event)
+        known = server_of("claude", dialect, event)
         # Nothing is started, and nobody waits.
         found = None if known is None else definition_of(known[0], known[1], wait=0, may_ask=False)
     return found

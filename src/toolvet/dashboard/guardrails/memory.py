@@ -97,6 +97,11 @@ class GuardrailMemory:
         with self._lock:
             return {server: sorted(named) for server, named in self._tools.items()}
 
+    def servers(self) -> list[str]:
+        """Return the names of the servers whose tools were declared."""
+        with self._lock:
+            return [server for server, _ in self._tools.items()]
+
     def definition(self, tool: str, server: str = "") -> object:
         """Return the definition of a tool; None where it is not known, or where two servers have another each."""
         with self._lock:
