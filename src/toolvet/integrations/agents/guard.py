@@ -138,7 +138,7 @@ class AgentGuard:
 
         Args:
             conversation: An id of the run: its failing and repeated calls are counted apart from those of others, and
-                it is the trace id of what is noted, as it is or as a hash. An empty one gives each call an id of its own.
+                it is the trace id of what is noted, as it is or as a hash. An empty one: each call has an id of its own.
             tool: The definition of the tool, in any form that `check_arguments` takes. None for a tool that does not
                 exist: such a call is not refused, but a model that does not let go of it is stopped.
             arguments: An object, or the JSON text that the model wrote.
