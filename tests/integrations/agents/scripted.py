@@ -82,7 +82,7 @@ def langchain_model(calls: Sequence[Call], answers: list[str], ends: Sequence[st
 
         def _generate(self, messages: Any, *args: Any, **more: Any) -> ChatResult:
             del args, more
-            answers[:] = [str(each.content) for each in messages if isinstance(each, ToolMessage)]
+            answers[:] = [str(each.text) for each in messages if isinstance(each, ToolMessage)]
             number = len(answers)
             if number == len(calls):
                 return ChatResult(generations=[ChatGeneration(message=AIMessage(next(last)))])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,24 +21,14 @@ from toolvet import CallRefusedError, wrap
 from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, RefusedCall
 from toolvet.session import CallEnded, Note, Policies, ProxySettings
 
-BOOK: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "title": {"type": "string", "minLength": 2, "maxLength": 20},
-        "copies": {"type": "integer", "minimum": 1, "maximum": 5},
-        "binding": {"enum": ["paper", "cloth"]},
-        "reader": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
-        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
-    },
-    "required": ["title", "copies"],
-    "additionalProperties": False,
-}
+HERE = Path(__file__).parent
+BOOK: dict[str, Any] = json.loads((HERE / "book.json").read_text(encoding="utf-8"))
 GOOD = {"title": "Emma", "copies": 2, "binding": "paper", "reader": {"name": "Ann"}, "tags": ["x"]}
 TOOL = {"name": "order_book", "description": "Order a book.", "inputSchema": BOOK}
 CALLED: list[dict[str, Any]] = []
 
 # Fifty: each with its kind of mistake, and what is wrong: the places, and the kinds of issues.
-TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "bad_calls.json").read_text(encoding="utf-8"))
+TABLE: list[dict[str, Any]] = json.loads((HERE / "bad_calls.json").read_text(encoding="utf-8"))
 BAD: list[dict[str, Any]] = [row["arguments"] for row in TABLE]
 
 
@@ -245,6 +236,36 @@ def test_an_exception_of_the_tool_is_judged_and_goes_on() -> None:
     assert [outcome for outcome, *_ in ended(notes)] == ["tool_error"]
 
 
+def test_text_in_blocks_is_judged_as_text() -> None:
+    notes: list[Note] = []
+    call = guard(notes).call("run", TOOL, GOOD)
+    assert isinstance(call, GuardedCall)
+    assert call.returned([{"type": "input_text", "text": "Error: connection refused"}]) is None
+    (note,) = [note for note in notes if isinstance(note, CallEnded)]
+    assert note.verdict is not None
+    assert note.verdict.error_without_flag
+
+
+def test_a_tool_that_does_not_exist_is_not_refused_at_once_and_stopped_in_the_end() -> None:
+    asked = guard()
+    answers: list[str] = []
+    for _ in range(12):
+        found = asked.call("run", None, {"title": "Emma"}, name="order_bok")
+        if isinstance(found, RefusedCall):
+            answers.append(found.text)
+        else:
+            found.returned("Error: order_bok is not a valid tool", failed=True)
+    assert 1 <= len(answers) < 12
+    assert "failed" in answers[0]
+
+
+def test_text_that_is_no_json_is_noted() -> None:
+    notes: list[Note] = []
+    guard(notes).call("run", TOOL, '{"title": "Emma", ')
+    ((outcome, blocked, _, trace),) = ended(notes)
+    assert (outcome, blocked, trace) == ("refused", "arguments", "run")
+
+
 def test_an_async_function_stays_one() -> None:
     async def weather(city: str) -> str:
         return f"{city}: 21 degrees"
@@ -262,13 +283,43 @@ def test_an_adapter_holds_little() -> None:
             assert len(held) <= 60, path.name
 
 
-PAGE = (Path(__file__).parents[3] / "docs" / "agent-frameworks.md").read_text(encoding="utf-8")
+DOCS = HERE.parents[2] / "docs"
 SCRIPT: list[Call] = [("weather", {"city": 5}), ("weather", {"city": "Rome"})]
 
 
-def program(title: str) -> str:
-    """The program below this heading of the page."""
-    return PAGE.split(f"## {title}\n")[1].split("```python\n")[1].split("```")[0]
+def program(page: str) -> str:
+    """The program of a page."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    return text.split("## Anything else\n")[-1].split("```python\n")[1].split("```")[0]
+
+
+def test_guardrails_of_a_whole_mcp_server_refuse_the_same_calls(tmp_path: Path) -> None:
+    answers: list[str] = []
+    model = openai_agents_model(named([*BAD, GOOD]), answers)
+    from agents import Agent, RunConfig, Runner  # noqa: PLC0415 - where it is installed
+    from agents.mcp import MCPServerStdio  # noqa: PLC0415
+
+    from toolvet.integrations.agents.openai_agents import ToolvetHooks  # noqa: PLC0415
+
+    notes: list[Note] = []
+    toolvet = ToolvetHooks(guard(notes))
+    log = tmp_path / "calls.jsonl"
+
+    async def run() -> None:
+        command: Any = {"command": sys.executable, "args": [str(HERE / "order_server.py"), str(log)]}
+        rails: dict[str, Any] = {"tool_input_guardrails": [toolvet.before], "tool_output_guardrails": [toolvet.after]}
+        async with MCPServerStdio(command, **rails) as server:
+            agent = Agent(name="clerk", model=model, mcp_servers=[server])
+            config = RunConfig(tracing_disabled=True, group_id="run")
+            await Runner.run(agent, "Order it.", max_turns=1_000, run_config=config, hooks=toolvet)
+
+    asyncio.run(run())
+    wanted: list[Note] = []
+    assert answers[:50] == by_guard(BAD, guard(wanted))
+    assert ended(notes)[:50] == ended(wanted)
+    assert "ordered Emma" in str(answers[50])
+    assert ended(notes)[50][0] == "success"
+    assert [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] == [GOOD]
 
 
 def run_pydantic_ai(found: dict[str, Any]) -> None:
@@ -286,10 +337,10 @@ def run_langchain(found: dict[str, Any]) -> None:
 
 
 PROGRAMS = [
-    ("LangChain and LangGraph", langchain_model, run_langchain),
-    ("OpenAI Agents SDK", openai_agents_model, run_openai_agents),
-    ("Pydantic AI", pydantic_ai_model, run_pydantic_ai),
-    ("Google's Agent Development Kit", google_adk_model, lambda found: run_adk(found["app"])),
+    ("frameworks/langchain", langchain_model, run_langchain),
+    ("frameworks/openai-agents", openai_agents_model, run_openai_agents),
+    ("frameworks/pydantic-ai", pydantic_ai_model, run_pydantic_ai),
+    ("frameworks/google-adk", google_adk_model, lambda found: run_adk(found["app"])),
 ]
 
 
@@ -307,7 +358,7 @@ def test_the_program_of_the_page_refuses_a_bad_call_and_makes_a_good_one(title: 
 
 
 def test_the_program_of_the_page_for_any_loop() -> None:
-    source = program("Anything else")
+    source = program("agent-frameworks")
     assert len(source.splitlines()) <= 20
     found: dict[str, Any] = {}
     exec(compile(source, "page", "exec"), found)  # noqa: S102 - our own page

@@ -20,7 +20,7 @@ from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import Policies
 from toolvet.settings import Settings
 from toolvet.turn.check import AnswerCheck
-from toolvet.turn.contradiction import CLAIMEDCLAIMED_WITHOUT_CALL, contradiction
+from toolvet.turn.contradiction import CLAIMED_WITHOUT_CALL, contradiction
 
 if TYPE_CHECKING:
     from toolvet.turn.check import AnswerOptions

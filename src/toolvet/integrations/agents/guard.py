@@ -138,9 +138,9 @@ class AgentGuard:
 
         Args:
             conversation: An id of the run: its failing and repeated calls are counted apart from those of others, and
-                it is the trace id of what is noted, as it is or as a hash. An empty one: each call has an id of its own.
+                it is the trace id of what is noted, as it is or as a hash. With an empty one each call has its own.
             tool: The definition of the tool, in any form that `check_arguments` takes. None for a tool that does not
-                exist: such a call is not refused, but a model that does not let go of it is stopped.
+                exist: such a call is not refused, only one that goes on failing.
             arguments: An object, or the JSON text that the model wrote.
             name: The name of a tool that does not exist.
         """
@@ -253,6 +253,10 @@ def _as_result(result: Any) -> Mapping[str, Any]:
         return held
     if isinstance(result, str):
         return {"content": [{"type": "text", "text": result}]}
+    blocks = elements(result)
+    if blocks and all(isinstance(members(block).get("text"), str) and "type" in members(block) for block in blocks):
+        # Blocks of text, as frameworks pass on those of MCP, under names of their own such as `input_text`.
+        return {"content": [{"type": "text", "text": members(block)["text"]} for block in blocks]}
     try:
         text = msgspec.json.encode(result, enc_hook=str).decode()
     except (TypeError, ValueError, RecursionError):
