@@ -259,6 +259,12 @@ def test_a_tool_that_does_not_exist_is_not_refused_at_once_and_stopped_in_the_en
     assert "failed" in answers[0]
 
 
+def test_text_that_is_no_json_is_refused_where_the_schema_says_nothing() -> None:
+    found = AgentGuard().call("run", {"name": "order_book"}, "[")
+    assert isinstance(found, RefusedCall)
+    assert "order_book" in found.text
+
+
 def test_text_that_is_no_json_is_noted() -> None:
     notes: list[Note] = []
     guard(notes).call("run", TOOL, '{"title": "Emma", ')
