@@ -207,7 +207,7 @@ def is_schema(value: Mapping[object, object]) -> bool:
 
 # The end of a name and its sign in each of the expressions below: `name=`, `name:` and `"name" :`, also with `\"`.
 _NAME_BACKWARDS: Final = re.compile(r"""[=:]\s{0,4}["']?\\?([\w.-]{1,64})""")
-# The names are bounded and start at a boundary. The values have no bound, or the rest of a long secret would be left; they
+# The names are bounded and start at a boundary. The values are not, or the rest of a long secret would be left: they
 # end where the next can begin, so that no text is read more than a few times.
 _QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]+)""")
 _ASSIGNED = re.compile(

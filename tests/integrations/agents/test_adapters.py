@@ -65,7 +65,9 @@ def named(calls: Sequence[dict[str, Any]]) -> list[Call]:
     return [("order_book", call) for call in calls]
 
 
-def by_pydantic_ai(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Sequence[str] = ("done",)) -> list[str]:
+def by_pydantic_ai(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
     model = pydantic_ai_model(named(calls), answers, ends)
     from pydantic_ai import Agent, Tool, UsageLimits  # noqa: PLC0415 - where it is installed
@@ -74,12 +76,14 @@ def by_pydantic_ai(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Seq
 
     tool: Tool[None] = Tool.from_schema(order_book, "order_book", "Order a book.", BOOK)
     tool.max_retries = 1_000
-    agent = Agent(model, tools=[tool], capabilities=[ToolvetCapability(asked)])
+    agent = Agent(model, tools=[tool], capabilities=[] if asked is None else [ToolvetCapability(asked)])
     asyncio.run(agent.run("Order it.", usage_limits=UsageLimits(request_limit=None), conversation_id="run"))
     return answers
 
 
-def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Sequence[str] = ("done",)) -> list[str]:
+def by_openai_agents(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
     model = openai_agents_model(named(calls), answers, ends)
     from agents import Agent, FunctionTool, RunConfig, Runner  # noqa: PLC0415 - where it is installed
@@ -97,8 +101,8 @@ def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: S
         params_json_schema=BOOK,
         on_invoke_tool=invoke,
         strict_json_schema=False,
-        tool_input_guardrails=[toolvet.before],
-        tool_output_guardrails=[toolvet.after],
+        tool_input_guardrails=[] if asked is None else [toolvet.before],
+        tool_output_guardrails=[] if asked is None else [toolvet.after],
     )
     agent = Agent(name="clerk", model=model, tools=[tool])
     config = RunConfig(tracing_disabled=True, group_id="run")
@@ -106,7 +110,9 @@ def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: S
     return answers
 
 
-def by_langchain(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Sequence[str] = ("done",)) -> list[str]:
+def by_langchain(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
     model = langchain_model(named(calls), answers, ends)
     from langchain.agents import create_agent  # noqa: PLC0415 - where it is installed
@@ -115,13 +121,15 @@ def by_langchain(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Seque
     from toolvet.integrations.agents.langchain import ToolvetMiddleware  # noqa: PLC0415
 
     tool = StructuredTool(name="order_book", description="Order a book.", args_schema=BOOK, func=order_book)
-    agent = create_agent(model, tools=[tool], middleware=[ToolvetMiddleware(asked)])
+    agent = create_agent(model, tools=[tool], middleware=[] if asked is None else [ToolvetMiddleware(asked)])
     thread = {"recursion_limit": 10_000, "configurable": {"thread_id": "run"}}
     agent.invoke({"messages": [("user", "Order it.")]}, thread)
     return answers
 
 
-def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Sequence[str] = ("done",)) -> list[str]:
+def by_google_adk(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
     model = google_adk_model(named(calls), answers, ends)
     from google.adk.agents import LlmAgent  # noqa: PLC0415 - where it is installed
@@ -141,7 +149,11 @@ def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard, ends: Sequ
 
     tools = [OrderBook(name="order_book", description="Order.")]
     run_adk(
-        App(name="clerk", root_agent=LlmAgent(name="clerk", model=model, tools=tools), plugins=[ToolvetPlugin(asked)])
+        App(
+            name="clerk",
+            root_agent=LlmAgent(name="clerk", model=model, tools=tools),
+            plugins=[] if asked is None else [ToolvetPlugin(asked)],
+        )
     )
     return answers
 
