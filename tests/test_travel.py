@@ -75,7 +75,7 @@ ERRORS: tuple[Exception, ...] = (
         kind("what happened")
         for kind in (
             *(toolvet.ArchiveError, toolvet.AuthenticationError, toolvet.ToolShapeError, toolvet.ToolvetError),
-            *(toolvet.UnreachableError, toolvet.Unsatisfiable, toolvet.UsageError),
+            *(toolvet.UnreachableError, toolvet.Unsatisfiable, toolvet.UsageError, toolvet.CallRefusedError),
         )
     ),
 )
