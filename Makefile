@@ -24,6 +24,7 @@ help:
 	@echo "make format   let the formatter have its way"
 	@echo "make live     assess real servers from PyPI and npm, log in with an identity provider (installs them under .live)"
 	@echo "make clients  \`toolvet hook\` in Claude Code, Codex, Gemini CLI and Copilot CLI (installs them under .live)"
+	@echo "make dialects  LiteLLM's proxy and Claude Code's http hooks ask \`toolvet serve\` (installs them under .live)"
 	@echo "make platforms  send scores with the SDKs of Langfuse, Opik and Phoenix to a local server (installs them in .venv-platforms)"
 	@echo "make engines  judge the same rows with Polars, DuckDB, Spark and Ray Data (installs them in .venv-engines)"
 	@echo "make cluster  judge and assess on a Ray cluster and on Dask while workers and nodes are killed (installs them in .venv-cluster)"
@@ -103,6 +104,12 @@ live: $(VENV)/.dev
 clients: $(VENV)/.dev
 	$(BIN)/pytest -m live tests/hook/live
 
+# Other products ask a running server: LiteLLM's proxy and Claude Code's http hooks, with a scripted model on loopback.
+# TOOLVET_DOCKER_MCP_GATEWAY=folder, a checkout of docker/mcp-gateway, also builds and runs its interceptors.
+.PHONY: dialects
+dialects: $(VENV)/.dev
+	$(BIN)/pytest -m live tests/dashboard/live
+
 # In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
 platforms: .venv-platforms/.done
 	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores*.py
@@ -155,20 +162,16 @@ recording: $(VENV)/.test
 
 # The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
 .PHONY: frameworks
-frameworks: .venv-frameworks/.done .venv-gateways/.done
-	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents/test_adapters.py tests/test_quickstart.py
+frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.done
+	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents/test_adapters.py tests/integrations/agents/test_endings.py tests/test_quickstart.py
 	.venv-gateways/bin/pytest -p no:cacheprovider tests/integrations/agents/test_gateways.py
+	.venv-langchain-mcp/bin/pytest -p no:cacheprovider tests/integrations/agents/test_langchain_mcp.py
 
-.venv-gateways/.done: pyproject.toml
+# .venv-frameworks, .venv-gateways, .venv-langchain-mcp: each with the extra of its name.
+.venv-%/.done: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-gateways
-	.venv-gateways/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[gateways]'
-	@touch $@
-
-.venv-frameworks/.done: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-frameworks
-	.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[frameworks]'
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.

@@ -191,3 +191,18 @@ def test_a_name_falls_into_words_in_any_case_style(name: str, words: tuple[str, 
 def test_a_very_long_key_is_not_a_secret_and_costs_nothing() -> None:
     assert not is_secret_key("password" * 1000)
     assert json.dumps(redact({"a" * 10_000: "x"}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"Authorization": "%s"}',
+        "password=%s b",
+        'api_key="%s"',
+        "Authorization: %s",
+        "postgres://bob:%s@db/x",
+        "Cookie: " + "; ".join(f"c{number}=%s" for number in range(60)),
+    ],
+)
+def test_nothing_is_left_of_a_secret_of_any_length(text: str) -> None:
+    assert "hunter" not in redact_text(text.replace("%s", "hunter" * 1_000))

@@ -156,3 +156,8 @@ def test_total(value: object, said: str) -> None:
 )
 def test_what_is_learned_of_a_text(text: str, secrets: set[str]) -> None:
     assert set(SecretMask.learned(text).secrets) == secrets
+
+
+def test_nothing_is_left_of_a_long_secret_that_is_known() -> None:
+    secret = "hunter2" * 1_000
+    assert "hunter" not in SecretMask([secret]).text(f"it was {secret} before")

@@ -123,6 +123,17 @@ def test_texts_that_databases_refuse_are_kept_in_another_form(url: str) -> None:
     assert "said" in first.detail
 
 
+def test_an_id_that_databases_refuse_is_found_again(url: str) -> None:
+    with Store(url) as store:
+        for _ in range(2):
+            store.add_records([VerdictRecord(id="\x00", at=1.0, kind="call")])
+            assert store.flush()
+        found = store.verdict("\x00")
+        assert len(store.verdicts()) == 1
+    assert found is not None
+    assert found.kind == "call"
+
+
 def test_secrets_and_long_calls_do_not_reach_the_store(url: str, tmp_path: Path) -> None:
     said = "The password=hunter2-in-clear was refused."
     calls = [{"name": "log_in", "arguments": {"password": "hunter2-in-clear"}, "result": "x" * 500_000}]

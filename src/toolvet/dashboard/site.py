@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 
 from toolvet.alerts import AlertRule
 from toolvet.dashboard.reviewing import open_queue
-from toolvet.settings import ReviewSettings
+from toolvet.settings import ReviewSettings, Settings
 from toolvet.store import Store
 from toolvet.store.audit import write_entry
 from toolvet.store.queue import ReviewQueue
@@ -27,6 +27,7 @@ class Site:
         ending: Set when the server is told to end. A stream of events looks at it, and ends too.
         review: What fills the review queue.
         alerts: The rules of alerts.
+        settings: How calls, results and answers are judged for other products; None: by the defaults.
     """
 
     store: Store
@@ -34,6 +35,7 @@ class Site:
     ending: threading.Event = field(default_factory=threading.Event)
     review: ReviewSettings = field(default_factory=ReviewSettings)
     alerts: tuple[AlertRule, ...] = ()
+    settings: Settings | None = None
     _kept: dict[type, Any] = field(default_factory=dict[type, Any])
 
     @cached_property

@@ -13,12 +13,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.checks.answer import FailureSignal
 from toolvet.hook.transcript import AgentSession
 from toolvet.hook.work import AgentDeed, deeds_of
 from toolvet.hook.work_table import compiled, finds, work_table
 from toolvet.redact import redact_text
 from toolvet.turn.check import AnswerCheck
+from toolvet.turn.contradiction import CLAIMED_WITHOUT_CALL, claim_signal
 
 MARK: Final = "toolvet:"
 """Every refusal begins with it, so that a turn that one of them asked for is known."""
@@ -29,7 +29,6 @@ _MOST_SENTENCES: Final = 400
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED: Final = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|^>.*$', re.MULTILINE)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_LABELS: Final = ("claimed_without_call", "claimed_success_after_failure")
 _UNTOLD: Final = "unmentioned_failure"
 
 Why = Literal["not_run", "failed", "untold", "no_file", "claimed"]
@@ -193,7 +192,7 @@ def _ungrounded(
         return None
     calls = session.calls
     found = check(text, calls=calls, question=turn.context)
-    signal = next((each for each in found.signals if _weighs(each)), None)
+    signal = claim_signal(found)
     if signal is None:
         # A failure that an honest answer would name.
         signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
@@ -202,7 +201,9 @@ def _ungrounded(
     elif not found.should_escalate:
         return None
     own = {call.name for call, deed in zip(session.calls, deeds, strict=True) if deed.what != "other"}
-    if own and (signal.label == _LABELS[0] or any((signal.against or "").startswith(f"{name}:") for name in own)):
+    if own and (
+        signal.label == CLAIMED_WITHOUT_CALL or any((signal.against or "").startswith(f"{name}:") for name in own)
+    ):
         # A shell can do anything, and a command that ended with 1 may have done what it was for.
         return None
     against = signal.against or "no call of this session did it"
@@ -213,10 +214,6 @@ def _ungrounded(
 
 def _says_done(said: str) -> bool:
     return any(finds(work_table().done.patterns, each) for each in sentences_of(said))
-
-
-def _weighs(signal: FailureSignal) -> bool:
-    return signal.source == "calls" and signal.label in _LABELS
 
 
 def _counts(deed: AgentDeed) -> bool:

@@ -31,10 +31,15 @@ def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[T
             if event.server == name:
                 return target, event.server_tool or event.tool
             continue
-        prefix = dialect.tools.prefix.format(server=_NOT_IN_A_NAME.sub("_", name))
+        prefix = tool_prefix(dialect, name)
         if event.tool.startswith(prefix) and len(prefix) > longest:
             best, longest = (target, event.tool[len(prefix) :]), len(prefix)
     return best
+
+
+def tool_prefix(dialect: HookDialect, server: str) -> str:
+    """Return what stands before the names of a server's tools."""
+    return dialect.tools.prefix.format(server=_NOT_IN_A_NAME.sub("_", server))
 
 
 def _servers(client: Client, dialect: HookDialect, folder: str) -> dict[str, Target]:

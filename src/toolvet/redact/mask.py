@@ -163,6 +163,9 @@ def _least_half(secret: str) -> int:
 def _expression(secret: str) -> str:
     """The secret as an expression: letters or digits alone must be a word of their own."""
     escaped = re.escape(secret[:_LONGEST])
+    if len(secret) > _LONGEST:
+        # What follows is the rest of it.
+        return rf"{escaped}\S*"
     return rf"(?<!\w){escaped}(?!\w)" if secret.isalpha() or secret.isdigit() else escaped
 
 

@@ -207,16 +207,17 @@ def is_schema(value: Mapping[object, object]) -> bool:
 
 # The end of a name and its sign in each of the expressions below: `name=`, `name:` and `"name" :`, also with `\"`.
 _NAME_BACKWARDS: Final = re.compile(r"""[=:]\s{0,4}["']?\\?([\w.-]{1,64})""")
-# The names and the values are bounded and start at a boundary, so that no text is read more often than their length.
-_QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]{1,4096})""")
+# The names are bounded and start at a boundary. The values are not, or the rest of a long secret would be left: they
+# end where the next can begin, so that no text is read more than a few times.
+_QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]+)""")
 _ASSIGNED = re.compile(
     r"""(?<![\w.-])(?P<keep>(?P<name>[A-Za-z_][\w.-]{0,63})=)"""
-    r"""(?P<value>"[^"]{1,4096}"|'[^']{1,4096}'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]{1,4096})"""
+    r"""(?P<value>"[^"]+"|'[^']+'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]+)"""
 )
 _HEADER = re.compile(
     r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
     # A header's value has no blanks but behind a semicolon; a sentence has.
-    r"(?P<value>[^\s;]{1,4096}(?:;[ ]?[^\s;]{1,1024}){0,50})[ ]{0,4}$"
+    r"(?P<value>[^\s;]+(?:;[ ]?[^\s;]+)*)[ ]{0,4}$"
 )
 
 

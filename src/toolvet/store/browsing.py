@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from toolvet.store.records import AssessmentRecord
+from toolvet.store.records import AssessmentRecord, clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, VERDICTS
 
@@ -41,7 +41,7 @@ def read_progress(connection: Connection) -> StoreProgress:
 
 def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None:
     """Return the assessment with this id, None where there is none."""
-    row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == id_)).mappings().first()
+    row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == clean_text(id_))).mappings().first()
     return None if row is None else _assessment(cast("Mapping[str, Any]", row), detail=str(row["detail"]))
 
 

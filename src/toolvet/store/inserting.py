@@ -89,7 +89,7 @@ def _insert_items(connection: Connection, items: Sequence[ItemRecord]) -> int:
 
 def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R]:
     """Return the records whose ids are not in the table, each id once."""
-    by_id = {record.id: record for record in records}
+    by_id = {clean_text(record.id): record for record in records}
     ids = list(by_id)
     if not ids:
         return []

@@ -9,7 +9,7 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.padding import padded
-from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
+from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord, clean_text
 from toolvet.store.search import words_condition
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
@@ -22,7 +22,7 @@ _FIELDS: Final = frozenset(VerdictRecord.__struct_fields__) - {"document", "sign
 
 def read_verdict(connection: Connection, id_: str) -> VerdictRecord | None:
     """Return the verdict with this id."""
-    return next(iter(_records(connection, select(VERDICTS).where(VERDICTS.c.id == id_))), None)
+    return next(iter(_records(connection, select(VERDICTS).where(VERDICTS.c.id == clean_text(id_)))), None)
 
 
 def read_verdicts(
@@ -73,7 +73,7 @@ def read_assessments(connection: Connection, server: str | None = None, limit: i
 
 def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None:
     """Return the assessment with this id."""
-    row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == id_)).mappings().first()
+    row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == clean_text(id_))).mappings().first()
     return None if row is None else _assessment(row)
 
 

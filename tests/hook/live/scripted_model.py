@@ -1,4 +1,4 @@
-"""A model on loopback that says what a script says, in the words of Anthropic, of OpenAI's Responses and of Gemini.
+"""A model on loopback that says what a script says, in the words of Anthropic, of OpenAI (both APIs) and of Gemini.
 
 Each request that offers tools takes the next step; requests of another kind (a title, a summary) get a word. What was
 asked is kept, because a model's next request is where an agent's client puts the words of its hooks.
@@ -83,8 +83,18 @@ class _ModelHandler(BaseHTTPRequestHandler):
             self._send("application/json", b'{"input_tokens": 10, "totalTokens": 10}')
         elif path.endswith("/messages"):
             self._stream(_messages(*self.model.next_step(path, body)))
+        elif path.endswith("/chat/completions"):
+            at, step = self.model.next_step(path, body)
+            if body.get("stream"):
+                self._stream(_chat_chunks(at, step))
+            else:
+                self._send("application/json", json.dumps(_chat(at, step)).encode())
         elif path.endswith("/responses"):
-            self._stream(_responses(*self.model.next_step(path, body)))
+            events = list(_responses(*self.model.next_step(path, body)))
+            if body.get("stream"):
+                self._stream(iter(events))
+            else:
+                self._send("application/json", json.dumps(events[-1]["response"]).encode())
         elif ":streamGenerateContent" in path:
             self._stream(_gemini(*self.model.next_step(path, body)))
         elif ":generateContent" in path:
@@ -151,13 +161,45 @@ def _responses(at: int, step: ScriptStep) -> Iterator[dict[str, Any]]:
         content = [{"type": "output_text", "text": step.text, "annotations": []}]
         item = {"type": "message", "role": "assistant", "content": content}
     item = {"id": f"item_{at}", "status": "completed", **item}
-    response = {"id": f"resp_{at}", "object": "response", "status": "in_progress", "output": []}
+    response = {"id": f"resp_{at}", "object": "response", "created_at": 1, "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": response}
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
     yield {
         "type": "response.completed",
         "response": {**response, "status": "completed", "output": [item], "usage": usage},
     }
+
+
+def _chat_message(at: int, step: ScriptStep) -> dict[str, Any]:
+    if not step.tool:
+        return {"role": "assistant", "content": step.text}
+    function = {"name": step.tool, "arguments": json.dumps(step.arguments)}
+    call = {"index": 0, "id": f"call_{at}", "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def _chat(at: int, step: ScriptStep) -> dict[str, Any]:
+    ended = "tool_calls" if step.tool else "stop"
+    choice = {"index": 0, "finish_reason": ended, "message": _chat_message(at, step)}
+    usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+    return {
+        "id": f"chat_{at}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [choice],
+        "usage": usage,
+    }
+
+
+def _chat_chunks(at: int, step: ScriptStep) -> Iterator[dict[str, Any]]:
+    head = {"id": f"chat_{at}", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+    said = _chat_message(at, step)
+    words = [said] if step.tool else [{"role": "assistant", "content": f"{word} "} for word in step.text.split()]
+    for delta in words:
+        yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    ended = "tool_calls" if step.tool else "stop"
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": ended}]}
 
 
 def _gemini(at: int, step: ScriptStep) -> Iterator[dict[str, Any]]:

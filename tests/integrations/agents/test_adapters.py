@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,24 +21,14 @@ from toolvet import CallRefusedError, wrap
 from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, RefusedCall
 from toolvet.session import CallEnded, Note, Policies, ProxySettings
 
-BOOK: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "title": {"type": "string", "minLength": 2, "maxLength": 20},
-        "copies": {"type": "integer", "minimum": 1, "maximum": 5},
-        "binding": {"enum": ["paper", "cloth"]},
-        "reader": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
-        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
-    },
-    "required": ["title", "copies"],
-    "additionalProperties": False,
-}
+HERE = Path(__file__).parent
+BOOK: dict[str, Any] = json.loads((HERE / "book.json").read_text(encoding="utf-8"))
 GOOD = {"title": "Emma", "copies": 2, "binding": "paper", "reader": {"name": "Ann"}, "tags": ["x"]}
 TOOL = {"name": "order_book", "description": "Order a book.", "inputSchema": BOOK}
 CALLED: list[dict[str, Any]] = []
 
 # Fifty: each with its kind of mistake, and what is wrong: the places, and the kinds of issues.
-TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "bad_calls.json").read_text(encoding="utf-8"))
+TABLE: list[dict[str, Any]] = json.loads((HERE / "bad_calls.json").read_text(encoding="utf-8"))
 BAD: list[dict[str, Any]] = [row["arguments"] for row in TABLE]
 
 
@@ -74,28 +65,32 @@ def named(calls: Sequence[dict[str, Any]]) -> list[Call]:
     return [("order_book", call) for call in calls]
 
 
-def by_pydantic_ai(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+def by_pydantic_ai(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
-    model = pydantic_ai_model(named(calls), answers)
+    model = pydantic_ai_model(named(calls), answers, ends)
     from pydantic_ai import Agent, Tool, UsageLimits  # noqa: PLC0415 - where it is installed
 
     from toolvet.integrations.agents.pydantic_ai import ToolvetCapability  # noqa: PLC0415
 
     tool: Tool[None] = Tool.from_schema(order_book, "order_book", "Order a book.", BOOK)
     tool.max_retries = 1_000
-    agent = Agent(model, tools=[tool], capabilities=[ToolvetCapability(asked)])
-    asyncio.run(agent.run("Order it.", usage_limits=UsageLimits(request_limit=None)))
+    agent = Agent(model, tools=[tool], capabilities=[] if asked is None else [ToolvetCapability(asked)])
+    asyncio.run(agent.run("Order it.", usage_limits=UsageLimits(request_limit=None), conversation_id="run"))
     return answers
 
 
-def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+def by_openai_agents(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
-    model = openai_agents_model(named(calls), answers)
+    model = openai_agents_model(named(calls), answers, ends)
     from agents import Agent, FunctionTool, RunConfig, Runner  # noqa: PLC0415 - where it is installed
 
-    from toolvet.integrations.agents.openai_agents import tool_guardrails  # noqa: PLC0415
+    from toolvet.integrations.agents.openai_agents import ToolvetHooks  # noqa: PLC0415
 
-    before, after = tool_guardrails(asked)
+    toolvet = ToolvetHooks(asked)
 
     async def invoke(_: Any, text: str) -> str:
         return order_book(**json.loads(text))
@@ -106,31 +101,37 @@ def by_openai_agents(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list
         params_json_schema=BOOK,
         on_invoke_tool=invoke,
         strict_json_schema=False,
-        tool_input_guardrails=[before],
-        tool_output_guardrails=[after],
+        tool_input_guardrails=[] if asked is None else [toolvet.before],
+        tool_output_guardrails=[] if asked is None else [toolvet.after],
     )
     agent = Agent(name="clerk", model=model, tools=[tool])
-    asyncio.run(Runner.run(agent, "Order it.", max_turns=1_000, run_config=RunConfig(tracing_disabled=True)))
+    config = RunConfig(tracing_disabled=True, group_id="run")
+    asyncio.run(Runner.run(agent, "Order it.", max_turns=1_000, run_config=config, hooks=toolvet))
     return answers
 
 
-def by_langchain(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+def by_langchain(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
-    model = langchain_model(named(calls), answers)
+    model = langchain_model(named(calls), answers, ends)
     from langchain.agents import create_agent  # noqa: PLC0415 - where it is installed
     from langchain_core.tools import StructuredTool  # noqa: PLC0415
 
     from toolvet.integrations.agents.langchain import ToolvetMiddleware  # noqa: PLC0415
 
     tool = StructuredTool(name="order_book", description="Order a book.", args_schema=BOOK, func=order_book)
-    agent = create_agent(model, tools=[tool], middleware=[ToolvetMiddleware(asked)])
-    agent.invoke({"messages": [("user", "Order it.")]}, {"recursion_limit": 10_000})
+    agent = create_agent(model, tools=[tool], middleware=[] if asked is None else [ToolvetMiddleware(asked)])
+    thread = {"recursion_limit": 10_000, "configurable": {"thread_id": "run"}}
+    agent.invoke({"messages": [("user", "Order it.")]}, thread)
     return answers
 
 
-def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[str]:
+def by_google_adk(
+    calls: Sequence[dict[str, Any]], asked: AgentGuard | None, ends: Sequence[str] = ("done",)
+) -> list[str]:
     answers: list[str] = []
-    model = google_adk_model(named(calls), answers)
+    model = google_adk_model(named(calls), answers, ends)
     from google.adk.agents import LlmAgent  # noqa: PLC0415 - where it is installed
     from google.adk.apps import App  # noqa: PLC0415
     from google.adk.tools.base_tool import BaseTool  # noqa: PLC0415
@@ -148,7 +149,11 @@ def by_google_adk(calls: Sequence[dict[str, Any]], asked: AgentGuard) -> list[st
 
     tools = [OrderBook(name="order_book", description="Order.")]
     run_adk(
-        App(name="clerk", root_agent=LlmAgent(name="clerk", model=model, tools=tools), plugins=[ToolvetPlugin(asked)])
+        App(
+            name="clerk",
+            root_agent=LlmAgent(name="clerk", model=model, tools=tools),
+            plugins=[] if asked is None else [ToolvetPlugin(asked)],
+        )
     )
     return answers
 
@@ -159,7 +164,7 @@ def run_adk(app: Any) -> None:
 
     async def run() -> None:
         runner = InMemoryRunner(app=app)
-        session = await runner.session_service.create_session(app_name=app.name, user_id="u")
+        session = await runner.session_service.create_session(app_name=app.name, user_id="u", session_id="run")
         words = types.Content(role="user", parts=[types.Part.from_text(text="Go on.")])
         async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=words):
             pass
@@ -176,7 +181,7 @@ def name_of(adapter: Any) -> str:
 
 
 def ended(notes: list[Note]) -> list[tuple[object, ...]]:
-    return [(note.outcome, note.blocked, note.verdict) for note in notes if isinstance(note, CallEnded)]
+    return [(note.outcome, note.blocked, note.verdict, note.trace_id) for note in notes if isinstance(note, CallEnded)]
 
 
 def found_wrong(notes: list[Note]) -> list[tuple[str, list[list[str]]]]:
@@ -195,7 +200,7 @@ def test_the_table_has_fifty_calls_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=name_of)
-def test_fifty_bad_calls_have_the_same_text_and_verdict(adapter: Any) -> None:
+def test_fifty_bad_calls_have_the_same_text_verdict_and_id(adapter: Any) -> None:
     CALLED.clear()
     wanted: list[Note] = []
     expected = by_guard(BAD, guard(wanted))
@@ -204,7 +209,7 @@ def test_fifty_bad_calls_have_the_same_text_and_verdict(adapter: Any) -> None:
     assert CALLED == []
     assert ended(notes) == ended(wanted)
     assert found_wrong(notes) == found_wrong(wanted) == IN_TABLE
-    assert all(blocked for _, blocked, _ in ended(notes))
+    assert all(blocked and trace == "run" for _, blocked, _, trace in ended(notes))
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=name_of)
@@ -243,6 +248,42 @@ def test_an_exception_of_the_tool_is_judged_and_goes_on() -> None:
     assert [outcome for outcome, *_ in ended(notes)] == ["tool_error"]
 
 
+def test_text_in_blocks_is_judged_as_text() -> None:
+    notes: list[Note] = []
+    call = guard(notes).call("run", TOOL, GOOD)
+    assert isinstance(call, GuardedCall)
+    assert call.returned([{"type": "input_text", "text": "Error: connection refused"}]) is None
+    (note,) = [note for note in notes if isinstance(note, CallEnded)]
+    assert note.verdict is not None
+    assert note.verdict.error_without_flag
+
+
+def test_a_tool_that_does_not_exist_is_not_refused_at_once_and_stopped_in_the_end() -> None:
+    asked = guard()
+    answers: list[str] = []
+    for _ in range(12):
+        found = asked.call("run", None, {"title": "Emma"}, name="order_bok")
+        if isinstance(found, RefusedCall):
+            answers.append(found.text)
+        else:
+            found.returned("Error: order_bok is not a valid tool", failed=True)
+    assert 1 <= len(answers) < 12
+    assert "failed" in answers[0]
+
+
+def test_text_that_is_no_json_is_refused_where_the_schema_says_nothing() -> None:
+    found = AgentGuard().call("run", {"name": "order_book"}, "[")
+    assert isinstance(found, RefusedCall)
+    assert "order_book" in found.text
+
+
+def test_text_that_is_no_json_is_noted() -> None:
+    notes: list[Note] = []
+    guard(notes).call("run", TOOL, '{"title": "Emma", ')
+    ((outcome, blocked, _, trace),) = ended(notes)
+    assert (outcome, blocked, trace) == ("refused", "arguments", "run")
+
+
 def test_an_async_function_stays_one() -> None:
     async def weather(city: str) -> str:
         return f"{city}: 21 degrees"
@@ -256,16 +297,47 @@ def test_an_async_function_stays_one() -> None:
 def test_an_adapter_holds_little() -> None:
     for path in Path(room.__path__[0]).glob("*.py"):
         if path.stem not in {"__init__", "guard", "wrap"}:
-            assert len(path.read_text(encoding="utf-8").splitlines()) <= 72, path.name
+            held = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+            assert len(held) <= 60, path.name
 
 
-PAGE = (Path(__file__).parents[3] / "docs" / "agent-frameworks.md").read_text(encoding="utf-8")
+DOCS = HERE.parents[2] / "docs"
 SCRIPT: list[Call] = [("weather", {"city": 5}), ("weather", {"city": "Rome"})]
 
 
-def program(title: str) -> str:
-    """The program below this heading of the page."""
-    return PAGE.split(f"## {title}\n")[1].split("```python\n")[1].split("```")[0]
+def program(page: str) -> str:
+    """The program of a page."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    return text.split("## Anything else\n")[-1].split("```python\n")[1].split("```")[0]
+
+
+def test_guardrails_of_a_whole_mcp_server_refuse_the_same_calls(tmp_path: Path) -> None:
+    answers: list[str] = []
+    model = openai_agents_model(named([*BAD, GOOD]), answers)
+    from agents import Agent, RunConfig, Runner  # noqa: PLC0415 - where it is installed
+    from agents.mcp import MCPServerStdio  # noqa: PLC0415
+
+    from toolvet.integrations.agents.openai_agents import ToolvetHooks  # noqa: PLC0415
+
+    notes: list[Note] = []
+    toolvet = ToolvetHooks(guard(notes))
+    log = tmp_path / "calls.jsonl"
+
+    async def run() -> None:
+        command: Any = {"command": sys.executable, "args": [str(HERE / "order_server.py"), str(log)]}
+        rails: dict[str, Any] = {"tool_input_guardrails": [toolvet.before], "tool_output_guardrails": [toolvet.after]}
+        async with MCPServerStdio(command, **rails) as server:
+            agent = Agent(name="clerk", model=model, mcp_servers=[server])
+            config = RunConfig(tracing_disabled=True, group_id="run")
+            await Runner.run(agent, "Order it.", max_turns=1_000, run_config=config, hooks=toolvet)
+
+    asyncio.run(run())
+    wanted: list[Note] = []
+    assert answers[:50] == by_guard(BAD, guard(wanted))
+    assert ended(notes)[:50] == ended(wanted)
+    assert "ordered Emma" in str(answers[50])
+    assert ended(notes)[50][0] == "success"
+    assert [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] == [GOOD]
 
 
 def run_pydantic_ai(found: dict[str, Any]) -> None:
@@ -283,10 +355,10 @@ def run_langchain(found: dict[str, Any]) -> None:
 
 
 PROGRAMS = [
-    ("LangChain and LangGraph", langchain_model, run_langchain),
-    ("OpenAI Agents SDK", openai_agents_model, run_openai_agents),
-    ("Pydantic AI", pydantic_ai_model, run_pydantic_ai),
-    ("Google's Agent Development Kit", google_adk_model, lambda found: run_adk(found["app"])),
+    ("frameworks/langchain", langchain_model, run_langchain),
+    ("frameworks/openai-agents", openai_agents_model, run_openai_agents),
+    ("frameworks/pydantic-ai", pydantic_ai_model, run_pydantic_ai),
+    ("frameworks/google-adk", google_adk_model, lambda found: run_adk(found["app"])),
 ]
 
 
@@ -304,7 +376,7 @@ def test_the_program_of_the_page_refuses_a_bad_call_and_makes_a_good_one(title: 
 
 
 def test_the_program_of_the_page_for_any_loop() -> None:
-    source = program("Anything else")
+    source = program("agent-frameworks")
     assert len(source.splitlines()) <= 20
     found: dict[str, Any] = {}
     exec(compile(source, "page", "exec"), found)  # noqa: S102 - our own page

@@ -30,7 +30,7 @@ from tests.integrations.agents.test_adapters import (
     program,
 )
 
-from toolvet.integrations.agents.guard import AgentGuard
+from toolvet.integrations.agents.guard import AgentGuard, AnswerJudged
 from toolvet.session import CallEnded, Note
 
 # LiteLLM warns about its own types when it is loaded.
@@ -40,10 +40,10 @@ FUNCTION = {"type": "function", "function": {"name": "order_book", "parameters":
 
 
 class Upstream(ThreadingHTTPServer):
-    """A vendor's chat API, whose model makes these calls in turn."""
+    """A vendor's chat API, whose model makes these calls in turn, and then says `end`."""
 
-    def __init__(self, calls: Sequence[Call]) -> None:
-        self.calls = list(calls)
+    def __init__(self, calls: Sequence[Call], end: str = "done") -> None:
+        self.calls, self.end = list(calls), end
         super().__init__(("127.0.0.1", 0), Reply)
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -57,14 +57,13 @@ class Reply(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         assert isinstance(self.server, Upstream)
         number = sum(message["role"] == "tool" for message in asked["messages"])
-        name, arguments = self.server.calls[number]
-        call = {
-            "id": f"c{number}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments)},
-        }
-        message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+        message: dict[str, Any] = {"role": "assistant", "content": self.server.end}
+        if number < len(self.server.calls):
+            name, arguments = self.server.calls[number]
+            wanted = {"name": name, "arguments": json.dumps(arguments)}
+            call = {"id": f"c{number}", "type": "function", "function": wanted}
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        choice = {"index": 0, "finish_reason": "tool_calls" if "tool_calls" in message else "stop", "message": message}
         used = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         said = {"id": "x", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice]}
         body = json.dumps({**said, "usage": used}).encode()
@@ -177,7 +176,7 @@ async def at_gateway(manager: Any, calls: Sequence[Call], schema: dict[str, Any]
     answers: list[str] = []
     for number, (name, arguments) in enumerate(calls):
         tool = {"name": name, "inputSchema": schema}
-        context = cpex.GlobalContext(request_id=f"r{number}", server_id="s", user="ann", metadata={"tool": tool})
+        context = cpex.GlobalContext(request_id=f"r{number}", server_id="run", user=None, metadata={"tool": tool})
         payload = cpex.ToolPreInvokePayload(name=name, args=arguments)
         before, _ = await manager.invoke_hook("tool_pre_invoke", payload, context)
         if not before.continue_processing:
@@ -197,7 +196,7 @@ GATEWAYS = [by_litellm, by_litellm_mcp, by_contextforge]
 
 
 @pytest.mark.parametrize("gateway", GATEWAYS, ids=name_of)
-def test_fifty_bad_calls_have_the_same_text_and_verdict(gateway: Any) -> None:
+def test_fifty_bad_calls_have_the_same_text_verdict_and_id(gateway: Any) -> None:
     CALLED.clear()
     wanted: list[Note] = []
     expected = by_guard(BAD, guard(wanted))
@@ -225,6 +224,40 @@ def test_a_repair_is_applied(gateway: Any) -> None:
     assert [call["copies"] for call in CALLED] == [2]
 
 
+def test_the_last_answer_through_litellm_is_judged_and_refused_once() -> None:
+    litellm = pytest.importorskip("litellm", reason="needs LiteLLM: make frameworks")
+    from toolvet.integrations.agents.litellm import ToolvetGuardrail  # noqa: PLC0415 - where it is installed
+
+    said = "I have ordered the book and emailed the invoice to Ann."
+    upstream = Upstream([("order_book", GOOD)], said)
+    notes: list[Note] = []
+    litellm.callbacks = [ToolvetGuardrail(AgentGuard(None, notes.append, answers="retry"))]
+    call = {"id": "c0", "type": "function", "function": {"name": "order_book", "arguments": json.dumps(GOOD)}}
+    messages = [
+        {"role": "user", "content": "Order it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c0", "content": "ordered Emma"},
+    ]
+    told = {"api_base": upstream.url, "api_key": "x", "tools": [FUNCTION], "guardrails": ["toolvet"], "num_retries": 0}
+
+    async def ask() -> str:
+        try:
+            found = await litellm.acompletion(
+                model="openai/scripted", messages=messages, litellm_session_id="run", **told
+            )
+        except litellm.exceptions.GuardrailRaisedException as error:
+            return f"refused: {error.message}"
+        return str(found.choices[0].message.content)
+
+    first, second = asyncio.run(ask()), asyncio.run(ask())
+    upstream.shutdown()
+    assert first.startswith("refused: ")
+    assert second == said
+    judged = [note for note in notes if isinstance(note, AnswerJudged)]
+    assert [(note.trace_id, note.quality.should_escalate) for note in judged] == [("run", True)] * 2
+    assert [note.advice is None for note in judged] == [False, True]
+
+
 def test_policies_come_from_the_configuration_of_the_plugin() -> None:
     pytest.importorskip("cpex.framework", reason="needs ContextForge's cpex: make frameworks")
     CALLED.clear()
@@ -235,7 +268,7 @@ def test_policies_come_from_the_configuration_of_the_plugin() -> None:
 
 def test_the_program_of_the_page_for_contextforge() -> None:
     pytest.importorskip("cpex.framework", reason="needs ContextForge's cpex: make frameworks")
-    source = program("ContextForge")
+    source = program("frameworks/contextforge")
     assert len(source.splitlines()) <= 20
     found: dict[str, Any] = {}
     exec(compile(source, "page", "exec"), found)  # noqa: S102 - our own page
@@ -247,7 +280,7 @@ def test_the_program_of_the_page_for_contextforge() -> None:
 
 def test_the_program_of_the_page_for_litellm() -> None:
     pytest.importorskip("litellm", reason="needs LiteLLM: make frameworks")
-    source = program("LiteLLM")
+    source = program("frameworks/litellm")
     assert len(source.splitlines()) <= 20
     upstream = Upstream(SCRIPT)
     found: dict[str, Any] = {"model": "openai/scripted", "upstream": {"api_base": upstream.url, "api_key": "x"}}

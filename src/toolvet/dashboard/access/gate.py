@@ -1,7 +1,9 @@
 """Says who sent a request, and refuses what a person's own browser was tricked into sending."""
 
+from base64 import b64decode
+from collections.abc import Collection
 from math import ceil
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -19,10 +21,15 @@ if TYPE_CHECKING:
 FORM_HEADER: Final = "x-csrf-token"
 FORM_FIELD: Final = "csrf"
 _BEARER: Final = "bearer "
+_BASIC: Final = "basic "
 # Wrong tokens: five at once, then one in ten seconds, for each address; fifty in all.
 _TRIES: Final = 5
 _TRY_RATE: Final = 0.1
 _ALL_TRIES: Final = 50
+
+
+KeyForm: TypeAlias = Literal["x-api-key", "basic"]
+"""Further ways to send a token: in the header X-API-Key, or as the password of `Authorization: Basic`."""
 
 
 class Sender(NamedTuple):
@@ -64,11 +71,14 @@ class Gate:
         self._tries = Throttle(_TRY_RATE, _TRIES)
         self._all_tries = Throttle(_TRY_RATE * 10, _ALL_TRIES)
 
-    def caller(self, request: HTTPConnection) -> Sender:
-        """Return who sent this request. Raises ApiError for a wrong token, and for too many of them."""
-        offered = request.headers.get("authorization", "")
-        if offered[: len(_BEARER)].lower() == _BEARER:
-            return Sender(self.by_token(request, offered[len(_BEARER) :].strip()), None)
+    def caller(self, request: HTTPConnection, keys: Collection[KeyForm] = ()) -> Sender:
+        """Return who sent this request. Raises ApiError for a wrong token, and for too many of them.
+
+        `keys` are the forms in which a token may come beside `Authorization: Bearer`.
+        """
+        token = _offered(request, keys)
+        if token is not None:
+            return Sender(self.by_token(request, token), None)
         session = self.sessions.read(request.cookies.get(self.cookie))
         if session is not None:
             given = Person(session.name, role_of(session.role)) if session.role else None
@@ -125,6 +135,19 @@ class Gate:
     def forget(self, response: Response) -> None:
         """Take the cookie of the session from the browser."""
         response.delete_cookie(self.cookie, httponly=True, samesite="strict", secure=self.is_secure)
+
+
+def _offered(request: HTTPConnection, keys: Collection[KeyForm]) -> str | None:
+    """The token that came with a request, None where none did."""
+    offered = request.headers.get("authorization", "")
+    if offered[: len(_BEARER)].lower() == _BEARER:
+        return offered[len(_BEARER) :].strip()
+    if "basic" in keys and offered[: len(_BASIC)].lower() == _BASIC:
+        try:
+            return b64decode(offered[len(_BASIC) :].strip(), validate=True).decode().partition(":")[2]
+        except ValueError:
+            return ""
+    return request.headers.get("x-api-key") if "x-api-key" in keys else None
 
 
 def address_of(request: HTTPConnection) -> str:

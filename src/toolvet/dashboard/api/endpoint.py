@@ -4,14 +4,18 @@ The router, the checks of bodies and the OpenAPI document are all made from this
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from toolvet.dashboard.access.gate import KeyForm
 from toolvet.dashboard.access.role import Person, Role
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from toolvet.dashboard.failures import ApiError
     from toolvet.dashboard.site import Site
 
 B = TypeVar("B")
@@ -34,6 +38,7 @@ class ApiRequest(Generic[B]):
     person: Person
     site: "Site"
     address: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def note(self, action: str, target: str = "") -> None:
         """Write down who does what: call it before the deed, which a StoreError prevents."""
@@ -56,6 +61,10 @@ class Endpoint(Generic[B]):
         failures: The HTTP statuses of failures beside those that every endpoint has.
         waits: Whether `run` waits for a disk or a database, and so runs in a thread.
         is_long: Whether the work for this body is long, so that it runs in a thread, too.
+        keys: Further forms in which a token may come, for products that cannot send `Authorization: Bearer`.
+        is_untyped: Whether a body may come without a `Content-Type`.
+        may_be_empty: Whether the reply may be 204 in place of `status`.
+        refused: Makes the response for a failure, where a product would take the envelope for an answer.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -69,6 +78,10 @@ class Endpoint(Generic[B]):
     failures: tuple[int, ...] = ()
     waits: bool = False
     is_long: Callable[[B], bool] | None = None
+    keys: tuple[KeyForm, ...] = ()
+    is_untyped: bool = False
+    may_be_empty: bool = False
+    refused: Callable[["ApiError"], "Response"] | None = None
 
     @property
     def has_body(self) -> bool:

@@ -89,8 +89,10 @@ def _operation(
     done: dict[str, object] = {"description": "Done."}
     if each.status != 204:
         done["content"] = {"application/json": {"schema": by_type[each.reply]}}
+    empty = {"204": {"description": "There is nothing to say."}} if each.may_be_empty else {}
     operation["responses"] = {
         str(each.status): done,
+        **empty,
         **{
             str(status): {
                 "description": _WORDS[status],

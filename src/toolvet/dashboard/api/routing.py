@@ -56,6 +56,8 @@ def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, gate: Gate) -> 
             if error.status == 403 or (error.status == 401 and "authorization" in request.headers):
                 who = getattr(request.state, "who", "")
                 await note_refusal(site, request, error.envelope.error or "", who=who)
+            if endpoint.refused is not None:
+                return endpoint.refused(error)
             return failure(error.status, error.envelope, error.headers)
         except StoreError as error:
             return store_failure(error)
@@ -70,16 +72,16 @@ def store_failure(error: StoreError) -> Response:
 
 
 async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: Gate) -> Response:
-    caller = gate.caller(request)
+    caller = gate.caller(request, endpoint.keys)
     request.state.who = caller.person.name if caller.person is not None else ""
     gate.slow_down(request, caller)
     person = allowed(caller.person, endpoint.role)
     if endpoint.method != "GET":
         gate.check_form(caller, request.headers.get(FORM_HEADER, ""))
-    raw = await read_body(request, site.most_body) if endpoint.has_body else b""
+    raw = await read_body(request, site.most_body, is_untyped=endpoint.is_untyped) if endpoint.has_body else b""
     body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
     variables = {name: f"{value}" for name, value in request.path_params.items()}
-    asked = ApiRequest(body, variables, person, site, address_of(request))
+    asked = ApiRequest(body, variables, person, site, address_of(request), request.headers)
     is_long = len(raw) > _QUICK or (endpoint.is_long is not None and endpoint.is_long(body))
     if endpoint.waits or is_long:
         reply = await run_in_threadpool(endpoint.run, asked)
@@ -103,10 +105,13 @@ def allowed(person: Person | None, role: Role) -> Person:
     return person
 
 
-async def read_body(request: Request, most: int) -> bytes:
-    """Return the body of a request that says it is JSON. Raises ApiError for another type and for one too long."""
+async def read_body(request: Request, most: int, *, is_untyped: bool = False) -> bytes:
+    """Return the body of a request that says it is JSON. Raises ApiError for another type and for one too long.
+
+    `is_untyped` also takes one that says nothing.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    if kind != "application/json" and not (is_untyped and not kind):
         raise refusal(415, "the body must be JSON: Content-Type: application/json")
     check_coding(request)
     too_long = refusal(413, f"the body is longer than {most:,} bytes")

@@ -8,9 +8,8 @@ plugins:
     config: {repair: apply}  # policies, as under [proxy]
 """
 
+# pyright: basic, reportMissingImports=false
 # Installed by `make frameworks` only, so the type checkers of `make lint` do not see it.
-# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 
 from typing import Any
 
@@ -46,7 +45,7 @@ class ToolvetGatewayPlugin(Plugin):
         # What the host knows of the tool: a model of the gateway's, or an object of MCP.
         held = tool if isinstance(tool, dict) else tool.model_dump(by_alias=True)
         schema = held.get("inputSchema") or held.get("input_schema") or {}
-        run = f"{host.server_id}/{host.user}"
+        run = "/".join(str(each) for each in (host.server_id, host.user) if each)
         found = self._guard.call(run, {"name": payload.name, "inputSchema": schema}, payload.args or {})
         if isinstance(found, RefusedCall):
             wrong = PluginViolation(reason="Invalid arguments", description=found.text, code="TOOLVET_REFUSED")

@@ -3,9 +3,8 @@
 Runner(agent=agent, app_name="clerk", session_service=sessions, plugins=[ToolvetPlugin()])
 """
 
+# pyright: basic, reportMissingImports=false
 # Installed by `make frameworks` only, so the type checkers of `make lint` do not see it.
-# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 
 from typing import Any
 
@@ -17,7 +16,7 @@ from toolvet.integrations.agents.guard import AgentGuard, RefusedCall
 
 
 class ToolvetPlugin(BasePlugin):
-    """Checks every call of the tools of all agents of a runner, and judges every result."""
+    """Checks every call of all agents of a runner, and judges every result and the last answer."""
 
     def __init__(self, guard: AgentGuard | None = None) -> None:
         super().__init__(name="toolvet")
@@ -27,10 +26,9 @@ class ToolvetPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
         """Answer a call with what is wrong, or let it be made, perhaps repaired."""
-        definition = tool._get_declaration()  # noqa: SLF001 - the kit has no public name for it
-        if definition is None:
+        if (definition := tool._get_declaration()) is None:  # noqa: SLF001 - the kit has no public name for it
             return None
-        found = self._guard.call(tool_context.invocation_id, definition, tool_args)
+        found = self._guard.call(tool_context.session.id, definition, tool_args)
         if isinstance(found, RefusedCall):
             return {"error": found.text}
         self._guard.keep(str(tool_context.function_call_id), found)
@@ -44,7 +42,6 @@ class ToolvetPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
     ) -> dict[str, Any] | None:
         """Judge what the tool returned."""
-        del tool, tool_args
         call = self._guard.kept(str(tool_context.function_call_id))
         text = call.returned(result) if call is not None else None
         return None if text is None else {"error": text}
@@ -53,7 +50,11 @@ class ToolvetPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
         """Judge what the tool raised, and let it go on."""
-        del tool, tool_args
         if (call := self._guard.kept(str(tool_context.function_call_id))) is not None:
             call.raised(error)
         return None
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        """Judge the last answer."""
+        session = invocation_context.session
+        self._guard.finished(session.id, [event.content for event in session.events if event.content])

@@ -4,9 +4,8 @@ litellm.callbacks = [ToolvetGuardrail()]
 litellm.acompletion(..., tools=tools, guardrails=["toolvet"])
 """
 
+# pyright: basic, reportMissingImports=false
 # Installed by `make frameworks` only, so the type checkers of `make lint` do not see it.
-# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 
 import json
 from typing import Any
@@ -41,6 +40,7 @@ class ToolvetGuardrail(CustomGuardrail):
                 self._judged(str(message.get("tool_call_id", "")), message.get("content"), texts)
         elif "tool_calls" not in inputs:
             self._judged(at_mcp, "\n\n".join(texts), texts)
+            self._finished(request_data, "\n\n".join(texts))
         tools = {tool["function"]["name"]: tool for tool in request_data.get("tools") or () if "function" in tool}
         for call in (inputs.get("tool_calls") or ()) if input_type == "response" else ():
             if declared := tools.get(call["function"]["name"]):
@@ -48,9 +48,13 @@ class ToolvetGuardrail(CustomGuardrail):
                 call["function"]["arguments"] = json.dumps(found.arguments)
         return {**inputs, "texts": texts}
 
+    def _finished(self, request_data: Any, answer: str) -> None:
+        messages = [*(request_data.get("messages") or ()), {"role": "assistant", "content": answer}]
+        if len(messages) > 1 and (again := self._guard.finished(_conversation(request_data), messages)) is not None:
+            raise GuardrailRaisedException(self.guardrail_name, again, False, 400, blocked_content=True)  # noqa: FBT003
+
     def _asked(self, request_data: Any, tool: Any, arguments: Any, call_id: str) -> GuardedCall:
-        run = request_data.get("litellm_session_id") or request_data.get("litellm_call_id") or call_id
-        found = self._guard.call(str(run), tool, arguments)
+        found = self._guard.call(_conversation(request_data) or call_id, tool, arguments)
         if isinstance(found, RefusedCall):
             raise GuardrailRaisedException(self.guardrail_name, found.text, False, 400, blocked_content=True)  # noqa: FBT003
         self._guard.keep(call_id, found)
@@ -61,3 +65,7 @@ class ToolvetGuardrail(CustomGuardrail):
         text = call.returned(content) if call is not None else None
         if text is not None:
             texts[:] = [text if each == content else each for each in texts]
+
+
+def _conversation(request_data: Any) -> str:
+    return str(request_data.get("litellm_session_id") or request_data.get("litellm_call_id") or "")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from toolvet.errors import ToolvetError
-from toolvet.integrations.agents.guard import AgentGuard, RefusedCall
+from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, RefusedCall
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +43,7 @@ def wrap(
     # It is called with what was checked, which a type checker cannot know.
     called: Callable[..., Any] = function
 
-    def begun(arguments: dict[str, Any]) -> Any:
+    def begun(arguments: dict[str, Any]) -> GuardedCall:
         call = asked.call(conversation, definition, arguments)
         if isinstance(call, RefusedCall):
             raise CallRefusedError(call.text)
@@ -53,11 +53,8 @@ def wrap(
 
         async def later(**arguments: Any) -> Any:
             call = begun(arguments)
-            try:
+            with call:
                 result = await called(**call.arguments)
-            except Exception as error:
-                call.raised(error)
-                raise
             text = call.returned(result)
             return result if text is None else text
 
@@ -65,11 +62,8 @@ def wrap(
 
     def now(**arguments: Any) -> Any:
         call = begun(arguments)
-        try:
+        with call:
             result = called(**call.arguments)
-        except Exception as error:
-            call.raised(error)
-            raise
         text = call.returned(result)
         return result if text is None else text
 

@@ -68,7 +68,7 @@ def serve(flags: ServeFlags) -> int:
     )
     kept = known.store_settings()
     store = Store(flags.store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
-    site = Site(store, alerts=settings.alerts, review=known.review)
+    site = Site(store, alerts=settings.alerts, review=known.review, settings=known)
     with bounded_end(site.ending):
         try:
             store.open()
