@@ -21,6 +21,7 @@ from toolvet.checks.result.response import read_response
 from toolvet.checks.result.result_check import ResultSettings, ToolResultSettings, _options
 from toolvet.checks.result.sentence import plain_sentence
 from toolvet.checks.result.shapes import as_mcp, is_plainly_mcp, read_foreign
+from toolvet.checks.result.silent import _ended_badly, _text_reports
 from toolvet.checks.result.verdict import OutputSchemaValidation
 from toolvet.tools import view_of
 
@@ -283,3 +284,46 @@ def test_the_validation_is_in_the_metadata_as_json() -> None:
     metadata = check_result(tool, {}, {"content": [], "structuredContent": {"a": 1}}).metadata.to_dict()
     assert metadata["outputSchemaValidation"] == {"hasOutputSchema": True, "isValid": True}
     assert "outputSchemaValidation" not in check_result({}, {}, said("ok")).metadata.to_dict()
+
+
+@pytest.mark.parametrize(("length", "reports"), [(39_999, True), (40_000, True), (40_001, False)])
+def test_the_output_of_a_program_is_read_so_far(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
+    ending = "Traceback (most recent call last)"
+    text = "ok\n".ljust(length - len(ending), "x") + ending
+    assert _text_reports(text, phrases(), runs_programs=True) is reports
+
+
+@pytest.mark.parametrize(
+    ("text", "failed"),
+    [
+        ("exit code: 0", False),
+        ("a\nexit code: 00", False),
+        ("exit code: 1", False),
+        ("a\nexit code: 1", True),
+        ("exit status 3", True),
+        ("exit code: 2, exit code: 0", False),
+        ("a\n" + "exit code: 2".ljust(200), True),
+        ("a\n" + "exit code: 2".ljust(201), False),
+    ],
+)
+def test_a_program_failed_by_its_last_exit_code_near_its_end(text: str, failed: bool) -> None:  # noqa: FBT001 - a column.
+    assert _ended_badly(text) is failed
+
+
+@pytest.mark.parametrize(("length", "reports"), [(200, True), (201, False)])
+def test_a_report_that_nobody_marked_is_short(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
+    text = "Document does not exist".ljust(length - 1, ".") + "!"
+    assert _text_reports(text, phrases(), runs_programs=False) is reports
+
+
+@pytest.mark.parametrize(("length", "reports"), [(201, True), (4_000, True), (4_001, False)])
+def test_a_long_value_hides_no_short_report(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
+    before, behind = "Document ", " does not exist"
+    text = before + "x" * (length - len(before) - len(behind)) + behind
+    assert _text_reports(text, phrases(), runs_programs=False) is reports
+
+
+@pytest.mark.parametrize(("length", "reports"), [(79, False), (80, True)])
+def test_a_word_is_a_long_value_from_eighty_letters(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
+    word = "x" * length
+    assert _text_reports(f"Document {word} does not exist. {word} {word}", phrases(), runs_programs=False) is reports

@@ -69,6 +69,20 @@ def test_a_signal_ends_a_proxy_whose_client_does_not_read(start: Start, life: Li
     life.wait()
 
 
+def test_a_proxy_that_got_no_time_for_a_while_ends_in_order(start: Start, life: Life) -> None:
+    # As on a busy machine: the server was killed, and then both timers of the end are due at once.
+    client = start(STUBBORN_FLOOD)
+    client.stdout.read(2**20)
+    client.process.send_signal(signal.SIGTERM)
+    time.sleep(2.2)
+    client.process.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    client.process.send_signal(signal.SIGCONT)
+    assert client.process.wait() >= 128
+    assert b"Traceback" not in client.stderr.read()
+    life.wait()
+
+
 @pytest.mark.parametrize("program", [DEAF, STUBBORN_DEAF], ids=["ends", "ignores-term"])
 def test_a_signal_ends_a_proxy_whose_server_never_reads(start: Start, life: Life, program: str) -> None:
     client = start(program)

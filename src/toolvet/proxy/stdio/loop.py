@@ -356,10 +356,11 @@ class StdioProxy:
 
     def _run_due(self) -> None:
         now = monotonic()
-        for name, (due, act) in list(self._timers.items()):
-            if due <= now:
+        for name, timer in list(self._timers.items()):
+            # What is due before it may have taken it out, or set it anew.
+            if timer[0] <= now and self._timers.get(name) is timer:
                 del self._timers[name]
-                act()
+                timer[1]()
 
 
 def _read_chunk(fd: int, size: int) -> bytes | None:

@@ -1,0 +1,233 @@
+"""The whole page of metrics, value by value, at the edges of its bounds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from toolvet.checks.result import Classification, ResultVerdict
+from toolvet.proxy.record.call_lines import CallLines
+from toolvet.proxy.record.calls import FinishedCall, OpenCalls
+from toolvet.proxy.record.metrics import Metrics
+from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
+from toolvet.redact import SecretMask
+from toolvet.session import CallEnded, CallStarted, PolicyFault
+from toolvet.session.step import OWN_OUTCOMES
+from toolvet.version import __version__
+
+ORIGIN = RecordSource("books", "stdio-1")
+MILLISECOND = 1_000_000
+
+
+def started(call: int, clock: int = 0, *, origin: RecordSource = ORIGIN, at: int = 7) -> StampedNote:
+    return StampedNote(origin, CallStarted(call=call, id=call, tool="t", era="legacy", size=10), at, clock)
+
+
+def ended(
+    call: int, clock: int = 0, *, tool: str = "t", origin: RecordSource = ORIGIN, at: int = 9, **more: Any
+) -> StampedNote:
+    note = CallEnded(call=call, id=call, tool=tool, era="legacy", **{"outcome": "success", **more})
+    return StampedNote(origin, note, at, clock)
+
+
+def values(sink: Metrics) -> list[str]:
+    """The lines of the page that are values other than those of a histogram."""
+    return [line for line in sink.render().splitlines() if not line.startswith("#") and "duration" not in line][1:-1]
+
+
+def verdict(*, error_without_flag: bool = False) -> ResultVerdict:
+    found = Classification.ERROR if error_without_flag else Classification.FULLY_WORKING
+    return ResultVerdict(
+        is_valid=True, is_error=False, classification=found, confidence=90, error_without_flag=error_without_flag
+    )
+
+
+def test_the_page_is_written_to_the_letter() -> None:
+    sink = Metrics()
+    sink.write([started(1), ended(1, 250 * MILLISECOND), started(2), ended(2, 260 * MILLISECOND), started(3), ended(4)])
+    buckets = [(bound, 0) for bound in ["0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1"]]
+    # A call that took just as long as a bound counts in its bucket.
+    buckets += [("0.25", 1), *((bound, 2) for bound in ["0.5", "1", "2.5", "5", "10", "30", "60", "+Inf"])]
+    expected = [
+        "# HELP toolvet_build_info The version of toolvet.",
+        "# TYPE toolvet_build_info gauge",
+        f'toolvet_build_info{{version="{__version__}"}} 1',
+        "# HELP toolvet_calls_total Calls of tools that ended, by what became of them.",
+        "# TYPE toolvet_calls_total counter",
+        'toolvet_calls_total{server="books",tool="t",outcome="success"} 3',
+        "# HELP toolvet_blocked_total Calls or results that a policy stepped in on, by its reason.",
+        "# TYPE toolvet_blocked_total counter",
+        "# HELP toolvet_would_block_total Calls that a policy on audit would have stepped in on.",
+        "# TYPE toolvet_would_block_total counter",
+        "# HELP toolvet_repaired_total Calls that were sent with repaired arguments.",
+        "# TYPE toolvet_repaired_total counter",
+        "# HELP toolvet_verdicts_total Results that were judged, by the class of the verdict.",
+        "# TYPE toolvet_verdicts_total counter",
+        "# HELP toolvet_errors_without_flag_total Results that report an error without isError.",
+        "# TYPE toolvet_errors_without_flag_total counter",
+        "# HELP toolvet_faults_total What kept a policy from being applied; the calls passed.",
+        "# TYPE toolvet_faults_total counter",
+        "# HELP toolvet_call_duration_seconds From the call to its answer, as the proxy saw it.",
+        "# TYPE toolvet_call_duration_seconds histogram",
+        *(f'toolvet_call_duration_seconds_bucket{{server="books",tool="t",le="{b}"}} {n}' for b, n in buckets),
+        'toolvet_call_duration_seconds_sum{server="books",tool="t"} 0.51',
+        'toolvet_call_duration_seconds_count{server="books",tool="t"} 2',
+        "# HELP toolvet_calls_open Calls without an answer yet.",
+        "# TYPE toolvet_calls_open gauge",
+        "toolvet_calls_open 1",
+    ]
+    page = sink.render()
+    assert page.splitlines() == expected
+    assert page.endswith("1\n")
+    # Looking changes nothing, and what was counted stays.
+    assert sink.render() == page
+    sink.write([ended(5)])
+    assert 'outcome="success"} 4\n' in sink.render()
+
+
+@pytest.mark.parametrize("outcome", ["success", *sorted(OWN_OUTCOMES)])
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_verdict_counts_where_the_server_saw_the_call(outcome: str, *, silent: bool) -> None:
+    sink = Metrics("named")
+    sink.write([ended(1, outcome=outcome, verdict=verdict(error_without_flag=silent))])
+    labels = 'server="named",tool="t"'
+    expected = [f'toolvet_calls_total{{{labels},outcome="{outcome}"}} 1']
+    if outcome == "success":
+        expected.append(f'toolvet_verdicts_total{{{labels},class="{"error" if silent else "fully_working"}"}} 1')
+        if silent:
+            expected.append(f"toolvet_errors_without_flag_total{{{labels}}} 1")
+    assert values(sink) == expected
+
+
+def test_kinds_of_calls_that_differ_in_one_thing_are_counted_apart() -> None:
+    sink = Metrics()
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"blocked": "result"},
+        {"would_block": "result"},
+        {"repaired": {}},
+        {"verdict": verdict()},
+        {"verdict": verdict(error_without_flag=True)},
+    ]
+    sink.write([ended(number, **kind) for number, kind in enumerate(kinds * 2)])
+    sink.write([ended(99, origin=RecordSource("other", "stdio-2"))])
+    labels = 'server="books",tool="t"'
+    assert values(sink) == [
+        f'toolvet_calls_total{{{labels},outcome="success"}} 12',
+        'toolvet_calls_total{server="other",tool="t",outcome="success"} 1',
+        f'toolvet_blocked_total{{{labels},reason="result"}} 2',
+        f'toolvet_would_block_total{{{labels},reason="result"}} 2',
+        f"toolvet_repaired_total{{{labels}}} 2",
+        f'toolvet_verdicts_total{{{labels},class="error"}} 2',
+        f'toolvet_verdicts_total{{{labels},class="fully_working"}} 2',
+        f"toolvet_errors_without_flag_total{{{labels}}} 2",
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "named"])
+def test_a_request_that_was_refused_is_no_fault_of_ours(name: str) -> None:
+    sink = Metrics(name)
+    faults = [PolicyFault(kind, "why") for kind in ("list_failed", "request_refused", "list_failed")]
+    sink.write([StampedNote(ORIGIN, fault, 1, 1) for fault in faults])
+    assert values(sink) == [f'toolvet_faults_total{{server="{name or "books"}",kind="list_failed"}} 2']
+
+
+def test_the_five_hundred_first_tool_is_another_one() -> None:
+    sink = Metrics(known=SecretMask(["ENVVALUE777"]))
+    sink.write([ended(number, tool=f"tool {number}") for number in range(499)])
+    sink.write([ended(1, tool="ENVVALUE777"), ended(2, tool="late"), ended(3, tool="later"), ended(4, tool="tool 0")])
+    found = dict(line.rsplit(" ", 1) for line in values(sink))
+    assert len(found) == 501
+    assert found['toolvet_calls_total{server="books",tool="(other)",outcome="success"}'] == "2"
+    assert found['toolvet_calls_total{server="books",tool="tool 0",outcome="success"}'] == "2"
+    assert "ENVVALUE777" not in sink.render()
+
+
+def test_kinds_are_added_up_once_there_are_two_thousand() -> None:
+    sink, sizes = Metrics(), list[int]()
+    for number in range(2_002):
+        sink.write([ended(number, tool=f"tool {number}")])
+        sizes.append(len(sink._kinds))
+    assert sizes == [*range(1, 2_001), 1, 2]
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in values(sink)) == 2_002
+
+
+def test_a_call_is_paired_with_its_start_on_its_own_connection() -> None:
+    calls, other = OpenCalls(), RecordSource("books", "stdio-2")
+    fault = StampedNote(ORIGIN, PolicyFault("list_failed", "why"), 1, 1)
+    begun = started(1, 500 * MILLISECOND)
+    foreign, own, again = ended(1, 1, origin=other), ended(1, 2_000 * MILLISECOND), ended(1)
+    found = list(calls.pair([begun, fault, foreign, own, again]))
+    assert found == [
+        fault,
+        FinishedCall(other, foreign.note, None, 9, 9, None),  # type: ignore[arg-type]
+        FinishedCall(ORIGIN, own.note, begun.note, 7, 9, 1.5),  # type: ignore[arg-type]
+        FinishedCall(ORIGIN, again.note, None, 9, 9, None),  # type: ignore[arg-type]
+    ]
+    assert len(calls) == 0
+
+
+class FullDisk:
+    """A sink that takes nothing."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def write(self, _: Sequence[StampedNote], /) -> None:
+        raise OSError(28, "no room")
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_closing_twice_tells_once_what_was_lost() -> None:
+    told: list[str] = []
+    sink = FullDisk()
+    recorder = Recorder([sink], complain=told.append)
+    for _ in range(3):
+        recorder.take(ORIGIN, ended(1).note)
+    recorder.close()
+    assert (recorder.lost, recorder.lost_by(sink), recorder.waiting_for(sink), sink.closed) == (3, 3, 0, 1)
+    assert told[-1] == "the record lost 3 notes"
+    count = len(told)
+    recorder.close()
+    assert len(told) == count
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_what_was_lost_stands_at_the_end_of_the_page(lost: int) -> None:
+    sink = FullDisk()
+    recorder = Recorder([sink], complain=lambda _: None)
+    for _ in range(lost):
+        recorder.take(ORIGIN, ended(1).note)
+    recorder.close()
+    assert recorder.render_metrics() == (
+        f"# TYPE toolvet_record_lost_total counter\ntoolvet_record_lost_total {lost}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("is_valid", "is_error", "silent", "has_signals"),
+    [
+        (True, False, False, False),
+        (False, False, False, True),
+        (True, True, False, True),
+        (True, False, True, True),
+    ],
+)
+def test_only_what_went_wrong_leaves_signals(
+    *, is_valid: bool, is_error: bool, silent: bool, has_signals: bool
+) -> None:
+    found = ResultVerdict(
+        is_valid=is_valid,
+        is_error=is_error,
+        classification=Classification.ERROR,
+        confidence=10,
+        error_without_flag=silent,
+        issues=("it failed",),
+    )
+    note = ended(1, verdict=found).note
+    assert isinstance(note, CallEnded)
+    record = CallLines("", SecretMask()).record_of(FinishedCall(ORIGIN, note, None, 1, 1, None))
+    assert bool(record.signals) is has_signals
+    assert (record.score, record.confidence, record.classification) == (0.1, None, "error")
