@@ -25,7 +25,7 @@ CARD = Card(
     ),
     remedy=(
         'Say what happened: "Deleted note 7", "No rows match", or return the changed object. In Python this is most '
-        "often a function that ends without `return`."
+        "often a function that ends without `return`, or a look-up that found nothing (`dict.get`)."
     ),
 )
 
