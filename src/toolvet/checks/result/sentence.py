@@ -27,7 +27,12 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][a-z]+)?")
 # Chinese, Japanese, Thai and such put no spaces between words.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _FEWEST_UNSPACED = 6
-# Identifiers, calls, paths, stack frames: the words of a program.
+# What is quoted is the caller's, or a name; so is an address, and a path from the root. What a path is made of says
+# nothing, and a temporary folder has another name in each run.
+_NAMES = re.compile(
+    r"\"[^\"]*\"|'[^' ]*'|`[^`]*`|https?://\S+|(?<![\w.~/\\])(?:[A-Za-z]:[/\\]|~?/)[\w.@+~-]+(?:[/\\][\w.@+~-]*)+"
+)
+# Identifiers, calls, stack frames: the words of a program.
 _CODE = re.compile(r"[(){}<>=\\|]|::|->|\w\.\w+\.\w|[a-z][A-Z]|\w_\w|0x[0-9a-f]|\n.*\n", re.DOTALL)
 
 
@@ -47,8 +52,7 @@ def plain_sentence(text: str) -> str:
         if any(_is_technical(word) for word in _WORD.findall(opening.group()) if word.lower() not in _REPORTING):
             return ""
         said = said[opening.end() :]
-    # What is quoted is the caller's, or a name.
-    bare = re.sub(r"\"[^\"]*\"|'[^' ]*'|`[^`]*`|https?://\S+", "", said)
+    bare = _NAMES.sub("", said)
     if _CODE.search(bare):
         return ""
     words = _WORD.findall(bare)
