@@ -73,3 +73,11 @@ def test_the_recording_is_of_the_server_on_the_page() -> None:
     assert "error-without-flag" in words
     assert len(drawn) < 200_000
     assert "https://" not in drawn.replace("https://www.textualize.io", "")
+
+
+def test_the_picture_of_a_report_is_small_and_made_by_make_recording() -> None:
+    root = Path(__file__).parent.parent
+    drawn = (root / "docs" / "images" / "report.png").read_bytes()
+    assert drawn.startswith(b"\x89PNG")
+    assert len(drawn) < 160_000
+    assert "docs/images/report.png" in (root / "Makefile").read_text(encoding="utf-8")
