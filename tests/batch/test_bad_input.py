@@ -52,6 +52,15 @@ def test_broken_lines_are_named_and_the_others_judged(tmp_path: Path, judge: Jud
     assert outcome.tally.shown[0] == ("row 2", rows[1]["problem"])
 
 
+def test_json_that_is_written_for_people_says_how_to_make_lines_of_it(tmp_path: Path, judge: Judge) -> None:
+    source = tmp_path / "in.json"
+    source.write_text("\n".join(json.dumps({"text": REFUSAL}, indent=each) for each in (None, 2)), encoding="utf-8")
+    judge(source, tmp_path / "out.parquet")
+    plain, wide, *_ = rows_of(tmp_path / "out.parquet")
+    assert plain["problem"] is None
+    assert wide["problem"].endswith("`jq -c . FILE` makes it one line")
+
+
 def test_a_damaged_page_loses_its_rows_and_no_others(tmp_path: Path, judge: Judge) -> None:
     path = tmp_path / "in.parquet"
     table = pa.table({"text": [f"{GOOD} Room {row} is open, too." for row in range(300)]})

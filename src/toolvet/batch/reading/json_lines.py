@@ -12,6 +12,8 @@ from toolvet.batch.plan import ID, Plan
 from toolvet.schema.json_value import elements, is_array, is_object, members
 
 _TEXTS = ("text", "finish_reason")
+# The first line of JSON that is written for people.
+_OPENINGS = (b"{", b"[")
 
 
 def lines_batch(content: bytes, first: int, plan: Plan) -> tuple[RecordBatch, Any]:
@@ -60,6 +62,8 @@ def _decode(line: bytes) -> tuple[object, str | None]:
     try:
         value: object = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if line.strip() in _OPENINGS:
+            return None, "not JSON: it goes on over more lines, and a line is a row; `jq -c . FILE` makes it one line"
         return None, f"not JSON: {error}"
     return value, None
 

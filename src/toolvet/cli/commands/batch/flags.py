@@ -9,7 +9,8 @@ from cyclopts import Parameter
 InputArgument: TypeAlias = Annotated[
     str,
     Parameter(
-        help=".parquet, .jsonl, .csv or .tsv (also .gz, .zst …), a folder of them, a URL, or `-` for JSONL on stdin."
+        help=".parquet, .jsonl (or .json, a row to a line), .csv or .tsv (also .gz, .zst …), a folder of them, a URL, "
+        "or `-` for JSONL on stdin."
     ),
 ]
 OutputArgument: TypeAlias = Annotated[
