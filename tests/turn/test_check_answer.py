@@ -14,6 +14,7 @@ from toolvet import (
     Retry,
     SignalType,
     State,
+    ToolCall,
     best_answer,
     check_answer,
     check_answers,
@@ -303,3 +304,11 @@ def test_the_best_answer_is_the_one_with_the_highest_score_and_of_equals_the_fir
 def test_to_import_toolvet_loads_no_phrases() -> None:
     program = "import sys, toolvet; sys.exit('toolvet.checks.answer' in sys.modules or 'hyperscan' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_advice_names_no_tool_as_failed_whose_call_was_made_again() -> None:
+    failed = ToolCall("weather", {"unit": "Celsius"}, "Error: unknown unit", failed=True)
+    worked = ToolCall("weather", {"unit": "celsius"}, "21")
+    quality = check_answer("I have emailed it to Ann.", calls=[failed, worked])
+    assert "weather failed" not in (regeneration_advice(quality, calls=[failed, worked]) or "")
+    assert "weather failed" in (regeneration_advice(quality, calls=[worked, failed]) or "")

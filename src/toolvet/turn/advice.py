@@ -44,6 +44,9 @@ def _on_calls(calls: Sequence[object]) -> Iterator[str]:
     from toolvet.turn.grounding.outcome import outcome_of  # noqa: PLC0415
 
     outcomes = [outcome_of(call) for call in read_calls(calls)]
+    # A call that was corrected and made again did what it was for.
+    last = {each.call.name: each for each in outcomes}
+    outcomes = [each for each in outcomes if each.failed is not True or last[each.call.name] is each]
     for key, failed in (("returned", False), ("failed", True)):
         named = dict.fromkeys(
             each.call.name[:_LONGEST_NAME] for each in outcomes if each.call.name and each.failed is failed
