@@ -16,8 +16,8 @@ with atheris.instrument_imports(include=["toolvet"]):
 
 from fuzz.draw import Draw
 
-# Processor seconds, under instrumentation, on a busy machine; what is loaded once may take as long. A target whose checks
-# are allowed more says so.
+# Processor seconds, under instrumentation, on a busy machine; what is loaded once may take as long. A target whose
+# checks may take more says so.
 _ALLOWED: Final[float] = getattr(target, "ALLOWED", 3.0)
 _ALLOWED_PER_CHARACTER: Final = 2e-4
 

@@ -119,11 +119,11 @@ class Generator:
             branch = demands.copy()
             try:
                 branch.take(option)
-                if any(spot.trail.count(target) > 3 for target in branch.entered):
-                    raise Unmeetable
-                return self._decide(branch, made + 1, spot, variation)
+                if all(spot.trail.count(target) <= 3 for target in branch.entered):
+                    return self._decide(branch, made + 1, spot, variation)
             except Unmeetable:
-                self._spend()
+                pass
+            self._spend()
         raise Unmeetable
 
     def _order_options(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
