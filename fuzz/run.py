@@ -9,6 +9,7 @@ the input is then in the work folder, and `python -m fuzz.replay TARGET FILE` sh
 """
 
 import argparse
+import hashlib
 import json
 import re
 import subprocess
@@ -58,6 +59,8 @@ def run(name: str, work: Path, *, seconds: int, runs: int) -> bool:
     with (folder / "log.txt").open("ab") as log:
         finished = subprocess.run(command, stdout=log, stderr=subprocess.PIPE, check=False)
         log.write(finished.stderr)
+    if finished.returncode < 0:
+        keep_last(folder)
     words = finished.stderr.decode(errors="replace")
     counted = re.findall(r"^(?:stat::number_of_executed_units: |#)(\d+)", words, re.MULTILINE)
     count = int(counted[-1]) if counted else 0
@@ -67,6 +70,14 @@ def run(name: str, work: Path, *, seconds: int, runs: int) -> bool:
         log_file.write(json.dumps(found) + "\n")
     print(json.dumps(found), flush=True)
     return finished.returncode == 0
+
+
+def keep_last(folder: Path) -> None:
+    """Keep the input at which a signal ended the process, under the name that libFuzzer would give it."""
+    last = (folder / "last").read_bytes()
+    data = last[4 : 4 + int.from_bytes(last[:4], "big")]
+    name = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+    (folder / f"crash-{name}").write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import pytest
 from fuzz import options
 from fuzz.draw import Draw
 from fuzz.kept import HERE, read_corpus, target_names
+from fuzz.run import keep_last
 from hypothesis import given, strategies as st
 from tests.examples import examples
 
@@ -37,6 +38,13 @@ BY_HAND = ("repair", "recover", "valid_example", "vet_stream", "best_answer", "r
 def target(name: str) -> Callable[[Draw], object]:
     found: Callable[[Draw], object] = importlib.import_module(f"fuzz.targets.{name}").check
     return found
+
+
+def test_the_input_at_which_a_signal_ended_the_process_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "last").write_bytes(b"\0\0\0\3abc and what an earlier input left")
+    keep_last(tmp_path)
+    # The name that libFuzzer would give it: the SHA-1 of "abc".
+    assert (tmp_path / "crash-a9993e364706816aba3e25717850c26c9cd0d89d").read_bytes() == b"abc"
 
 
 @pytest.mark.parametrize("name", TARGETS)
