@@ -9,6 +9,11 @@ from tests.examples import examples
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import NoExampleFound, compiled, valid_example
+from toolvet.schema.generator import Generator
+from toolvet.schema.judge import Judge
+from toolvet.schema.place import Demands
+from toolvet.schema.reference import Scope, Subschema
+from toolvet.schema.search import Exhausted, Spot, Variation
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -283,6 +288,34 @@ def test_what_is_returned_satisfies_an_independent_validator(schema: Any, requir
 def test_a_schema_that_some_simple_value_satisfies_is_never_called_unsatisfiable(schema: Any, witness: object) -> None:
     assume(compiled(schema).is_valid(witness))
     assert compiled(schema).is_valid(valid_example(schema))
+
+
+class CountingGenerator(Generator):
+    """Counts how often a value is written."""
+
+    written = 0
+
+    def _write(self, demands: Demands, spot: Spot, variation: Variation) -> object:
+        self.written += 1
+        return super()._write(demands, spot, variation)
+
+
+ROW_OF_CHOICES = {
+    "type": "integer",
+    "maximum": -1,
+    "allOf": [{"anyOf": [{"minimum": number}, {"minimum": number + 1}]} for number in range(12)],
+}
+# Each option of the inner object is tried at each of its places.
+CONTAINS_ITSELF = {"properties": {"a": {"type": "object", "oneOf": [{"$dynamicRef": "#"}, True]}}, "type": "object"}
+
+
+@pytest.mark.parametrize("schema", [ROW_OF_CHOICES, CONTAINS_ITSELF])
+def test_the_steps_bound_how_often_options_are_written(schema: object) -> None:
+    ready = compiled(schema)
+    generator = CountingGenerator("all", Judge(ready), steps=1_000)
+    with pytest.raises(Exhausted):
+        generator.value([Subschema(ready.usable, Scope(ready.usable, ready.dialect))], Spot())
+    assert generator.written <= 1_000
 
 
 def rows(name: str) -> list[Any]:

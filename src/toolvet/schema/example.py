@@ -73,7 +73,7 @@ class _Search:
     def __init__(self, ready: Schema) -> None:
         self.ready = ready
         self.start = Subschema(ready.usable, Scope(ready.usable, ready.dialect))
-        self.left = 16_000
+        self.left = 24_000
 
     def attempt(
         self,
@@ -84,7 +84,7 @@ class _Search:
         start: Subschema | None = None,
     ) -> Sketch | None:
         """One attempt, or None if it came to nothing."""
-        allowed = min(self.left, 4_000)
+        allowed = min(self.left, 10_000)
         generator = Generator(extent, judge, barred=barred, steps=allowed)
         try:
             value = generator.value([start or self.start], Spot())

@@ -18,7 +18,8 @@ One schema, step by step:
 
 If a part cannot be met, `Unmeetable` leads back to the last choice, which takes its next option; with a `judge`, a
 place whose parts may contradict each other is checked at once, and written again in other variations (`_OTHERS`). Every
-value costs a step, and the steps are limited, so a hostile schema ends in `Exhausted`.
+value costs a step, and so does every further option or variation at a place, written or not. The steps are limited, so
+a hostile schema ends in `Exhausted`.
 """
 
 from collections.abc import Iterator
@@ -68,7 +69,7 @@ class Generator:
         judge: Judge | None = None,
         *,
         barred: frozenset[Path] = frozenset(),
-        steps: int = 4_000,
+        steps: int = 10_000,
     ) -> None:
         self.extent: Extent = extent
         self.judge = judge
@@ -78,9 +79,7 @@ class Generator:
 
     def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
         """Return a value that satisfies all `parts`, as far as this search sees. Raises `Unmeetable` or `Exhausted`."""
-        self.steps -= 1
-        if self.steps < 0:
-            raise Exhausted
+        self._spend()
         if len(spot.path) > _DEEPEST:
             raise Unmeetable
         demands = Demands()
@@ -93,14 +92,21 @@ class Generator:
             return self._decide(demands, 0, spot, variation)
         return self._write_checked(parts, demands, spot, variation)
 
+    def _spend(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise Exhausted
+
     def _write_checked(self, parts: list[Subschema], demands: Demands, spot: Spot, variation: Variation) -> object:
         for other in (variation, *_OTHERS):
             try:
                 value = self._decide(demands.copy(), 0, spot, other)
             except Unmeetable:
+                self._spend()
                 continue
             if self.judge is None or all(self.judge.accepts(part, value) for part in parts):
                 return value
+            self._spend()
         raise Unmeetable
 
     def _decide(self, demands: Demands, made: int, spot: Spot, variation: Variation) -> object:
@@ -113,11 +119,11 @@ class Generator:
             branch = demands.copy()
             try:
                 branch.take(option)
-                if any(spot.trail.count(target) > 3 for target in branch.entered):
-                    continue
-                return self._decide(branch, made + 1, spot, variation)
+                if all(spot.trail.count(target) <= 3 for target in branch.entered):
+                    return self._decide(branch, made + 1, spot, variation)
             except Unmeetable:
-                continue
+                pass
+            self._spend()
         raise Unmeetable
 
     def _order_options(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
