@@ -88,7 +88,7 @@ def test_what_the_verdict_on_an_error_rests_on(text: str, state: str, ground: Gr
 @pytest.mark.parametrize("name", ["x1y2", "x_y2", "0xab", "aB"])
 def test_the_letters_of_a_path_decide_nothing(name: str) -> None:
     """A temporary folder has another name in each run: `assess` must find the same again."""
-    path = f"/var/place-{name}/work/notes.txt"
+    path = f"/srv/{name}/notes.txt"
     bare = check_result({"name": "git_diff"}, {"repo_path": path}, error(f"Error executing tool git_diff: {path}"))
     assert bare.state is State.UNKNOWN
     said = check_result({"name": "git_diff"}, {"repo_path": path}, error(f"This is no repository of ours: {path}."))

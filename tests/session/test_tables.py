@@ -1,4 +1,4 @@
-"""Small steps of a session, each with all that it tells apart: values at their bounds, and whole objects."""
+"""The small decisions of a session: each at the limit where it changes, and with its whole result compared."""
 
 import json
 from typing import Any

@@ -18,7 +18,7 @@ from toolvet.hook.work import AgentDeed, deeds_of
 from toolvet.hook.work_table import compiled, finds, work_table
 from toolvet.redact import redact_text
 from toolvet.turn.check import AnswerCheck
-from toolvet.turn.contradiction import CLAIMED_WITHOUT_CALL, claim_signal
+from toolvet.turn.ending import CLAIMED_WITHOUT_CALL, claim_signal
 
 MARK: Final = "toolvet:"
 """Every refusal begins with it, so that a turn that one of them asked for is known."""

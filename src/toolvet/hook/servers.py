@@ -38,7 +38,7 @@ def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[T
 
 
 def tool_prefix(dialect: HookDialect, server: str) -> str:
-    """Return what stands before the names of a server's tools."""
+    """Return the beginning of the name that a client gives each tool of this server, such as `mcp__books__`."""
     return dialect.tools.prefix.format(server=_NOT_IN_A_NAME.sub("_", server))
 
 

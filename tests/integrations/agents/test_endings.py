@@ -15,6 +15,7 @@ from tests.integrations.agents.test_adapters import (
 )
 
 from toolvet.integrations.agents.guard import AgentGuard, AnswerJudged, Answers, trace_of
+from toolvet.integrations.agents.object_memory import ObjectMemory
 
 if TYPE_CHECKING:
     from toolvet.session import Note
@@ -96,6 +97,32 @@ def test_a_doubt_is_noted_and_never_sent_back() -> None:
     said = [{"role": "user", "content": "How warm is it?"}, {"role": "assistant", "content": "I cannot say."}]
     assert guard.finished("run", said) is None
     assert len(notes) == 1
+
+
+SAID = [{"role": "user", "content": "Mail it to Ann."}, {"role": "assistant", "content": "I have emailed it to Ann."}]
+
+
+def test_after_a_better_answer_the_next_wrong_one_is_sent_back_again() -> None:
+    guard = AgentGuard(answers="retry")
+    better = [*SAID[:1], {"role": "assistant", "content": "I sent no mail."}]
+    found = [guard.finished("run", messages) is not None for messages in (SAID, better, SAID, SAID, SAID)]
+    assert found == [True, False, True, False, True]
+
+
+def test_nothing_is_sent_back_where_nobody_could_count_how_often() -> None:
+    notes: list[Note] = []
+    guard = AgentGuard(None, notes.append, answers="retry")
+    assert guard.finished("", SAID) is None
+    assert len(notes) == 1
+
+
+def test_what_is_known_of_objects_is_bounded() -> None:
+    memory: ObjectMemory[int] = ObjectMemory()
+    runs = [[number] for number in range(1_001)]
+    for number, run in enumerate(runs):
+        memory.put(run, number)
+    assert memory.get(runs[0]) is None
+    assert memory.get(runs[1]) == 1
 
 
 def test_what_cannot_be_read_is_not_judged() -> None:

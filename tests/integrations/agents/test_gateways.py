@@ -240,22 +240,27 @@ def test_the_last_answer_through_litellm_is_judged_and_refused_once() -> None:
     ]
     told = {"api_base": upstream.url, "api_key": "x", "tools": [FUNCTION], "guardrails": ["toolvet"], "num_retries": 0}
 
-    async def ask() -> str:
+    async def ask(session: str | None) -> str:
         try:
             found = await litellm.acompletion(
-                model="openai/scripted", messages=messages, litellm_session_id="run", **told
+                model="openai/scripted", messages=messages, litellm_session_id=session, **told
             )
         except litellm.exceptions.GuardrailRaisedException as error:
             return f"refused: {error.message}"
         return str(found.choices[0].message.content)
 
-    first, second = asyncio.run(ask()), asyncio.run(ask())
+    first, second = asyncio.run(ask("run")), asyncio.run(ask("run"))
+    unnamed = [asyncio.run(ask(None)) for _ in range(2)]
     upstream.shutdown()
+    # Nobody could count how often a request without a session was refused.
+    assert unnamed == [said, said]
     assert first.startswith("refused: ")
     assert second == said
     judged = [note for note in notes if isinstance(note, AnswerJudged)]
-    assert [(note.trace_id, note.quality.should_escalate) for note in judged] == [("run", True)] * 2
-    assert [note.advice is None for note in judged] == [False, True]
+    assert [(note.trace_id, note.quality.should_escalate) for note in judged] == [("run", True)] * 2 + [
+        (None, True)
+    ] * 2
+    assert [note.advice is None for note in judged] == [False, True, True, True]
 
 
 def test_policies_come_from_the_configuration_of_the_plugin() -> None:

@@ -5,7 +5,7 @@ doubt: a tool that nobody declared, a result that says itself that it failed, a 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,18 +14,15 @@ from toolvet.hook.before import before
 from toolvet.hook.dialect import HookAnswer, HookEvent
 from toolvet.hook.done import MARK, MissingWork, missing
 from toolvet.hook.transcript import AgentSession
-from toolvet.messages import ToolCall, turns
 from toolvet.redact import redact_text
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import Policies
 from toolvet.settings import Settings
 from toolvet.turn.check import AnswerCheck
-from toolvet.turn.contradiction import CLAIMED_WITHOUT_CALL, contradiction
+from toolvet.turn.ending import CLAIMED_WITHOUT_CALL, judged_ending
 
 if TYPE_CHECKING:
     from toolvet.turn.check import AnswerOptions
-
-_MOST_ANSWER: Final = 40_000
 
 
 class GuardrailJudge:
@@ -71,15 +68,10 @@ class GuardrailJudge:
         """
         if not self._judges_ends or not text.strip() or not messages:
             return None
-        try:
-            turn = turns([*messages, {"role": "assistant", "content": text[-_MOST_ANSWER:]}])[-1]
-        except (TypeError, IndexError):
+        ending = judged_ending([*messages, {"role": "assistant", "content": text}], self._answer_check)
+        if ending is None or MARK in ending.turn.question[-2000:]:
             return None
-        if MARK in turn.question[-2000:]:
-            return None
-        earlier = tuple(each for each in turn.context if isinstance(each, ToolCall))
-        found = self._answer_check(text[-_MOST_ANSWER:], calls=(*earlier, *turn.calls), question=turn.context)
-        signal = contradiction(found)
+        signal = ending.contradiction
         if signal is None or (signal.label == CLAIMED_WITHOUT_CALL and not (is_whole and _are_functions(tools))):
             return None
         against = signal.against or "no call of this conversation did it"

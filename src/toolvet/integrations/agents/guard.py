@@ -10,17 +10,15 @@ import msgspec
 from toolvet.checks.answer import AnswerQuality
 from toolvet.checks.arguments import check_arguments
 from toolvet.integrations.proxy.vetting import AllowedCall, BlockedCall, Vetting
-from toolvet.messages import ToolCall, turns
 from toolvet.redact import redact
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.session import CallEnded, Note, Policies
 from toolvet.session.trace import TRACE_KEY, TraceSource
 from toolvet.tools import handle_of, view_of
 from toolvet.turn import AnswerCheck, regeneration_advice
-from toolvet.turn.contradiction import contradiction
+from toolvet.turn.ending import judged_ending
 
 _MOST_OPEN: Final = 10_000
-_MOST_ANSWER: Final = 40_000
 
 Answers = Literal["note", "retry", "off"]
 """What is done with the last answer of a run: `note` judges and records it; `retry` also asks the model once to answer
@@ -129,7 +127,7 @@ class AgentGuard:
         self._answers = answers
         # In a run "Yes." is an answer.
         self._check = AnswerCheck(min_length=1)
-        self._sent_back: dict[str, None] = {}
+        self._sent_back: dict[str, bool] = {}
 
     def call(
         self, conversation: str, tool: object, arguments: str | Mapping[str, Any], *, name: str = ""
@@ -174,36 +172,32 @@ class AgentGuard:
         plainly contradict the answer, and never twice in a row. Otherwise None.
 
         Args:
-            conversation: As in `call`.
+            conversation: As in `call`. With an empty one nothing is sent back, because nobody could count how often.
             messages: The messages of the run, its last answer included, in any format that `toolvet.turns` reads; what
                 it cannot read is not judged.
         """
         if self._answers == "off":
             return None
-        try:
-            turn = turns(messages)[-1]
-        except (TypeError, IndexError):
+        trace = trace_of(conversation)
+        ending = judged_ending(messages, self._check, trace=trace)
+        if ending is None:
             return None
-        if turn.answer is None:
-            return None
-        # A model that was asked again answers in a turn of its own, and means the calls of the one before.
-        calls = (*(each for each in turn.context if isinstance(each, ToolCall)), *turn.calls)
-        trace, answer = trace_of(conversation), turn.answer[-_MOST_ANSWER:]
-        quality = self._check(answer, calls=calls, question=turn.context, finish_reason=turn.finish_reason, trace=trace)
         advice = None
-        if self._answers == "retry" and contradiction(quality) is not None and self._may_send_back(conversation):
-            advice = regeneration_advice(quality, calls=calls)
-        self._note(AnswerJudged(trace, quality, advice))
+        if self._may_send_back(conversation, is_wrong=ending.contradiction is not None):
+            advice = regeneration_advice(ending.quality, calls=ending.calls)
+        self._note(AnswerJudged(trace, ending.quality, advice))
         return advice
 
-    def _may_send_back(self, conversation: str) -> bool:
-        """Whether the last answer of this conversation was not sent back."""
-        if conversation in self._sent_back:
-            del self._sent_back[conversation]
+    def _may_send_back(self, conversation: str, *, is_wrong: bool) -> bool:
+        """Whether an answer is sent back: a wrong one, unless it is what came for one that was sent back before."""
+        if self._answers != "retry" or not conversation:
             return False
-        if len(self._sent_back) >= _MOST_OPEN:
-            del self._sent_back[next(iter(self._sent_back))]
-        self._sent_back[conversation] = None
+        with self._lock:
+            is_second = self._sent_back.pop(conversation, False)
+            if not is_wrong or is_second:
+                return False
+            _make_room(self._sent_back)
+            self._sent_back[conversation] = True
         return True
 
     def _note(self, note: Note) -> None:
@@ -212,9 +206,9 @@ class AgentGuard:
 
     def keep(self, call_id: str, call: GuardedCall) -> None:
         """Keep a call until its result comes, where a framework asks in two places."""
-        if len(self._open) >= _MOST_OPEN:
-            del self._open[next(iter(self._open))]
-        self._open[call_id] = call
+        with self._lock:
+            _make_room(self._open)
+            self._open[call_id] = call
 
     def kept(self, call_id: str) -> GuardedCall | None:
         """Return the call that was kept under this id, and forget it."""
@@ -230,6 +224,11 @@ def trace_of(conversation: str) -> str | None:
     if not conversation:
         return None
     return TraceSource().given_in({TRACE_KEY: conversation}) or TraceSource(conversation).id_of({}, 0)
+
+
+def _make_room(held: dict[str, Any]) -> None:
+    if len(held) >= _MOST_OPEN:
+        del held[next(iter(held))]
 
 
 def _parsed(arguments: str | Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -11,6 +11,7 @@ from typing import Any
 from agents import FunctionTool, RunHooks, ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputGuardrail
 
 from toolvet.integrations.agents.guard import AgentGuard, RefusedCall
+from toolvet.integrations.agents.object_memory import ObjectMemory
 
 
 class ToolvetHooks(RunHooks[Any]):
@@ -23,23 +24,27 @@ class ToolvetHooks(RunHooks[Any]):
         self.before: ToolInputGuardrail[Any] = ToolInputGuardrail(self._before, name="toolvet")
         self.after: ToolOutputGuardrail[Any] = ToolOutputGuardrail(self._after, name="toolvet")
         self._guard = guard if guard is not None else AgentGuard()
-        self._tools: dict[tuple[int, str], FunctionTool] = {}
+        self._tools: ObjectMemory[dict[str, FunctionTool]] = ObjectMemory()
         # By the object that a run counts its tokens in, which all its contexts share.
-        self._runs: dict[int, str] = {}
-        self._messages: dict[int, list[Any]] = {}
+        self._names: ObjectMemory[str] = ObjectMemory()
+        self._messages: ObjectMemory[list[Any]] = ObjectMemory()
 
     async def _before(self, data: Any) -> ToolGuardrailFunctionOutput:
-        config, run, key = data.context.run_config, id(data.context.usage), (id(data.agent), data.context.tool_name)
-        if key not in self._tools:
-            found = [tool for tool in await data.agent.get_all_tools(data.context) if isinstance(tool, FunctionTool)]
-            self._tools.update({(id(data.agent), tool.name): tool for tool in found})
-        if (tool := self._tools.get(key)) is None:
+        context, config = data.context, data.context.run_config
+        tools = self._tools.get(data.agent) or {}
+        if context.tool_name not in tools:
+            tools = {
+                each.name: each for each in await data.agent.get_all_tools(context) if isinstance(each, FunctionTool)
+            }
+            self._tools.put(data.agent, tools)
+        if (tool := tools.get(context.tool_name)) is None:
             return ToolGuardrailFunctionOutput.allow()
-        name = self._runs[run] = str((config and (config.group_id or config.trace_id)) or run)
-        call = self._guard.call(name, tool, data.context.tool_arguments)
+        name = str((config and (config.group_id or config.trace_id)) or id(context.usage))
+        self._names.put(context.usage, name)
+        call = self._guard.call(name, tool, context.tool_arguments)
         if isinstance(call, RefusedCall):
             return ToolGuardrailFunctionOutput.reject_content(call.text)
-        self._guard.keep(data.context.tool_call_id, call)
+        self._guard.keep(context.tool_call_id, call)
         return ToolGuardrailFunctionOutput.allow()
 
     async def _after(self, data: Any) -> ToolGuardrailFunctionOutput:
@@ -49,13 +54,13 @@ class ToolvetHooks(RunHooks[Any]):
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
         """Keep what the model reads."""
-        self._messages[id(context.usage)] = list(input_items)
+        self._messages.put(context.usage, list(input_items))
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """Keep what it says."""
-        self._messages[id(context.usage)] += response.to_input_items()
+        self._messages.put(context.usage, [*(self._messages.get(context.usage) or ()), *response.to_input_items()])
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
         """Judge the last answer."""
-        run = id(context.usage)
-        self._guard.finished(self._runs.pop(run, str(run)), self._messages.pop(run, []))
+        name = self._names.pop(context.usage) or str(id(context.usage))
+        self._guard.finished(name, self._messages.pop(context.usage) or ())
