@@ -1,10 +1,11 @@
 """Notes as a session makes them, for tests of what keeps and tells them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolvet.proxy.record.recorder import RecordSource
+from toolvet.proxy.record.recorder import RecordSource, StampedNote
+from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
 
 ORIGIN = RecordSource("mcp-server-books", "stdio-1")
@@ -49,6 +50,11 @@ class Conversation:
     def _take(self, steps: Sequence[object]) -> Sequence[object]:
         self.notes += [step for step in steps if isinstance(step, Note) and not isinstance(step, ToServer | ToClient)]
         return steps
+
+
+def prepared(sink: StoreSink, notes: Iterable[StampedNote]) -> list[object]:
+    """What a sink writes for these notes."""
+    return [item for note in notes if (item := sink.prepare(note)) is not None]
 
 
 def text(words: str, **more: object) -> dict[str, Any]:

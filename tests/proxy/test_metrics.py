@@ -1,6 +1,7 @@
 """What Prometheus reads."""
 
 import re
+import threading
 import urllib.error
 import urllib.request
 
@@ -131,13 +132,12 @@ def test_a_taken_port_is_said_to_be_taken() -> None:
         MetricsServer("127.0.0.1", server.address[1], lambda: "")
 
 
-def test_the_thread_gives_way_once_for_many_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Doing so for each call cost ten times what counting it does."""
-    gave: list[None] = []
-    monkeypatch.setattr("toolvet.proxy.record.metrics.give_way", lambda: gave.append(None))
-    conversation = Conversation()
-    for number in range(100):
-        conversation.call({"title": "Emma"}, text("Emma is here"), id=number)
-    found = told(conversation, "books")
-    assert found['toolvet_calls_total{server="books",tool="find_book",outcome="success"}'] == 100
-    assert 0 < len(gave) <= 6
+def test_a_call_is_counted_at_once_without_a_thread() -> None:
+    before = threading.active_count()
+    recorder = Recorder([Metrics("books")])
+    for note in Conversation().call({"title": "Emma"}, text("Emma is here")).notes:
+        recorder.take(ORIGIN, note)
+    assert threading.active_count() == before
+    found = samples(recorder.render_metrics())
+    assert found['toolvet_calls_total{server="books",tool="find_book",outcome="success"}'] == 1
+    recorder.close()

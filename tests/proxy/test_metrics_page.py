@@ -30,6 +30,11 @@ def ended(
     return StampedNote(origin, note, at, clock)
 
 
+def count(sink: Metrics, notes: Sequence[StampedNote]) -> None:
+    for note in notes:
+        sink.take(note)
+
+
 def values(sink: Metrics) -> list[str]:
     """The lines of the page that are values other than those of a histogram."""
     return [line for line in sink.render().splitlines() if not line.startswith("#") and "duration" not in line][1:-1]
@@ -44,7 +49,9 @@ def verdict(*, error_without_flag: bool = False) -> ResultVerdict:
 
 def test_the_page_is_written_to_the_letter() -> None:
     sink = Metrics()
-    sink.write([started(1), ended(1, 250 * MILLISECOND), started(2), ended(2, 260 * MILLISECOND), started(3), ended(4)])
+    count(
+        sink, [started(1), ended(1, 250 * MILLISECOND), started(2), ended(2, 260 * MILLISECOND), started(3), ended(4)]
+    )
     buckets = [(bound, 0) for bound in ["0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1"]]
     # A call that took just as long as a bound counts in its bucket.
     buckets += [("0.25", 1), *((bound, 2) for bound in ["0.5", "1", "2.5", "5", "10", "30", "60", "+Inf"])]
@@ -81,7 +88,7 @@ def test_the_page_is_written_to_the_letter() -> None:
     assert page.endswith("1\n")
     # Looking changes nothing, and what was counted stays.
     assert sink.render() == page
-    sink.write([ended(5)])
+    count(sink, [ended(5)])
     assert 'outcome="success"} 4\n' in sink.render()
 
 
@@ -89,7 +96,7 @@ def test_the_page_is_written_to_the_letter() -> None:
 @pytest.mark.parametrize("silent", [False, True])
 def test_a_verdict_counts_where_the_server_saw_the_call(outcome: str, *, silent: bool) -> None:
     sink = Metrics("named")
-    sink.write([ended(1, outcome=outcome, verdict=verdict(error_without_flag=silent))])
+    count(sink, [ended(1, outcome=outcome, verdict=verdict(error_without_flag=silent))])
     labels = 'server="named",tool="t"'
     expected = [f'toolvet_calls_total{{{labels},outcome="{outcome}"}} 1']
     if outcome == "success":
@@ -109,8 +116,8 @@ def test_kinds_of_calls_that_differ_in_one_thing_are_counted_apart() -> None:
         {"verdict": verdict()},
         {"verdict": verdict(error_without_flag=True)},
     ]
-    sink.write([ended(number, **kind) for number, kind in enumerate(kinds * 2)])
-    sink.write([ended(99, origin=RecordSource("other", "stdio-2"))])
+    count(sink, [ended(number, **kind) for number, kind in enumerate(kinds * 2)])
+    count(sink, [ended(99, origin=RecordSource("other", "stdio-2"))])
     labels = 'server="books",tool="t"'
     assert values(sink) == [
         f'toolvet_calls_total{{{labels},outcome="success"}} 12',
@@ -128,14 +135,14 @@ def test_kinds_of_calls_that_differ_in_one_thing_are_counted_apart() -> None:
 def test_a_request_that_was_refused_is_no_fault_of_ours(name: str) -> None:
     sink = Metrics(name)
     faults = [PolicyFault(kind, "why") for kind in ("list_failed", "request_refused", "list_failed")]
-    sink.write([StampedNote(ORIGIN, fault, 1, 1) for fault in faults])
+    count(sink, [StampedNote(ORIGIN, fault, 1, 1) for fault in faults])
     assert values(sink) == [f'toolvet_faults_total{{server="{name or "books"}",kind="list_failed"}} 2']
 
 
 def test_the_five_hundred_first_tool_is_another_one() -> None:
     sink = Metrics(known=SecretMask(["ENVVALUE777"]))
-    sink.write([ended(number, tool=f"tool {number}") for number in range(499)])
-    sink.write([ended(1, tool="ENVVALUE777"), ended(2, tool="late"), ended(3, tool="later"), ended(4, tool="tool 0")])
+    count(sink, [ended(number, tool=f"tool {number}") for number in range(499)])
+    count(sink, [ended(1, tool="ENVVALUE777"), ended(2, tool="late"), ended(3, tool="later"), ended(4, tool="tool 0")])
     found = dict(line.rsplit(" ", 1) for line in values(sink))
     assert len(found) == 501
     assert found['toolvet_calls_total{server="books",tool="(other)",outcome="success"}'] == "2"
@@ -146,7 +153,7 @@ def test_the_five_hundred_first_tool_is_another_one() -> None:
 def test_kinds_are_added_up_once_there_are_two_thousand() -> None:
     sink, sizes = Metrics(), list[int]()
     for number in range(2_002):
-        sink.write([ended(number, tool=f"tool {number}")])
+        count(sink, [ended(number, tool=f"tool {number}")])
         sizes.append(len(sink._kinds))
     assert sizes == [*range(1, 2_001), 1, 2]
     assert sum(int(line.rsplit(" ", 1)[1]) for line in values(sink)) == 2_002

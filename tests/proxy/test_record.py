@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.proxy.notes import ORIGIN, Conversation, text
+from tests.proxy.notes import ORIGIN, Conversation, prepared, text
 
 from toolvet import fit_response
 from toolvet.proxy.record.background import BackgroundQueue
-from toolvet.proxy.record.calls import OpenCalls
+from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.session import ProxySettings
+from toolvet.proxy.record.store_sink import StoreSink
+from toolvet.session import PolicyFault, ProxySettings
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -143,6 +144,50 @@ def test_a_full_disk_is_told_once_and_counted_each_time() -> None:
         assert recorder.flush(30)
     recorder.close()
     assert told == ["the record: OSError: [Errno 28] No space left on device", "the record lost 3 notes"]
+
+
+class Faulty:
+    """A sink that takes notes at once, and cannot."""
+
+    def __init__(self) -> None:
+        self.is_closed = False
+
+    def take(self, note: StampedNote) -> None:
+        raise ValueError(f"no room for {note.note}")
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_a_fault_of_a_sink_that_takes_notes_at_once_reaches_no_call_and_no_other_sink() -> None:
+    faulty, other, told = Faulty(), Collecting(), list[str]()
+    recorder = Recorder([faulty, other], complain=told.append)
+    for number in (1, 1, 2, *range(2, 40)):
+        recorder.take(ORIGIN, number)
+    assert recorder.lost == 41
+    recorder.close()
+    assert faulty.is_closed
+    assert [each.note for each in other.seen] == [1, 1, 2, *range(2, 40)]
+    assert told[:2] == ["the record: ValueError: no room for 1", "the record: ValueError: no room for 2"]
+    # Twenty wordings, and the sum at the end.
+    assert told[20:] == ["the record lost 41 notes"]
+
+
+def test_a_plain_call_is_written_down_at_once_and_any_other_by_the_thread(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.db") as store:
+        sink = StoreSink(store, complain=lambda _: None)
+        talk = Conversation().call({"title": "Emma"}, id=1).call({"titel": "Emma"}, id=2)
+        talk.call({"title": "x"}, text("Error: no", isError=True), id=3)
+        stamped = [StampedNote(ORIGIN, note, 7, 7) for note in talk.notes]
+        fault = StampedNote(ORIGIN, PolicyFault("list_failed", "why"), 8, 8)
+        plain, refused, failed, last = prepared(sink, [*stamped, fault, StampedNote(ORIGIN, "else", 9, 9)])
+        assert isinstance(plain, bytes)
+        assert [each.ended.id for each in (refused, failed) if isinstance(each, FinishedCall)] == [2, 3]
+        assert last == fault
+        sink.write([plain, refused, failed, last])
+        assert store.flush(60)
+        assert [call.request_id for call in store.verdicts(order="oldest")] == ["1", "2", "3"]
+        assert [event.message for event in store.events()] == ["why"]
 
 
 def test_a_queue_without_work_ends_at_once() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.proxy.notes import ORIGIN, Conversation, text
+from tests.proxy.notes import ORIGIN, Conversation, prepared, text
 
 from toolvet.errors import StoreError
 from toolvet.proxy.record.recorder import StampedNote
@@ -50,7 +50,8 @@ def sink_of(disk: Disk, told: list[str] | None = None) -> StoreSink:
 def recorded(conversation: Conversation) -> list[VerdictRecord]:
     """What the notes of a conversation become, all at one moment."""
     disk = Disk()
-    sink_of(disk).write([StampedNote(ORIGIN, note, AT, 0) for note in conversation.notes])
+    sink = sink_of(disk)
+    sink.write(prepared(sink, [StampedNote(ORIGIN, note, AT, 0) for note in conversation.notes]))
     return [each for each in disk.records if isinstance(each, VerdictRecord)]
 
 
@@ -100,7 +101,8 @@ def test_a_disk_that_refuses_is_told_once_and_gets_everything_when_it_takes_it(
     monkeypatch.setattr("toolvet.proxy.record.store_sink._RETRY_SECONDS", 0.001)
     disk, told = Disk(refusals=3), list[str]()
     notes = [StampedNote(ORIGIN, note, AT, 0) for note in Conversation().call({"title": "Emma"}).notes]
-    sink_of(disk, told).write(notes)
+    sink = sink_of(disk, told)
+    sink.write(prepared(sink, notes))
     assert told == ["the disk is full; what is recorded waits in memory"]
     assert len(disk.records) == 1
 
@@ -110,7 +112,9 @@ def test_after_the_end_a_disk_is_tried_once() -> None:
     sink = sink_of(disk)
     sink.end()
     with pytest.raises(StoreError):
-        sink.write([StampedNote(ORIGIN, note, AT, 0) for note in Conversation().call({"title": "Emma"}).notes])
+        sink.write(
+            prepared(sink, [StampedNote(ORIGIN, note, AT, 0) for note in Conversation().call({"title": "Emma"}).notes])
+        )
     assert disk.refusals == 1
 
 
@@ -127,11 +131,12 @@ def test_what_was_lost_is_recorded_once_it_can_be() -> None:
     assert [(each.kind, each.message.split()[0]) for each in events] == [("dropped", "3"), ("dropped", "2")]
 
 
-@pytest.mark.parametrize(("count", "held"), [(249, []), (250, [0.5])])
-def test_many_notes_at_once_let_the_database_wait(count: int, held: list[float]) -> None:
+@pytest.mark.parametrize(("count", "held"), [(124, []), (125, [0.5])])
+def test_many_calls_at_once_let_the_database_wait(count: int, held: list[float]) -> None:
     disk = Disk()
     note = CallEnded(call=1, id=1, tool="find", era="legacy", outcome="success")
-    sink_of(disk).write([StampedNote(ORIGIN, note, AT, 0)] * count)
+    sink = sink_of(disk)
+    sink.write(prepared(sink, [StampedNote(ORIGIN, note, AT, 0)] * count))
     assert (disk.held, len(disk.records)) == (held, count)
 
 

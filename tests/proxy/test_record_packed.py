@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.proxy.notes import ORIGIN, TOOL, Conversation, text
+from tests.proxy.notes import ORIGIN, TOOL, Conversation, prepared, text
 
 from toolvet.causes import ErrorKind, Retry, State
 from toolvet.checks.result import Factor, Leak, LeakKind, ResultMetadata
@@ -107,8 +107,8 @@ def test_notes_leave_the_queue_while_the_disk_is_full_and_come_into_the_store_in
     monkeypatch.setattr(Backlog, "add", added)
     with Store(tmp_path / "calls.db") as store:
         sink = StoreSink(store, complain=lambda _: None)
-        taken = notes(CALLS)
-        first, *rest = [taken[start : start + 200] for start in range(0, 2 * CALLS, 200)]
+        taken = prepared(sink, notes(CALLS))
+        first, *rest = [taken[start : start + 100] for start in range(0, CALLS, 100)]
         sink.watch(int, int, lambda: rest.pop(0) if rest else [])
         disk = FullDisk(store, monkeypatch, 3)
         sink.write(first)
@@ -127,13 +127,13 @@ def test_no_more_is_packed_than_a_limit_allows(tmp_path: Path, monkeypatch: pyte
         sink = StoreSink(store, complain=lambda _: None)
         taken: list[str] = []
 
-        def take_more() -> list[StampedNote]:
+        def take_more() -> list[object]:
             taken.append("a batch")
             return []
 
         sink.watch(int, int, take_more)
         FullDisk(store, monkeypatch, 2)
-        sink.write(notes(2))
+        sink.write(prepared(sink, notes(2)))
         assert not taken
 
 

@@ -10,12 +10,16 @@ The last one is an id of its own for each call: only the client knows which call
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from toolvet.meta import META_PREFIX
 from toolvet.wire import Id
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
 
 TRACE_KEY: Final = f"{META_PREFIX}trace"
 TRACE_PARENT: Final = "traceparent"
@@ -85,8 +89,13 @@ def _own_id(given: object) -> str | None:
     return given if isinstance(given, str) and _OWN.fullmatch(given) else None
 
 
-def _derive(seed: str, id_: Id) -> str:
-    # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace.
+@cache
+def _hash() -> "type[blake2b]":
     from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, which costs 3 ms of every start
 
-    return blake2b(f"{seed}\n{id_!r}".encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+    return blake2b
+
+
+def _derive(seed: str, id_: Id) -> str:
+    # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace.
+    return _hash()(f"{seed}\n{id_!r}".encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()

@@ -5,7 +5,6 @@ streams, also resumed ones, GET and DELETE, headers and status codes, and every 
 """
 
 import asyncio
-import gc
 import os
 import resource
 import socket
@@ -15,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 from toolvet.errors import UsageError
+from toolvet.proxy.collector import settle
 from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, ListenerEnd
 from toolvet.proxy.http.front import Front, Visitor
@@ -79,9 +79,7 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
         ending = ListenerEnd()
         ending.listen()
         async with listening(front, where, ending=ending) as (host, port):
-            # Objects that exist now live to the end; collecting them again and again would cost milliseconds per call.
-            gc.collect()
-            gc.freeze()
+            settle()
             shown = f"[{host}]" if ":" in host else host
             (ready or _announce)(f"http://{shown}:{port}{path}")
             await ending.asked.wait()

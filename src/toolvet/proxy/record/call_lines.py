@@ -39,12 +39,18 @@ class CallLines:
         self._renderer = CallRenderer(known)
         # The line of each kind of plain calls, with gaps for the values of one call.
         self._forms: dict[PlainKind, bytes] = {}
+        # The server and the connection of a call, encoded.
+        self._origins: dict[tuple[str, str], tuple[bytes, bytes]] = {}
 
     def line_of(self, call: FinishedCall) -> bytes:
         """Return the record of this call, with its line end."""
+        return self.plain_line_of(call) or encode_lines([self.record_of(call)])
+
+    def plain_line_of(self, call: FinishedCall) -> bytes:
+        """Return the record of a plain call in 4 µs; b"" for any other."""
         plain = self._renderer.plain(call.ended)
         if plain is None:
-            return encode_lines([self.record_of(call)])
+            return b""
         kind, trace, request_id = plain
         form = self._forms.get(kind)
         if form is None:
@@ -52,18 +58,28 @@ class CallLines:
                 self._forms.clear()
             form = self._forms[kind] = _form(kind, call)
         at = call.began / 1e9
+        server, connection = self._origin_of(call)
         return form % (
             new_id(at).encode(),
             repr(at).encode(),
             self._renderer.without_known(trace).encode(),
-            _encode(self._name or call.origin.server),
-            _encode(call.origin.connection),
+            server,
+            connection,
             self._renderer.without_known(request_id).encode(),
             b"null" if call.duration is None else repr(call.duration).encode(),
             call.ended.size,
             call.ended.call,
             trace.encode(),
         )
+
+    def _origin_of(self, call: FinishedCall) -> tuple[bytes, bytes]:
+        key = (self._name or call.origin.server, call.origin.connection)
+        found = self._origins.get(key)
+        if found is None:
+            if len(self._origins) >= _MOST:
+                self._origins.clear()
+            found = self._origins[key] = (_encode(key[0]), _encode(key[1]))
+        return found
 
     def record_of(self, call: FinishedCall) -> VerdictRecord:
         """Return the record of this call, made from its parts: 50 µs, for calls that are not plain."""

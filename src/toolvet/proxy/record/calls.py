@@ -41,17 +41,22 @@ class OpenCalls:
     def pair(self, notes: Sequence[StampedNote]) -> Iterator[FinishedCall | StampedNote]:
         """Yield the calls that end with these notes, and all other notes as they came."""
         for item in notes:
-            note = item.note
-            if isinstance(note, CallStarted):
-                if len(self._open) >= _MOST_OPEN:
-                    del self._open[next(iter(self._open))]
-                self._open[item.origin.connection, note.call] = (item.at, item.clock, note)
-            elif isinstance(note, CallEnded):
-                began = self._open.pop((item.origin.connection, note.call), None)
-                if began is None:
-                    yield FinishedCall(item.origin, note, None, item.at, item.at, None)
-                else:
-                    at, clock, started = began
-                    yield FinishedCall(item.origin, note, started, at, item.at, (item.clock - clock) / 1e9)
-            else:
-                yield item
+            paired = self.take(item)
+            if paired is not None:
+                yield paired
+
+    def take(self, item: StampedNote) -> FinishedCall | StampedNote | None:
+        """Return the call that ends with this note, None for the start of one, and any other note as it came."""
+        note = item.note
+        if isinstance(note, CallStarted):
+            if len(self._open) >= _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+            self._open[item.origin.connection, note.call] = (item.at, item.clock, note)
+            return None
+        if not isinstance(note, CallEnded):
+            return item
+        began = self._open.pop((item.origin.connection, note.call), None)
+        if began is None:
+            return FinishedCall(item.origin, note, None, item.at, item.at, None)
+        at, clock, started = began
+        return FinishedCall(item.origin, note, started, at, item.at, (item.clock - clock) / 1e9)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.redact import SecretMask
@@ -23,8 +22,6 @@ _MOST_TOOLS: Final = 500
 _OTHER: Final = "(other)"
 # Tools, outcomes and classes: more kinds of calls than that at once are added up before.
 _MOST_KINDS: Final = 2_000
-# Of so many notes at once, a tenth of a millisecond: giving way for each call cost ten times what counting it does.
-_GIVE_WAY_EVERY: Final = 64
 _ESCAPES: Final[Mapping[int, str]] = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 _Labels = tuple[tuple[str, str], ...]
@@ -101,16 +98,14 @@ class Metrics:
         # Calls of one kind count in the same series: they are added to those when somebody looks.
         self._kinds: dict[tuple[object, ...], _Counted] = {}
 
-    def write(self, notes: Sequence[StampedNote]) -> None:
-        """Count the calls that ended, and the faults."""
-        for begin in range(0, len(notes), _GIVE_WAY_EVERY):
-            with self._lock:
-                for item in self._calls.pair(notes[begin : begin + _GIVE_WAY_EVERY]):
-                    if isinstance(item, FinishedCall):
-                        self._count_call(item)
-                    elif isinstance(item.note, PolicyFault) and item.note.kind != "request_refused":
-                        self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
-            give_way()
+    def take(self, note: StampedNote) -> None:
+        """Count a call that ended, or a fault: 2 µs, which a thread of its own would cost ten times over."""
+        with self._lock:
+            item = self._calls.take(note)
+            if isinstance(item, FinishedCall):
+                self._count_call(item)
+            elif item is not None and isinstance(item.note, PolicyFault) and item.note.kind != "request_refused":
+                self._count(_FAULTS, (("server", self._name or item.origin.server), ("kind", item.note.kind)))
 
     def close(self) -> None:
         """Nothing to close."""

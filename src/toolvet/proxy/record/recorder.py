@@ -1,16 +1,19 @@
 """Records what passes the proxy without slowing it: `Recorder.take(origin, note)` is all that a driver calls.
 
-    session notes → take (stamped, queued) → one thread per sink → metrics, spans, or the record on disk
+    session notes → take (stamped) → metrics, counted at once
+                                   → a queue → one thread per sink → spans, or the record on disk
 
-`take` costs about a microsecond, and never raises. A disk that is slow, full or gone costs memory up to a limit, then
-records, which are counted and reported, and never a call; unless the user requires the record.
+`take` never raises. What takes microseconds is done at once, in the caller's thread: two threads that want Python's
+lock for each call take ten times as long as the work itself. What may wait for anything is left to a thread. A disk
+that is slow, full or gone costs memory up to a limit, then records, which are counted and reported, and never a call;
+unless the user requires the record.
 """
 
 import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 
@@ -26,6 +29,7 @@ _NOTE_BYTES: Final = 1024
 _BYTES_PER_BYTE: Final = 4
 _FLUSH_SECONDS: Final = 2.0
 _LAST_SECONDS: Final = 0.5
+_MOST_COMPLAINTS: Final = 20
 
 
 class RecordSource(msgspec.Struct, frozen=True):
@@ -52,12 +56,34 @@ class StampedNote(NamedTuple):
 class Sink(Protocol):
     """Takes notes, in a thread of the recorder. What it raises is reported and counted, never passed on."""
 
-    def write(self, notes: Sequence[StampedNote]) -> None:
-        """Take notes in the order in which they happened."""
+    def write(self, notes: Sequence[Any]) -> None:
+        """Take notes in the order in which they happened, or what `prepare` made of them."""
         ...
 
     def close(self) -> None:
         """Finish: no more notes will come."""
+        ...
+
+
+@runtime_checkable
+class InstantSink(Protocol):
+    """A sink that takes each note at once, in a few microseconds, and waits for nothing. Its `write` is not called."""
+
+    def take(self, note: StampedNote) -> None:
+        """Take a note. What it raises is reported and counted."""
+        ...
+
+    def close(self) -> None:
+        """Finish: no more notes will come."""
+        ...
+
+
+@runtime_checkable
+class PreparingSink(Protocol):
+    """A sink that does the quick part of its work at once, so that its thread has little to do."""
+
+    def prepare(self, note: StampedNote) -> object | None:
+        """Return what `write` is to get for this note, as the bytes of a line; None for nothing."""
         ...
 
 
@@ -79,6 +105,25 @@ class EndingSink(Protocol):
         ...
 
 
+class _SinkQueue:
+    """A queue in front of a sink, with what is done before it."""
+
+    def __init__(self, sink: Sink, queue: BackgroundQueue[object]) -> None:
+        self.queue = queue
+        self._prepare = sink.prepare if isinstance(sink, PreparingSink) else None
+
+    def put(self, note: StampedNote) -> None:
+        item: object | None = note if self._prepare is None else self._prepare(note)
+        if type(item) is bytes:
+            self.queue.put(item, len(item))
+        elif item is not None:
+            size = _NOTE_BYTES
+            # Only a policy that wants arguments and results recorded leaves them in the note.
+            if getattr(note.note, "result", None) is not None:
+                size += _BYTES_PER_BYTE * int(getattr(note.note, "size", 0))
+            self.queue.put(item, size)
+
+
 class Recorder:
     """A queue in front of each sink. Use it as a context manager, or `close()` it: that writes what is still queued.
 
@@ -88,7 +133,7 @@ class Recorder:
 
     def __init__(
         self,
-        sinks: Sequence[Sink] = (),
+        sinks: "Sequence[Sink | InstantSink]" = (),
         *,
         store: "Store | None" = None,
         limit: int = _LIMIT,
@@ -99,17 +144,25 @@ class Recorder:
         self._sinks = tuple(sinks)
         self._is_closed = False
         self._store = store
-        # Each sink has its own queue and thread: a hanging disk must not make the metrics stale.
-        self._queues = tuple(
-            BackgroundQueue[StampedNote](
-                sink.write,
-                sink.close,
-                limit=limit,
-                name="record",
-                complain=self._complain_of_sink,
-                when_full=when_full if isinstance(sink, EndingSink) else "drop",
-            )
-            for sink in sinks
+        self._failed = 0
+        self._complained: set[str] = set()
+        self._instant = [sink for sink in sinks if isinstance(sink, InstantSink)]
+        # Each other sink has its own queue and thread: a hanging disk must not make the spans stale.
+        waiting = [sink for sink in sinks if not isinstance(sink, InstantSink)]
+        self._queued = {sink: _SinkQueue(sink, self._queue_of(sink, limit, when_full)) for sink in waiting}
+        self._takers = [
+            *(sink.take for sink in self._instant),
+            *(queued.put for queued in self._queued.values()),
+        ]
+
+    def _queue_of(self, sink: Sink, limit: int, when_full: WhenFull) -> BackgroundQueue[object]:
+        return BackgroundQueue[object](
+            sink.write,
+            sink.close,
+            limit=limit,
+            name="record",
+            complain=self._complain_of_sink,
+            when_full=when_full if isinstance(sink, EndingSink) else "drop",
         )
 
     def _complain_of_sink(self, words: str) -> None:
@@ -118,37 +171,43 @@ class Recorder:
     @property
     def has_sinks(self) -> bool:
         """Whether anything takes notes."""
-        return bool(self._queues)
+        return bool(self._sinks)
 
     def take(self, origin: RecordSource, note: object) -> None:
-        """Queue a note of a session, stamped with the current time."""
-        if not self._queues:
+        """Give a note of a session to the sinks, stamped with the current time."""
+        if not self._takers:
             return
         stamped = StampedNote(origin, note, time.time_ns(), time.perf_counter_ns())
-        size = _NOTE_BYTES
-        # Only a policy that wants arguments and results recorded leaves them in the note.
-        if getattr(note, "result", None) is not None:
-            size += _BYTES_PER_BYTE * int(getattr(note, "size", 0))
-        for queue in self._queues:
-            queue.put(stamped, size)
+        for take in self._takers:
+            try:
+                take(stamped)
+            except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
+                self._count_failed(error)
+
+    def _count_failed(self, error: Exception) -> None:
+        self._failed += 1
+        words = f"{type(error).__name__}: {error}"
+        if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
+            self._complained.add(words)
+            self._complain_of_sink(words)
 
     @property
     def lost(self) -> int:
         """How many notes did not reach a sink, because its queue was full or it failed."""
-        return sum(queue.dropped + queue.failed for queue in self._queues)
+        return self._failed + sum(self.lost_by(sink) for sink in self._queued)
 
     def lost_by(self, sink: Sink) -> int:
         """Return how many notes did not reach this sink."""
-        queue = self._queues[self._sinks.index(sink)]
+        queue = self._queued[sink].queue
         return queue.dropped + queue.failed
 
-    def take_more_for(self, sink: Sink) -> Sequence[StampedNote]:
+    def take_more_for(self, sink: Sink) -> Sequence[object]:
         """Take notes off the queue of this sink, which calls this while it works on others."""
-        return self._queues[self._sinks.index(sink)].take_more()
+        return self._queued[sink].queue.take_more()
 
     def waiting_for(self, sink: Sink) -> int:
         """Return how many notes wait for this sink."""
-        return self._queues[self._sinks.index(sink)].waiting
+        return self._queued[sink].queue.waiting
 
     def render_metrics(self) -> str:
         """Return the text for `/metrics` (`metrics.CONTENT_TYPE`): all that happened until a moment ago."""
@@ -159,7 +218,7 @@ class Recorder:
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
         """Wait until all notes taken so far reached the sinks. Returns False after `timeout` seconds."""
         deadline = time.monotonic() + timeout
-        return all(queue.flush(max(0.0, deadline - time.monotonic())) for queue in self._queues)
+        return all(each.queue.flush(max(0.0, deadline - time.monotonic())) for each in self._queued.values())
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> None:
         """Write what is queued and close the sinks; give up on a sink that takes nothing for `timeout` seconds.
@@ -169,7 +228,10 @@ class Recorder:
         if self._is_closed:
             return
         self._is_closed = True
-        for queue, sink in zip(self._queues, self._sinks, strict=True):
+        for instant in self._instant:
+            instant.close()
+        for sink, queued in self._queued.items():
+            queue = queued.queue
             if queue.close(timeout):
                 continue
             # A disk that is full may have room again in the meantime; now it is tried once more.

@@ -10,7 +10,7 @@ from toolvet.proxy.record.recorder import Recorder, to_stderr
 from toolvet.redact import SecretMask
 
 if TYPE_CHECKING:
-    from toolvet.proxy.record.recorder import Sink
+    from toolvet.proxy.record.recorder import InstantSink, Sink
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def recorder_of(recording: Recording) -> Recorder:
     """
     name = recording.name or ""
     known = SecretMask(recording.secrets)
-    sinks: list[Sink] = []
+    sinks: list[Sink | InstantSink] = []
     if recording.metrics == "on":
         from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for
 

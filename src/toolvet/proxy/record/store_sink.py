@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from toolvet.store.store import Store
 
 _RETRY_SECONDS: Final = 0.25
-# With so many notes at once, more are waiting: what is on disk can wait for the database meanwhile.
-_MANY: Final = 250
+# With so many calls at once, more are waiting: what is on disk can wait for the database meanwhile.
+_MANY: Final = 125
 _HOLD_SECONDS: Final = 0.5
-# So many records take about as long as a call waits for a thread at most.
+# So many records of calls that are not plain take about as long as a call waits for a thread at most.
 _GIVE_WAY_EVERY: Final = 16
 # With so many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
 # come faster than they are written for as long as they come, up to the limit of the queue.
@@ -51,14 +51,14 @@ class StoreSink:
         self._ending = threading.Event()
         self._count_lost: Callable[[], int] = int
         self._count_waiting: Callable[[], int] = int
-        self._take_more: Callable[[], Sequence[StampedNote]] = tuple
+        self._take_more: Callable[[], Sequence[object]] = tuple
         self._told_lost = 0
 
     def watch(
         self,
         count_lost: Callable[[], int],
         count_waiting: Callable[[], int] = int,
-        take_more: Callable[[], Sequence[StampedNote]] = tuple,
+        take_more: Callable[[], Sequence[object]] = tuple,
     ) -> None:
         """Look at the queue in front of this sink.
 
@@ -70,22 +70,34 @@ class StoreSink:
         self._count_waiting = count_waiting
         self._take_more = take_more
 
-    def write(self, notes: Sequence[StampedNote]) -> None:
-        """Write a record of each call that ended, and of each fault. Raises StoreError after `end`."""
-        if len(notes) >= _MANY:
-            self._store.hold(_HOLD_SECONDS)
-        self._add(self._lines_of(notes))
+    def prepare(self, note: StampedNote) -> bytes | FinishedCall | StampedNote | None:
+        """Return the line of a plain call; any other call, and a fault, as they are; None for what is not recorded."""
+        item = self._calls.take(note)
+        if isinstance(item, FinishedCall):
+            return self._lines.plain_line_of(item) or item
+        return item if item is not None and isinstance(item.note, PolicyFault) else None
 
-    def _lines_of(self, notes: Sequence[StampedNote]) -> bytes:
+    def write(self, prepared: Sequence[object]) -> None:
+        """Write a record of each of these (`prepare`). Raises StoreError after `end`."""
+        if len(prepared) >= _MANY:
+            self._store.hold(_HOLD_SECONDS)
+        self._add(self._lines_of(prepared))
+
+    def _lines_of(self, prepared: Sequence[object]) -> bytes:
         gives_way = self._count_waiting() < _FAR_BEHIND
         lines: list[bytes] = []
-        for number, item in enumerate(self._calls.pair(notes)):
+        slow = 0
+        for item in prepared:
+            if isinstance(item, bytes):
+                lines.append(item)
+                continue
             if isinstance(item, FinishedCall):
                 lines.append(self._lines.line_of(item))
-            elif isinstance(item.note, PolicyFault):
+            elif isinstance(item, StampedNote) and isinstance(item.note, PolicyFault):
                 lines.append(encode_lines([self._event_record(item, item.note)]))
-            if gives_way and number % _GIVE_WAY_EVERY == 0:
+            if gives_way and slow % _GIVE_WAY_EVERY == 0:
                 give_way()
+            slow += 1
         return b"".join(lines)
 
     def _add(self, lines: bytes) -> None:

@@ -9,7 +9,6 @@ whatever the client does not read and the server does not answer; a second signa
 """
 
 import asyncio
-import gc
 import os
 import selectors
 import signal
@@ -18,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
+from toolvet.proxy.collector import settle
 from toolvet.proxy.quiet import QuietWatch
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
@@ -175,9 +175,7 @@ class RemoteProxy:
         gone.add_done_callback(lambda _: self._end(0))
         try:
             self._start_reading()
-            # Objects that exist now live to the end; collecting them again and again would cost a millisecond per call.
-            gc.collect()
-            gc.freeze()
+            settle()
             code = await self._over
             self._relay.server_gone("the proxy ended")
             self._relay.close()

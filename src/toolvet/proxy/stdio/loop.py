@@ -12,7 +12,6 @@ client another half to read what is left, the server's children half, and the re
 everything at once. Clients kill a server that does not end within two to four seconds.
 """
 
-import gc
 import os
 import select
 import signal
@@ -22,6 +21,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from toolvet.proxy.collector import settle
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
@@ -133,9 +133,7 @@ class StdioProxy:
             # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
-            # Objects that exist now live to the end; collecting them again and again would cost a millisecond per call.
-            gc.collect()
-            gc.freeze()
+            settle()
             while not self._finished() or self._refuse_rest():
                 self._turn(wake)
             self._relay.close()
