@@ -194,3 +194,16 @@ def test_a_new_handshake_forgets_the_tools_of_the_last_one() -> None:
     of.from_server(message(id="h", result={"capabilities": {"tools": {}}}))
     steps = of.from_client(message(id=1, method="tools/call", params={"name": "login", "arguments": {"n": "x"}}))
     assert [step.about for step in steps if not isinstance(step, Note)] == ["toolvet:1"]
+
+
+def test_names_are_hidden_however_deep_what_was_decoded_is_nested() -> None:
+    """Each level took two frames of Python's stack: a result of 600 levels raised, and its record was lost."""
+    deep: object = {"key": "hidden", "other": [{"key": ["hidden"]}, 1]}
+    for _ in range(600):
+        deep = [deep]
+    note = CallEnded(call=1, id=1, tool="t", era="legacy", outcome="success", arguments={"a": deep}, hidden=("key",))
+    found: Any = note.to_dict()["arguments"]
+    found = found["a"]
+    for _ in range(600):
+        (found,) = found
+    assert found == {"key": "[redacted]", "other": [{"key": "[redacted]"}, 1]}

@@ -268,7 +268,20 @@ def _may_hold_secrets(present: Mapping[str, object]) -> bool:
 
 
 def _hide(value: object, names: frozenset[str]) -> object:
-    """Return `value` with `[redacted]` under these keys, at any depth."""
-    if is_object(value):
-        return {key: REDACTED if key in names else _hide(item, names) for key, item in value.items()}
-    return [_hide(item, names) for item in value] if is_array(value) else value
+    """Return `value` with `[redacted]` under these keys, at any depth: what was decoded may be nested 1,000 deep."""
+    top: list[object] = [value]
+    copies: list[dict[str, object] | list[object]] = [top]
+    while copies:
+        copy = copies.pop()
+        for place, item in [*(copy.items() if isinstance(copy, dict) else enumerate(copy))]:
+            if is_object(item):
+                inner: dict[str, object] | list[object] = {
+                    key: REDACTED if key in names else each for key, each in item.items()
+                }
+            elif is_array(item):
+                inner = list(item)
+            else:
+                continue
+            copy[place] = inner  # pyright: ignore[reportArgumentType, reportCallIssue]
+            copies.append(inner)
+    return top[0]

@@ -77,11 +77,11 @@ class StoreSink:
             return self._lines.plain_line_of(item) or item
         return item if item is not None and isinstance(item.note, PolicyFault) else None
 
-    def write(self, prepared: Sequence[object]) -> None:
-        """Write a record of each of these (`prepare`). Raises StoreError after `end`."""
-        if len(prepared) >= _MANY:
+    def write(self, notes: Sequence[object]) -> None:
+        """Write a record of each of these, which `prepare` returned. Raises StoreError after `end`."""
+        if len(notes) >= _MANY:
             self._store.hold(_HOLD_SECONDS)
-        self._add(self._lines_of(prepared))
+        self._add(self._lines_of(notes))
 
     def _lines_of(self, prepared: Sequence[object]) -> bytes:
         gives_way = self._count_waiting() < _FAR_BEHIND
