@@ -55,3 +55,22 @@ def test_without_any_each_call_of_each_connection_has_an_id_of_its_own() -> None
     assert len(set(ids)) == 6
     assert all(trace_of_parent(f"00-{each}-b7ad6b7169203331-01") == each for each in ids)
     assert ids[0] == TraceSource("a").id_of({"traceparent": "nonsense", TRACE_KEY: "two words"}, 1)
+
+
+def test_ids_of_one_connection_stand_together_in_order_and_end_in_dice() -> None:
+    """What is recorded together is kept together: a million ids in no order made a record cost twice as much."""
+    first, other = TraceSource("one"), TraceSource("other")
+    ids = [first.id_of({}, number) for number in range(1, 300)]
+    assert ids == sorted(ids)
+    assert {each[:12] for each in ids} == {ids[0][:12]} != {other.id_of({}, 1)[:12]}
+    assert (
+        len({each[16:] for each in [*ids, other.id_of({}, 1), first.id_of({}, "1"), first.id_of({}, 1 << 16)]}) == 302
+    )
+    assert [first.id_of({}, id_)[12:16] for id_ in (0, 65_535, 65_536, -1, "1")] == [
+        "0000",
+        "ffff",
+        "0000",
+        "ffff",
+        "0000",
+    ]
+    assert TraceSource("one", order="0123456789ab").id_of({}, 7) == "0123456789ab0007" + first.id_of({}, 7)[16:]

@@ -154,12 +154,9 @@ class Policies:
         self._archive: ContentArchive | None = None
         self.check_arguments = check_arguments
         self._known: dict[str, Policy] = {}
-
-    @property
-    def fits(self) -> bool:
-        """Whether the results of any tool are shortened: then a tool of ours returns the rest."""
         parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
-        return any(str(part.fit or 0).split(" ")[0].strip("0") for part in parts)
+        self.fits = any(str(part.fit or 0).split(" ")[0].strip("0") for part in parts)
+        """Whether the results of any tool are shortened: then a tool of ours returns the rest."""
 
     @property
     def archive(self) -> "ContentArchive":

@@ -10,7 +10,7 @@ The last one is an id of its own for each call: only the client knows which call
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -28,18 +28,23 @@ TRACE_PARENT: Final = "traceparent"
 _TRACE_PARENT: Final = re.compile(r"(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
 # It is printed, stored and sent to collectors: a text with blanks or control characters is not an id.
 _OWN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+=-]{0,127}")
-_DIGEST_BYTES: Final = 16
+_ORDER_BYTES: Final = 6
+_END_BYTES: Final = 8
 
 
 class TraceSource(msgspec.Struct, frozen=True, gc=False):
     """Where the trace ids of a session's calls come from, for calls that bring none in their `_meta`.
 
     `seed` distinguishes the connection from all others: the driver makes it, because a session has no randomness.
-    `parent` is the header `traceparent` of the HTTP request, None where there is none.
+    `parent` is the header `traceparent` of the HTTP request, None where there is none. `order` are 12 hexadecimal
+    digits that the ids begin with, as the time, where each connection has one call only; else they begin with a hash of
+    the seed. So what is recorded together has ids that stand together: an index of a million random ids made a record
+    cost twice as much.
     """
 
     seed: str = ""
     parent: str | None = None
+    order: str = ""
 
     def id_of(self, meta: Mapping[str, object], id_: Id) -> str:
         """Return the trace id of the request `id_` with this `_meta`, always the same.
@@ -47,9 +52,9 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
         >>> TraceSource().id_of({"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, 1)
         '0af7651916cd43dd8448eb211c80319c'
         >>> TraceSource("connection 1").id_of({}, 1)
-        '6a491794671b5aa9d782f9003f4e70a9'
+        '2ffc4ea93c2e00012f1c35c45eb57782'
         """
-        return self.given_in(meta) or _derive(self.seed, id_)
+        return self.given_in(meta) or _derive(self.seed, id_, self.order)
 
     def given_in(self, meta: Mapping[str, object]) -> str | None:
         """Return the trace id that a request with this `_meta` brings; None where it brings none.
@@ -96,6 +101,18 @@ def _hash() -> "type[blake2b]":
     return blake2b
 
 
-def _derive(seed: str, id_: Id) -> str:
-    # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace.
-    return _hash()(f"{seed}\n{id_!r}".encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+def _derive(seed: str, id_: Id, order: str) -> str:
+    # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace; what samples
+    # traces takes its end for random.
+    end = _digest(f"{seed}\n{id_!r}", _END_BYTES)
+    count = id_ & 0xFFFF if isinstance(id_, int) else 0
+    return f"{order or _order_of(seed)}{count:04x}{end}"
+
+
+@lru_cache(maxsize=1024)
+def _order_of(seed: str) -> str:
+    return _digest(seed, _ORDER_BYTES)
+
+
+def _digest(text: str, length: int) -> str:
+    return _hash()(text.encode("utf-8", "surrogatepass"), digest_size=length).hexdigest()

@@ -1,5 +1,6 @@
 """Who sent a request, as its head says, and the notes of its calls without the credentials that it sent."""
 
+import time
 from secrets import token_hex
 from typing import Final
 
@@ -18,6 +19,7 @@ _TRACE_KEYS: Final = (TRACE_KEY, TRACE_PARENT, "tracestate")
 _MOST_CLEAN: Final = 64
 # A mask takes so many characters of a secret for a part of it.
 _PART: Final = 4
+_TIME: Final = (1 << 48) - 1
 
 
 class Requester(msgspec.Struct, frozen=True):
@@ -39,7 +41,9 @@ class Requester(msgspec.Struct, frozen=True):
 
         Without a session all clients count their requests from 1, so that each request is a connection of its own.
         """
-        return self.traces if self.traces is not None else TraceSource(token_hex(16), self.parent)
+        if self.traces is not None:
+            return self.traces
+        return TraceSource(token_hex(16), self.parent, order=f"{int(time.time() * 1000) & _TIME:012x}")
 
     def without_credentials(self, note: Step) -> Step:
         """Return a note that hides the credentials, wherever it goes."""
