@@ -6,8 +6,8 @@ at, so a usual answer pays nothing.
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from typing import Final, NamedTuple, cast
+from functools import cache, cached_property
+from typing import Final, cast
 
 import msgspec
 
@@ -55,15 +55,37 @@ class RawErrorTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     json: JsonErrorKeys
 
 
-class RawErrors(NamedTuple):
-    """The table, ready to be asked."""
+class RawErrors:
+    """The table, ready to be asked. What only a few answers need is compiled for the first of them."""
 
-    explains: re.Pattern[str]
-    begins: list[tuple[re.Pattern[str], int]]
-    keys: JsonErrorKeys
-    failed: re.Pattern[str]
-    not_failed: re.Pattern[str]
-    own: re.Pattern[str]
+    def __init__(self, table: RawErrorTable) -> None:
+        self._table = table
+        self.keys = table.json
+
+    @cached_property
+    def begins(self) -> list[tuple[re.Pattern[str], int]]:
+        """How errors begin, and how long an answer may be that is one."""
+        return [(re.compile(each.match), each.at_most or _LONGEST_JSON) for each in self._table.error]
+
+    @cached_property
+    def explains(self) -> re.Pattern[str]:
+        """Words of an answer that explains an error."""
+        return re.compile(self._table.explains, re.IGNORECASE)
+
+    @cached_property
+    def failed(self) -> re.Pattern[str]:
+        """States that are failures."""
+        return re.compile(self.keys.failed, re.IGNORECASE)
+
+    @cached_property
+    def not_failed(self) -> re.Pattern[str]:
+        """States that are none, whatever words they have."""
+        return re.compile(self.keys.not_failed, re.IGNORECASE)
+
+    @cached_property
+    def own(self) -> re.Pattern[str]:
+        """Keys of what the assistant did itself."""
+        return re.compile(self.keys.own, re.IGNORECASE)
 
 
 def raw_error_table() -> RawErrorTable:
@@ -73,13 +95,7 @@ def raw_error_table() -> RawErrorTable:
 
 @cache
 def _known() -> RawErrors:
-    table = raw_error_table()
-    return RawErrors(
-        re.compile(table.explains, re.IGNORECASE),
-        [(re.compile(each.match), each.at_most or _LONGEST_JSON) for each in table.error],
-        table.json,
-        *(re.compile(each, re.IGNORECASE) for each in (table.json.failed, table.json.not_failed, table.json.own)),
-    )
+    return RawErrors(raw_error_table())
 
 
 def raw_error(text: str) -> FailureSignal | None:
