@@ -42,6 +42,11 @@ class ReportParts(Protocol):
         """The nearest valid call."""
         ...
 
+    @property
+    def valid_example(self) -> object:
+        """The arguments of a valid call."""
+        ...
+
 
 def render_markdown(
     report: ReportParts, guide: Guide | None, max_chars: int | None, *, summary: str, suggestions: Sequence[str]
@@ -56,7 +61,7 @@ def render_markdown(
         "correction": _render_correction(report.repair),
         "schema": _render_schema(guide, report),
         "suggestions": _render_suggestions(suggestions),
-        "example": _render_example(guide),
+        "example": _render_example(guide, report),
     }
     text = "\n\n".join([head, *filter(None, sections.values())])
     if max_chars is None or len(text) <= max_chars:
@@ -178,15 +183,20 @@ def _render_suggestions(suggestions: Sequence[str]) -> str:
     )
 
 
-def _render_example(guide: Guide) -> str:
+def _render_example(guide: Guide, report: ReportParts) -> str:
     if not guide.example:
         return ""
+    example = report.valid_example
+    if example is not guide.example[0]:
+        return _format_example(example)
     known = guide.texts.get("example")
     if known is None:
-        known = guide.texts["example"] = (
-            f"## {words('example_heading')}\n\n```json\n{format_call(guide.example[0])}\n```"
-        )
+        known = guide.texts["example"] = _format_example(example)
     return known
+
+
+def _format_example(example: object) -> str:
+    return f"## {words('example_heading')}\n\n```json\n{format_call(example)}\n```"
 
 
 def format_call(value: object) -> str:

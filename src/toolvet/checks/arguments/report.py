@@ -9,6 +9,7 @@ from toolvet.checks.arguments.correction import render_repair
 from toolvet.checks.arguments.guide import Guide, SchemaHelp, guide_of
 from toolvet.checks.arguments.issue import Issue
 from toolvet.checks.arguments.markdown import render_markdown
+from toolvet.checks.arguments.own_values import with_own_values
 from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.wording_table import Wording, text, worded, wording
 from toolvet.meta import META_PREFIX
@@ -107,14 +108,15 @@ class ArgumentReport(msgspec.Struct, eq=False):
             return suggestions_for(self._issues, None if self._ready is None else guide_of(self._ready))
 
     @property
-    def _example(self) -> tuple[object, ...]:
-        with worded(self._wording):
-            return guide_of(self._ready).example if self._ready is not None else ()
-
-    @property
     def valid_example(self) -> object:
-        """The arguments of a valid call, always the same; None if none was found."""
-        return self._example[0] if self._example else None
+        """The arguments of a valid call, with the call's own values where these are right; None if none was found."""
+        with worded(self._wording):
+            found = guide_of(self._ready).example if self._ready is not None else ()
+            if self._ready is None or not found:
+                return None
+            if self.valid:
+                return found[0]
+            return with_own_values(found[0], self._arguments, self._issues, self.repair, self._ready)
 
     @property
     def repair(self) -> Repair | None:
@@ -149,8 +151,8 @@ class ArgumentReport(msgspec.Struct, eq=False):
             "schema": self.schema.to_dict(),
             "suggestions": list(self.suggestions),
         }
-        if self._example:
-            error["validExample"] = self._example[0]
+        if (example := self.valid_example) is not None:
+            error["validExample"] = example
         if self.repair is not None:
             error["repair"] = render_repair(self.repair)
         return {"valid": False, "error": error, **trace}
