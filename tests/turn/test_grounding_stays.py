@@ -14,6 +14,11 @@ import msgspec
 import pytest
 
 from toolvet.turn.grounding import ToolCall, with_calls
+from toolvet.turn.grounding.claims import said
+from toolvet.turn.grounding.evidence import Evidence
+from toolvet.turn.grounding.mentions import mentions_in
+from toolvet.turn.grounding.outcome import outcome_of
+from toolvet.turn.grounding.vocabulary import TurnVocabulary
 
 KEPT = Path(__file__).parent / "whole_answers.json"
 ROWS: list[dict[str, object]] = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -32,15 +37,25 @@ def failing(call: ToolCall) -> ToolCall:
 
 
 def digest(row: dict[str, object]) -> str:
-    """What is found in one answer, in four ways."""
+    """What is found in one answer, in four ways, and what is read on the way there."""
     text, question = str(row["text"]), row["question"]
     calls = msgspec.convert(row["calls"], list[ToolCall])
     failed = [failing(call) for call in calls]
-    found = [
-        with_calls(said, made, question, ())  # type: ignore[arg-type]
-        for said, made in ((text, calls), (other_figures(text), calls), (text, failed), (text, [*failed[:1], *calls]))
+    found: list[object] = [
+        with_calls(said_so, made, question, ())  # type: ignore[arg-type]
+        for said_so, made in (
+            (text, calls),
+            (other_figures(text), calls),
+            (text, failed),
+            (text, [*failed[:1], *calls]),
+        )
     ]
-    return sha256(repr(found).encode("utf-8", "backslashreplace")).hexdigest()[:12]
+    outcomes = [outcome_of(call) for call in calls]
+    claims = said(text, words=TurnVocabulary(outcomes), moot=frozenset())
+    evidence = Evidence(outcomes, question)  # type: ignore[arg-type]
+    read = [evidence.dates, evidence.days, evidence.times, [*mentions_in(text)], claims, outcomes]
+    written = msgspec.json.encode([*found, *read], enc_hook=lambda value: type(value).__name__, order="deterministic")
+    return sha256(written).hexdigest()[:12]
 
 
 @pytest.mark.parametrize("start", range(0, len(ROWS), PART))
