@@ -4,8 +4,9 @@ import pytest
 
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.dates import Date
+from toolvet.turn.grounding.failures import FailedCalls
 from toolvet.turn.grounding.frames import after_reference
-from toolvet.turn.grounding.mentions import _blanked, _unit_after, before_is_name, mentions_in
+from toolvet.turn.grounding.mentions import Kind, _blanked, _unit_after, before_is_name, mentions_in, only_shows
 from toolvet.turn.grounding.outcome import Ability, ability, outcome_of
 from toolvet.turn.grounding.phrases import SEARCH, STATE, Claim
 from toolvet.turn.grounding.spans import lies_between
@@ -122,3 +123,30 @@ def test_a_condition_that_is_glued_to_the_verb_takes_a_claim_back(after: str, cl
 def test_a_claim_is_about_a_deed_unless_its_row_says_otherwise() -> None:
     claim = Claim(match="x")
     assert (claim.family, claim.frame, claim.passive, claim.text_work) == ("", None, False, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "shows"), [('"K-1234": 5', True), ('so "K-1234" : 5', True), ('"K-1234" 5', False), ("K-1234: 5", False)]
+)
+def test_the_key_of_a_member_only_shows_a_value(text: str, *, shows: bool) -> None:
+    (mention,) = (each for each in mentions_in(text) if each.token == "K-1234")
+    assert only_shows(text, mention) is shows
+
+
+@pytest.mark.parametrize(("day", "dates"), [("1/5/26", ["1/5/26"]), ("1-5-26", ["1-5-26"]), ("1/5/2", [])])
+def test_a_day_in_numbers_has_six_letters_at_least(day: str, dates: list[str]) -> None:
+    assert [each.token for each in mentions_in(f"On {day} it came") if each.kind is Kind.DATE] == dates
+
+
+@pytest.mark.parametrize(
+    ("error", "answer", "is_reported"),
+    [
+        ("Error: order not found", "I could not find the order, it does not exist.", True),
+        ("Error: order not found", "The order is on its way.", False),
+        ("Request timed out", "The request timed out.", False),
+        ("Internal server error", "There was an internal server error.", False),
+    ],
+)
+def test_only_a_refusal_is_reported_in_words_for_its_state(error: str, answer: str, *, is_reported: bool) -> None:
+    failed = outcome_of(ToolCall("get_order", {}, {"content": [{"type": "text", "text": error}], "isError": True}))
+    assert FailedCalls(answer, [failed])._is_reported(failed) is is_reported
