@@ -150,3 +150,19 @@ def test_a_day_in_numbers_has_six_letters_at_least(day: str, dates: list[str]) -
 def test_only_a_refusal_is_reported_in_words_for_its_state(error: str, answer: str, *, is_reported: bool) -> None:
     failed = outcome_of(ToolCall("get_order", {}, {"content": [{"type": "text", "text": error}], "isError": True}))
     assert FailedCalls(answer, [failed])._is_reported(failed) is is_reported
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("at 9 pm", [(1260,)]),
+        ("at 11 pm", [(1380,)]),
+        ("at 11:30 pm", [(1410,)]),
+        ("at 11:30", [(690, 1410)]),
+        ("at 13:30", [(810,)]),
+        ("at 12 am", [(0,)]),
+        ("at 111 pm", []),
+    ],
+)
+def test_a_time_of_day_has_one_reading_or_two(text: str, minutes: list[tuple[int, ...]]) -> None:
+    assert [each.minutes for each in mentions_in(text) if each.kind is Kind.TIME] == minutes

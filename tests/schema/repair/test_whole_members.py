@@ -306,6 +306,16 @@ BESIDE = {"name": "t", "id": "1", "type": "f", "tool": "t", "function": "x", "to
             {"a": [{"b": 1, "c": 2}]},
             ({"a": [{"b": 1}], "c": 2}, "medium", 2, ["Moved '/a/0/c' to '/c'."]),
         ),
+        (
+            obj({"a": W}, ["a"]),
+            {"tool": {"v": 1}, "input": {"a": 1}},
+            ({"a": 1}, "medium", 1, ["Took the arguments out of '/input'."]),
+        ),
+        (
+            obj({"relevance": W}, **SHUT),
+            {"relevence": "abc"},
+            ({}, "medium", 11, ["Removed '/relevence': the schema allows no such member."]),
+        ),
         # Members that the schema knows, and those that it does not.
         (
             obj({"a": {"const": 3}, "b": {"default": 7}, "c": W}, ["a", "b"]),

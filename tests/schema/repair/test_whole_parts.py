@@ -306,6 +306,8 @@ def test_a_text_in_other_spellings_and_what_they_cost(value: str, schema: Schema
             "/* x */ {a: 1}",
             ({"a": 1}, "medium", ("Left out the words around the JSON.", "Put quotation marks around names.")),
         ),
+        ("[ /*a*/ /*b*/ 1]", ([1], "high", ("Left out comments.",))),
+        ('{"a": 1 /*x*/ , "b": 2}', ({"a": 1, "b": 2}, "high", ("Left out comments.",))),
         ("[/**/1]", ([1], "high", ("Left out comments.",))),
         ("True", None),
         ('""', ("", "high", ())),
