@@ -1,12 +1,8 @@
 """Results of every build, and the whole of what is said of them."""
 
-import msgspec
 import pytest
 
 from toolvet import ResultVerdict, check_result
-from toolvet.checks.result.program import is_callers_crash
-from toolvet.checks.result.result_check import FactorEntry
-from toolvet.checks.result.sentence import is_foreign
 
 ANSWERED = {"type": "tool_result", "tool_use_id": "x", "content": "Not found", "is_error": True}
 
@@ -420,37 +416,3 @@ def test_the_whole_verdict_on_a_result(
     assert (in_words(verdict), metadata.taken_for, list(verdict.issues)) == (words, shape, issues)
     assert {name: count for name, count in counts.items() if count} == blocks
     assert (verdict.is_valid, verdict.is_error) == ("valid" in words.split(), "error" in words.split()[1:])
-
-
-def test_of_what_was_sent_the_error_quotes_the_first_that_is_long_enough() -> None:
-    def quoted(sent: object) -> list[str]:
-        verdict = check_result("x", {"q": sent}, flagged(f"zz {sent} is no lamp"))
-        return [factor.evidence for factor in verdict.factors if factor.name == "test_data" and factor.present]
-
-    assert quoted("y" * 2) == []
-    assert quoted("y" * 3) == ["yyy"]
-    assert quoted("y" * 60) == quoted("y" * 61) == ["y" * 60]
-    assert quoted(99) == quoted(-99) == quoted(10**30) == []
-    assert quoted(100) == ["100"]
-    assert quoted(10**30 - 1) == [str(10**30 - 1)]
-
-
-def test_a_text_is_foreign_where_most_of_its_letters_are() -> None:
-    assert is_foreign("\u0430\u0431\u0432\u0433 abc")
-    assert not is_foreign("\u0430\u0431\u0432 abc")
-    assert not is_foreign("")
-
-
-def test_a_frame_without_an_opening_is_read_from_the_first_letter() -> None:
-    assert is_callers_crash('File "<string>", line 1\nNameError: x', [])
-    assert not is_callers_crash('File "/srv/app.py", line 1\nNameError: x', [])
-
-
-@pytest.mark.parametrize(("before", "start"), [(50, 0), (83, 0), (84, 1), (200, 117)])
-def test_a_crash_in_a_long_line_is_quoted_from_a_hundred_letters_before_its_end(before: int, start: int) -> None:
-    (leak,) = check_result("x", {}, flagged("y" * (before - 1) + " ZeroDivisionError: division")).leaks
-    assert (leak.start, leak.text.endswith(" ZeroDivisionError: division")) == (start, True)
-
-
-def test_a_factor_of_the_users_own_counts_once() -> None:
-    assert msgspec.convert({"pattern": "ledger"}, FactorEntry) == FactorEntry("ledger", 1)
