@@ -9,7 +9,7 @@ from toolvet.turn.grounding.frames import after_reference
 from toolvet.turn.grounding.mentions import Kind, _blanked, _unit_after, before_is_name, mentions_in, only_shows
 from toolvet.turn.grounding.outcome import Ability, ability, outcome_of
 from toolvet.turn.grounding.phrases import SEARCH, STATE, Claim
-from toolvet.turn.grounding.spans import lies_between
+from toolvet.turn.grounding.spans import ends_a_period, lies_between
 from toolvet.turn.grounding.support import moot_families
 
 REFUSED = {"content": [{"type": "text", "text": "Error: no"}], "isError": True}
@@ -166,3 +166,20 @@ def test_only_a_refusal_is_reported_in_words_for_its_state(error: str, answer: s
 )
 def test_a_time_of_day_has_one_reading_or_two(text: str, minutes: list[tuple[int, ...]]) -> None:
     assert [each.minutes for each in mentions_in(text) if each.kind is Kind.TIME] == minutes
+
+
+@pytest.mark.parametrize(
+    ("address", "found"), [("Ann@ACME.com", []), ("ann@acme.com", []), ("bob@acme.com", ["bob@acme.com"])]
+)
+def test_an_address_stands_in_any_letter_case(address: str, found: list[str]) -> None:
+    signals = ground(f"The contact is {address}.", [ToolCall("get_data", {}, {"mail": "ann@acme.com"})])
+    assert [signal.evidence for signal in signals] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("Quarter ends: September 30", True), ("A quarter ends: September 30", True), ("On x: 30", False)],
+)
+def test_the_word_of_a_period_may_be_the_first_of_the_answer(text: str, *, ends: bool) -> None:
+    assert ends_a_period((2026, 9, 30), text, text.index(":") + 2, len(text)) is ends
+    assert not ends_a_period((2026, 9, 29), text, text.index(":") + 2, len(text))
