@@ -125,3 +125,19 @@ def test_every_room_has_files_and_tests() -> None:
     for room in read_rooms().values():
         assert room.files, room.name
         assert room.tests, room.name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the runner forks")
+def test_a_fault_in_what_our_own_package_computes_at_import_is_noticed() -> None:
+    # Our plugin for pytest is in this package, and pytest would load all of it in its own way.
+    tried = """
+from benchmarks.mutants.room import read_rooms
+from benchmarks.mutants.trial import judge
+
+room = read_rooms()["guard"]
+outcomes, _ = judge(room, [each for each in room.mutations() if not each.function][:1], str)
+print(*(outcome.kind for outcome in outcomes))
+"""
+    words = [sys.executable, "-c", tried]
+    ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=170, check=True)
+    assert ran.stdout.split() == ["killed"]

@@ -189,7 +189,7 @@ def _without_code(reached: Reached) -> Reached:
 def _run_pytest(room: Room, plugin: object) -> None:
     os.chdir(room.root)
     quiet = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
-    # Our own plugin for pytest makes pytest load the whole package by itself, to rewrite its assertions: a module that is
+    # Our own plugin makes pytest load the whole package in its own way, to rewrite its assertions: a module that is
     # changed at its import would never be the one that is loaded.
     options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain", "--timeout=0", "-W", quiet]
     pytest.main([*options, *room.tests], plugins=[plugin])

@@ -110,7 +110,8 @@ def test_the_distance_of_two_words_is_the_same_from_both_sides(left: str, right:
 
 
 @pytest.mark.parametrize(
-    ("text", "bare"), [(' "a" ', "a"), ("''a''", "'a'"), ("\u201ca\u201d", "a"), ('"', '"'), ('"a', '"a'), ("a", "a")]
+    ("text", "bare"),
+    [(' "a" ', "a"), ("''a''", "'a'"), ("\u201ca\u201d", "a"), ('"', '"'), ('""', ""), ('"a', '"a'), ("a", "a")],
 )
 def test_one_pair_of_quotation_marks_is_taken_off(text: str, bare: str) -> None:
     assert unquoted(text) == bare

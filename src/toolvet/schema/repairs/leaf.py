@@ -22,7 +22,7 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Path
     place = view.place(path)
     parts = _parts_at(view, place, violations)
     says_null: Confidence | None = None
-    if (value is None or value in ("", []) or isinstance(value, str)) and view.is_optional(path):
+    if (value is None or value == [] or isinstance(value, str)) and view.is_optional(path):
         if value is None:
             return _remove(path, "it is null, and may be left out", "high")
         if value in ("", []):

@@ -179,7 +179,7 @@ def _iso_day(found: re.Match[str]) -> str | None:
 def _month_number(name: str) -> int | None:
     lowered = name.lower()
     for index, month in enumerate(notations().months):
-        if month.startswith(lowered) or lowered == "sept" == month[:4]:
+        if month.startswith(lowered):
             return index + 1
     return None
 
