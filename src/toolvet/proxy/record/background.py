@@ -184,12 +184,13 @@ class BackgroundQueue(Generic[T]):
                 return
 
     def _work_on(self, batch: Sequence[T]) -> None:
-        self._more = 0
         try:
             self._work(batch)
         except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
             self.failed += len(batch) + self._more
             self._report(error)
+        finally:
+            self._more = 0
 
     def _finish(self) -> None:
         try:

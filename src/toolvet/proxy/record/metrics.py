@@ -130,7 +130,6 @@ class Metrics:
     def _count_call(self, call: FinishedCall) -> None:
         note = call.ended
         verdict = note.verdict
-        judged = verdict is not None and note.outcome not in OWN_OUTCOMES
         kind = (
             call.origin.server,
             note.tool,
@@ -138,8 +137,8 @@ class Metrics:
             note.blocked,
             note.would_block,
             note.repaired is not None,
-            verdict.classification if verdict is not None and judged else None,
-            verdict is not None and judged and verdict.error_without_flag,
+            None if verdict is None else verdict.classification,
+            verdict is not None and verdict.error_without_flag,
         )
         counted = self._kinds.get(kind)
         if counted is None:

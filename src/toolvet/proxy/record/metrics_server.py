@@ -18,7 +18,8 @@ class MetricsServer:
 
     def __init__(self, host: str, port: int, render: Callable[[], str]) -> None:
         try:
-            self._server = _MetricsHttpServer((host, port), _handler_class(render))
+            # Its threads are daemons: a slow reader does not keep the proxy from ending.
+            self._server = ThreadingHTTPServer((host, port), _handler_class(render))
         except OSError as error:
             raise UsageError(f"--metrics {host}:{port}: {error.strerror or error}") from error
         self._thread = threading.Thread(target=self._server.serve_forever, name="toolvet-metrics", daemon=True)
@@ -39,12 +40,6 @@ class MetricsServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-
-
-class _MetricsHttpServer(ThreadingHTTPServer):
-    daemon_threads = True
-    # A slow reader must not keep the proxy from ending.
-    block_on_close = False
 
 
 def _handler_class(render: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
