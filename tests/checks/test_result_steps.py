@@ -99,6 +99,8 @@ def test_a_wrapping_has_one_member_or_two(value: dict[str, object], inner: objec
 def test_a_sentence_of_three_hundred_letters_is_shown_whole() -> None:
     assert shown("ab " * 99 + "abc") == "ab " * 99 + "abc"
     assert shown("ab " * 100 + "c") == "ab " * 99 + "ab \u2026"
+    assert shown("x" * 300) == "x" * 300
+    assert shown("x" * 600) == "x" * 300 + " \u2026"
 
 
 def test_a_schema_that_does_not_compile_is_kept_by_nothing() -> None:

@@ -3,6 +3,14 @@
 import threading
 from collections.abc import Callable, Sequence
 
+from toolvet.proxy.record.background import BackgroundQueue
+from toolvet.proxy.record.recorder import Recorder
+
+
+def queues_of(recorder: Recorder) -> list[BackgroundQueue[object]]:
+    """The queues in front of the sinks that have one, in order."""
+    return [queued.queue for queued in recorder._queued.values()]
+
 
 def nothing(_: object = None) -> None:
     """A sink that takes what comes, and a complaint that nobody hears."""

@@ -7,14 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.proxy.gates import Clock, Gate, nothing
-from tests.proxy.notes import ORIGIN
+from tests.proxy.gates import Clock, Gate, nothing, queues_of
+from tests.proxy.notes import ORIGIN, prepared
 
 from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
 from toolvet.proxy.record.background import BackgroundQueue
 from toolvet.proxy.record.backlog import Backlog
-from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.session import CallEnded
@@ -61,9 +60,9 @@ def test_only_a_sink_that_can_be_ended_makes_calls_wait() -> None:
     sinks = (Ending(), Gate())
     for when_full, found in (("wait", ["wait", "drop"]), ("drop", ["drop", "drop"])):
         recorder = Recorder(sinks, when_full=when_full)  # type: ignore[arg-type]
-        assert [queue._when_full for queue in recorder._queues] == found
+        assert [queue._when_full for queue in queues_of(recorder)] == found
         recorder.close()
-    assert [queue._when_full for queue in Recorder(sinks)._queues] == ["drop", "drop"]
+    assert [queue._when_full for queue in queues_of(Recorder(sinks))] == ["drop", "drop"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_a_sink_that_hangs_is_given_three_chances(
     others: list[float] = []
 
     def close(queue: BackgroundQueue[Any], timeout: float) -> bool:
-        if queue is recorder._queues[1]:
+        if queue is queues_of(recorder)[1]:
             others.append(timeout)
             return True
         seen.append(timeout)
@@ -98,7 +97,7 @@ def test_a_sink_that_hangs_is_given_three_chances(
     monkeypatch.undo()
     for gate in (sink, other):
         gate.let.set()
-    assert all(queue.close(60) for queue in recorder._queues)
+    assert all(queue.close(60) for queue in queues_of(recorder))
 
 
 def test_the_second_sink_is_closed_where_the_first_one_hangs_or_not() -> None:
@@ -108,7 +107,7 @@ def test_the_second_sink_is_closed_where_the_first_one_hangs_or_not() -> None:
     with Recorder([first, second]) as recorder:
         assert recorder.has_sinks
         recorder.take(ORIGIN, "note")
-    assert not any(queue._thread.is_alive() for queue in recorder._queues)
+    assert not any(queue._thread.is_alive() for queue in queues_of(recorder))
     assert [len(sink.batches) for sink in (first, second)] == [1, 1]
     assert not Recorder().has_sinks
 
@@ -126,16 +125,17 @@ def test_what_was_lost_is_counted_by_sink_and_in_all() -> None:
     recorder.take(ORIGIN, 0)
     assert good.entered.wait(60)
     assert bad.entered.wait(60)
-    assert recorder._queues[0].flush(60)
+    assert queues_of(recorder)[0].flush(60)
     # A flush is not done before every sink has everything.
     assert not recorder.flush(0)
     recorder.take(ORIGIN, 1)
-    assert recorder._queues[0].flush(60)
+    assert queues_of(recorder)[0].flush(60)
     recorder.take(ORIGIN, 2)
-    assert recorder._queues[0].flush(60)
+    assert queues_of(recorder)[0].flush(60)
     assert [recorder.waiting_for(sink) for sink in (good, bad)] == [0, 1]
     assert [recorder.lost_by(sink) for sink in (good, bad)] == [0, 1]
-    assert [stamped.note for stamped in recorder.take_more_for(bad)] == [1]
+    more: Any = recorder.take_more_for(bad)
+    assert [stamped.note for stamped in more] == [1]
     bad.let.set()
     assert recorder.flush(60)
     assert [recorder.lost_by(sink) for sink in (good, bad)] == [0, 3]
@@ -199,20 +199,17 @@ def ended(number: int) -> StampedNote:
     return StampedNote(ORIGIN, note, 9, 2_000_000_000)
 
 
-@pytest.mark.parametrize(
-    ("count", "ways"), [(0, (0, 0)), (1, (1, 1)), (16, (1, 1)), (17, (2, 1)), (64, (4, 1)), (65, (5, 2))]
-)
-def test_the_sinks_give_way_every_so_many_notes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, ways: tuple[int, int]
+@pytest.mark.parametrize(("count", "ways"), [(0, 0), (1, 1), (16, 1), (17, 2), (64, 4), (65, 5)])
+def test_the_store_gives_way_every_so_many_calls_that_are_not_plain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, ways: int
 ) -> None:
     given: list[str] = []
     monkeypatch.setattr(store_sink, "give_way", lambda: given.append("store"))
-    monkeypatch.setattr("toolvet.proxy.record.metrics.give_way", lambda: given.append("metrics"))
     notes = [ended(number) for number in range(count)]
     with Store(tmp_path / "calls.jsonl") as store:
-        for sink in (StoreSink(store, complain=nothing), Metrics()):
-            sink.write(notes)
-    assert (given.count("store"), given.count("metrics")) == ways
+        sink = StoreSink(store, complain=nothing)
+        sink.write([item for each in [b"", *prepared(sink, notes)] for item in (each, b"")])
+    assert len(given) == ways
 
 
 # ── a disk that takes nothing ──
@@ -252,7 +249,7 @@ def test_a_full_disk_is_asked_four_times_a_second_and_each_reason_is_told_once()
     disk, told = Refusing(4), list[str]()
     sink = sink_of(disk, told)
     sink._ending = Waits()
-    sink.write([ended(1)])
+    sink.write(prepared(sink, [ended(1)]))
     assert sink._ending.seconds == [0.25] * 4
     waits = "; what is recorded waits in memory"
     assert told == [f"full{waits}", f"still full{waits}"]
@@ -262,11 +259,12 @@ def test_a_full_disk_is_asked_four_times_a_second_and_each_reason_is_told_once()
 @pytest.mark.parametrize(("size", "takes"), [((64 << 20) - 1, 2), (64 << 20, 0)])
 def test_64_mib_of_records_are_packed(monkeypatch: pytest.MonkeyPatch, size: int, takes: int) -> None:
     monkeypatch.setattr(Backlog, "size", property(lambda _: size))
-    disk, more = Refusing(1), [[ended(2)], list[StampedNote]()]
+    disk = Refusing(1)
     sink = sink_of(disk, [])
+    more = [prepared(sink, [ended(2)]), list[object]()]
     sink._ending = Waits()
     sink.watch(int, int, lambda: more.pop(0))
-    sink.write([ended(1)])
+    sink.write(prepared(sink, [ended(1)]))
     assert 2 - len(more) == takes
     assert b"".join(disk.taken).count(b"\n") == (2 if takes else 1)
 
@@ -291,7 +289,7 @@ def test_at_the_end_no_more_is_taken_and_what_was_lost_is_told_when_it_can_be() 
     waits.wait = ends  # type: ignore[method-assign]
     # The second refusal finds the end near, and is raised.
     with pytest.raises(StoreError, match=r"^still full$"):
-        sink.write([ended(1)])
+        sink.write(prepared(sink, [ended(1)]))
     assert (taken, told) == ([], ["full; what is recorded waits in memory"])
     sink.close()
     (line,) = disk.taken

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.proxy.gates import queues_of
+from tests.proxy.notes import prepared
 
 from toolvet.causes import ErrorKind, Retry, State
 from toolvet.checks.arguments import Issue
@@ -287,7 +289,7 @@ def test_1024_kinds_of_calls_are_kept() -> None:
 def test_calls_that_differ_in_the_flag_of_their_error_alone_are_counted_apart() -> None:
     sink = Metrics()
     for flag in (False, True, True):
-        sink.write([StampedNote(ORIGIN, ended(verdict=verdict(error_without_flag=flag)), BEGAN, 1)])
+        sink.take(StampedNote(ORIGIN, ended(verdict=verdict(error_without_flag=flag)), BEGAN, 1))
     page = sink.render()
     labels = 'server="mcp-server-books",tool="find"'
     assert f'toolvet_verdicts_total{{{labels},class="fully_working"}} 3\n' in page
@@ -329,7 +331,7 @@ def test_what_was_dropped_is_an_event_to_the_letter(name: str) -> None:
     sink = StoreSink(kept, name, complain=print)
     sink.close()
     sink.watch(lambda: 2)
-    sink.write([StampedNote(ORIGIN, ended(), BEGAN, 1)])
+    sink.write(prepared(sink, [StampedNote(ORIGIN, ended(), BEGAN, 1)]))
     call, event = kept.records
     assert (call.kind, call.server) == ("call", name or "mcp-server-books")
     assert event.at > 1_700_000_000
@@ -372,7 +374,8 @@ def test_the_store_gets_what_the_user_asked_for(tmp_path: Path) -> None:
         recorder = recorder_of(recording)
     assert given == [{"older_than": "30d", "max_size": "10MB", "sync": True}]
     with recorder:
-        assert [queue._when_full for queue in recorder._queues] == ["drop", "wait"]
+        # The metrics are counted at once.
+        assert [queue._when_full for queue in queues_of(recorder)] == ["wait"]
         recorder.take(ORIGIN, ended(tool="find hunter2hunter"))
         assert recorder.flush(60)
         page = recorder.render_metrics()

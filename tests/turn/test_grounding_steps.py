@@ -4,13 +4,25 @@ import pytest
 
 from toolvet.turn.grounding import ToolCall, ground
 from toolvet.turn.grounding.dates import Date
+from toolvet.turn.grounding.evidence import Evidence
 from toolvet.turn.grounding.failures import FailedCalls
 from toolvet.turn.grounding.frames import after_reference
-from toolvet.turn.grounding.mentions import Kind, _blanked, _unit_after, before_is_name, mentions_in, only_shows
+from toolvet.turn.grounding.mentions import (
+    Kind,
+    Mention,
+    _blanked,
+    _clock,
+    _looks_like_phone,
+    _unit_after,
+    before_is_name,
+    mentions_in,
+    only_shows,
+)
 from toolvet.turn.grounding.outcome import Ability, ability, outcome_of
 from toolvet.turn.grounding.phrases import SEARCH, STATE, Claim
 from toolvet.turn.grounding.spans import ends_a_period, lies_between
 from toolvet.turn.grounding.support import moot_families
+from toolvet.turn.grounding.values import _url_stands
 
 REFUSED = {"content": [{"type": "text", "text": "Error: no"}], "isError": True}
 
@@ -183,3 +195,74 @@ def test_an_address_stands_in_any_letter_case(address: str, found: list[str]) ->
 def test_the_word_of_a_period_may_be_the_first_of_the_answer(text: str, *, ends: bool) -> None:
     assert ends_a_period((2026, 9, 30), text, text.index(":") + 2, len(text)) is ends
     assert not ends_a_period((2026, 9, 29), text, text.index(":") + 2, len(text))
+
+
+@pytest.mark.parametrize(
+    ("token", "is_phone"), [("12-34-567", True), ("12-34-56", False), ("1234-567", False), ("12 34 567", False)]
+)
+def test_seven_digits_in_three_groups_look_like_a_phone(token: str, *, is_phone: bool) -> None:
+    assert _looks_like_phone(token.replace("-", " ").split(), token) is is_phone
+
+
+@pytest.mark.parametrize(
+    ("token", "minutes"),
+    [
+        ("25:10", ()),
+        ("12:60", ()),
+        ("10", ()),
+        ("23:59", (1439,)),
+        ("12:00", (720, 0)),
+        ("0:30", (30, 750)),
+        ("9PM", (1260,)),
+    ],
+)
+def test_the_minutes_of_a_clock(token: str, minutes: tuple[int, ...]) -> None:
+    assert _clock(f"at {token}", token, 3 + len(token)) == minutes
+
+
+def test_four_words_are_a_quotation() -> None:
+    assert [each.token for each in mentions_in('It says "one two three four".')] == ["one two three four"]
+    assert list(mentions_in('It says "one two three".')) == []
+
+
+@pytest.mark.parametrize(("between", "ends"), [(50, True), (51, True), (52, False), (100, False)])
+def test_the_word_of_a_period_is_not_far(between: int, *, ends: bool) -> None:
+    before, after = f"The quarter {'x' * between} September 30", f"September 30 {'x' * between} quarter"
+    assert ends_a_period((2026, 9, 30), before, before.index("Sept"), len(before)) is ends
+    assert ends_a_period((2026, 9, 30), after, 0, 12) is ends
+
+
+@pytest.mark.parametrize(
+    ("url", "stands"),
+    [
+        ("https://acme.com", True),
+        ("https://acme.com/", True),
+        ("https://acme.com/s?q=x", True),
+        ("https://acme.com/t", False),
+        ("https://acme.com/search?q=1", True),
+        ("https://acme.com/abc", True),
+        ("https://acme.com/abc/88", False),
+        ("https://x.example.com/9", True),
+    ],
+)
+def test_the_front_page_of_a_site_and_its_search_stand_by_themselves(url: str, *, stands: bool) -> None:
+    evidence = Evidence([outcome_of(ToolCall("get_data", {}, {"a": "abc"}))], None)
+    assert _url_stands(Mention(Kind.URL, 0, len(url), url), evidence) is stands
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A\nB\nReturns close 30 days later, December 3, 2026.", []),
+        ("Within 30 days.\nOk.\nCome on December 3, 2026.", ["December 3, 2026"]),
+    ],
+)
+def test_a_span_of_days_counts_in_its_own_line(text: str, found: list[str]) -> None:
+    signals = ground(text, [ToolCall("get_data", {}, {"at": "2026-11-03"})])
+    assert [signal.evidence for signal in signals] == found
+
+
+@pytest.mark.parametrize("after", ["!", ", as you asked.", ": done."])
+def test_the_words_of_a_claim_end_with_it(after: str) -> None:
+    (signal,) = ground(f"I've sent the email{after}", [])
+    assert (signal.evidence, signal.position) == ("I've sent the email", 0)

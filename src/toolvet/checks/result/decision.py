@@ -90,11 +90,12 @@ def decide_by_envelope(envelope: SeenEnvelope, state: State, decision: Decision)
 
 
 def shown(sentence: str) -> str:
-    """An error's sentence for a reader: one line, and cut between words where it is long."""
+    """An error's sentence for a reader: one line, and cut where it is long, between words if it can be."""
     line = " ".join(sentence[: 2 * _LONGEST_SHOWN].split())
     if len(line) <= _LONGEST_SHOWN:
         return line
-    return f"{line[: line.rfind(' ', _LONGEST_SHOWN // 2, _LONGEST_SHOWN)]} \u2026"
+    space = line.rfind(" ", _LONGEST_SHOWN // 2, _LONGEST_SHOWN)
+    return f"{line[: space if space >= 0 else _LONGEST_SHOWN]} \u2026"
 
 
 def _refusal(evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tuple[Factor, ...]) -> Decision | None:
