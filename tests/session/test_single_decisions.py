@@ -4,12 +4,15 @@ import pytest
 from tests.session.test_room import LONG
 from tests.session.test_state_by_state import call_of
 
+from toolvet.causes import State
 from toolvet.checks.arguments import check_arguments
 from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.envelope.archive.memory import ContentArchive
 from toolvet.session import Catalogue, Policies, Policy, ProxySettings, Session
 from toolvet.session.breaker import Breaker
+from toolvet.session.judge import end_call
 from toolvet.session.kept import KeptResults
+from toolvet.session.own_answer import stopped_verdict
 from toolvet.session.own_tools import answer_own_tool
 from toolvet.session.own_validator import _validation_reply
 from toolvet.session.pending import AmbiguousAnswers
@@ -121,3 +124,26 @@ def test_an_answer_of_ours_is_judged_as_a_good_one(tool: str, ends: str) -> None
         "retrieved" if tool == "retrieve_result" else "validated",
         len(reply.data),
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "good", "shown"),
+    [(State.NOT_FOUND, True, ("fully_working", 100.0)), (State.INTERNAL, False, ("error", 0.0))],
+)
+def test_a_stop_speaks_against_the_tool_where_its_cause_does(
+    state: State, shown: tuple[str, float], *, good: bool
+) -> None:
+    verdict = ResultVerdict(is_valid=not good, is_error=False, classification=Classification.BROKEN, confidence=50)
+    stopped = stopped_verdict("repeated", "why", verdict, state)
+    assert state.is_business is good
+    assert (stopped.is_valid, stopped.is_error, stopped.state) == (good, True, state)
+    assert (stopped.classification.value, stopped.confidence) == shown
+
+
+@pytest.mark.parametrize(("why", "learns"), [("", False), ("of hunter2hunter", True)])
+def test_secrets_are_learned_of_a_call_that_is_quoted(why: str, *, learns: bool) -> None:
+    call = call_of(arguments={"password": "hunter2hunter"})
+    call.why = why
+    note = end_call(call, "lost")
+    assert (bool(note.mask), note.why) == (learns, why)
+    assert note.mask.text(why) == ("of [redacted]" if learns else "")
