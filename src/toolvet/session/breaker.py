@@ -41,7 +41,7 @@ class Breaker:
 
     def check_name(self, tool: str, limit: int) -> int:
         """Return how often calls of this name failed because no tool has it, as `check` does; 0 before `limit`."""
-        return _refused(self._unknown.get(tool), limit) if limit > 0 else 0
+        return _refused(self._unknown.get(tool), limit)
 
     def cause(self, tool: str, arguments: object) -> State | None:
         """Return why this call failed the last time, None where that is not known."""

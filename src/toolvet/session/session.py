@@ -413,14 +413,11 @@ class Session:
         steps: list[Step] = [_call_started(call)]
         if self._reading is None:
             self._reading = ListRequest("", client_meta(call), self._catalogue.generation)
-            steps += self._ask_page()
+            steps += self._ask_page(self._reading)
         return steps
 
-    def _ask_page(self) -> list[Step]:
+    def _ask_page(self, reading: ListRequest) -> list[Step]:
         """Ask for the next page of the tool list."""
-        reading = self._reading
-        if reading is None:
-            return []
         reading.id = self._new_question_id()
         params: dict[str, object] = {"_meta": reading.meta} if reading.meta else {}
         if reading.cursor is not None:
@@ -480,13 +477,13 @@ class Session:
         if reading.generation != catalogue.generation and reading.restarts < _MOST_RESTARTS:
             meta, restarts = reading.meta, reading.restarts + 1
             self._reading = ListRequest("", meta, catalogue.generation, restarts=restarts)
-            return self._ask_page()
+            return self._ask_page(self._reading)
         following = catalogue.learn(reading.cursor, message.result)
         note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
         if following is not None and following != reading.cursor and reading.pages < _MOST_PAGES:
             reading.cursor = following
             reading.pages += 1
-            return [*self._ask_page(), note]
+            return [*self._ask_page(reading), note]
         return [*self._release(), note]
 
     def _release(self) -> list[Step]:
