@@ -6,6 +6,7 @@ HookAnswer("deny", text="…") → {"hookSpecificOutput": {"permissionDecision":
 A file of `dialects/` has what one client sends and reads, and from which version that was read.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal, TypeAlias
@@ -138,7 +139,12 @@ def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | No
     if answer is None:
         return b""
     values = {"$event": event.name, "$text": answer.text, "$arguments": answer.arguments}
-    return msgspec.json.encode(_filled(dialect.output[answer.kind], values)) + b"\n"
+    filled = _filled(dialect.output[answer.kind], values)
+    try:
+        return msgspec.json.encode(filled) + b"\n"
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, which a client may have sent: escaped, it is JSON.
+        return json.dumps(filled, default=str, skipkeys=True).encode() + b"\n"
 
 
 def _event_name(dialect: HookDialect, found: Mapping[str, object]) -> str:
