@@ -9,7 +9,7 @@ from typing import Final
 from toolvet.checks.arguments.correction import mask_arguments
 from toolvet.checks.arguments.issue import Issue
 from toolvet.schema import Repair, Schema
-from toolvet.schema.json_value import is_object, pointer_steps
+from toolvet.schema.json_value import is_object, members, pointer_steps
 
 # A call with more members than that is no example for anybody.
 _MOST_MEMBERS: Final = 64
@@ -39,7 +39,7 @@ def with_own_values(
         return example
     shown = mask_arguments(kept)
     if shown is not kept:
-        masked = shown if is_object(shown) else {}
+        masked = members(shown)
         kept = {name: value for name, value in kept.items() if masked.get(name) == value}
     merged = {**example, **kept}
     return merged if ready.is_valid(merged) else example
