@@ -353,3 +353,27 @@ def test_a_row_of_failures_counts_names_only_of_one_conversation() -> None:
             session.from_client(message(id=number, method="tools/call", params={"name": "a", "arguments": {"q": 1}}))
             session.from_server(message(id=number, result=text("No column named 'q' in the table", isError=True)))
         assert min(catalogue.repeats._stale, 1) == found
+
+
+def test_a_server_whose_tools_changed_has_no_past() -> None:
+    found = Catalogue()
+    found.breaker.count_failure("a", {"q": 1})
+    found.breaker.count_name("b")
+    for _ in range(3):
+        noted(found.repeats, "a")
+    assert (found.breaker.check("a", {"q": 1}, 1), found.breaker.check_name("b", 1), found.repeats._stale) == (1, 1, 1)
+    found.forget_calls()
+    assert (found.breaker.check("a", {"q": 1}, 1), found.breaker.check_name("b", 1)) == (0, 0)
+    assert state(found.repeats) == (0, 0, None, {})
+
+
+@pytest.mark.parametrize(("depth", "limit", "passes"), [(1, 1, True), (2, 1, False), (2, 2, True), (3, 2, False)])
+def test_arguments_are_as_deep_as_a_policy_allows(depth: int, limit: int, *, passes: bool) -> None:
+    arguments: Any = {}
+    for _ in range(depth - 1):
+        arguments = {"a": arguments}
+    session = Session(Policies(ProxySettings(max_depth=limit)))
+    session.from_client(message(id="l", method="tools/list"))
+    session.from_server(message(id="l", result={"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}))
+    steps = session.from_client(message(id=1, method="tools/call", params={"name": "a", "arguments": arguments}))
+    assert isinstance(steps[0], ToServer) is passes
