@@ -106,4 +106,4 @@ def test_every_parameter_that_is_drawn_by_hand_is_drawn(name: str) -> None:
 
 
 def test_the_work_folder_is_not_in_the_repository() -> None:
-    assert ".fuzz/" in Path(".gitignore").read_text(encoding="utf-8").split()
+    assert ".fuzz/" in (HERE.parent / ".gitignore").read_text(encoding="utf-8").split()

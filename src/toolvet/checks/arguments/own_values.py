@@ -34,7 +34,10 @@ def with_own_values(
     if not is_object(example) or not is_object(own) or not own or len(own) > _MOST_MEMBERS:
         return example
     wrong = set[str]() if repair is not None else {step for each in issues for step in pointer_steps(each.pointer)[:1]}
-    kept = {name: value for name, value in own.items() if name not in wrong and example.get(name) != value}
+    # Of the tool's own arguments alone: a member that the schema only lets pass may be one of them under a wrong name.
+    kept = {
+        name: value for name, value in own.items() if name in example and name not in wrong and example[name] != value
+    }
     if not kept:
         return example
     shown = mask_arguments(kept)
