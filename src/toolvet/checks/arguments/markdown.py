@@ -43,8 +43,8 @@ class ReportParts(Protocol):
         ...
 
     @property
-    def valid_example(self) -> object:
-        """The arguments of a valid call."""
+    def own_example(self) -> object:
+        """The arguments of a valid call, with the call's own values."""
         ...
 
 
@@ -186,7 +186,7 @@ def _render_suggestions(suggestions: Sequence[str]) -> str:
 def _render_example(guide: Guide, report: ReportParts) -> str:
     if not guide.example:
         return ""
-    example = report.valid_example
+    example = report.own_example
     if example is not guide.example[0]:
         return _format_example(example)
     known = guide.texts.get("example")

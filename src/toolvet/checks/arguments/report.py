@@ -109,14 +109,18 @@ class ArgumentReport(msgspec.Struct, eq=False):
 
     @property
     def valid_example(self) -> object:
-        """The arguments of a valid call, with the call's own values where these are right; None if none was found."""
+        """The arguments of a valid call, made from the schema alone and always the same; None if none was found."""
         with worded(self._wording):
             found = guide_of(self._ready).example if self._ready is not None else ()
-            if self._ready is None or not found:
-                return None
-            if self.valid:
-                return found[0]
-            return with_own_values(found[0], self._arguments, self._issues, self.repair, self._ready)
+        return found[0] if found else None
+
+    @property
+    def own_example(self) -> object:
+        """`valid_example` with the call's own values where these are right; text and JSON show this one."""
+        found = self.valid_example
+        if self.valid or self._ready is None or found is None:
+            return found
+        return with_own_values(found, self._arguments, self._issues, self.repair, self._ready)
 
     @property
     def repair(self) -> Repair | None:
@@ -151,7 +155,7 @@ class ArgumentReport(msgspec.Struct, eq=False):
             "schema": self.schema.to_dict(),
             "suggestions": list(self.suggestions),
         }
-        if (example := self.valid_example) is not None:
+        if (example := self.own_example) is not None:
             error["validExample"] = example
         if self.repair is not None:
             error["repair"] = render_repair(self.repair)
