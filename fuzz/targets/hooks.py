@@ -1,4 +1,4 @@
-"""What clients tell their hooks: events and transcripts of each dialect, tools, and policies of any kind."""
+"""Hooks: random events and transcripts of every client, for random tools and policies."""
 
 import json
 from typing import Any, get_args

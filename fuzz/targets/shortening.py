@@ -1,4 +1,4 @@
-"""Results that are too long: any text and any value, to any length, and what is asked for of the rest."""
+"""Results that are too long: random texts and values, shortened to random lengths, and then retrieved."""
 
 import json
 
@@ -24,7 +24,7 @@ def check(draw: Draw) -> None:
     value = draw.json()
     cut = shorten_value(value, most, marks=draw.flag())
     holds(type(cut) in (type(value), str) or most < 2, "a shortened value is of another type")
-    # A mark may be longer than the item that it stands for.
+    # The text that says "1 item left out" may be longer than the item.
     holds(len(_json(cut)) <= 2 * max(len(_json(value)), most) + 200, "a shortened value grew")
     _retrieve(draw, text)
 

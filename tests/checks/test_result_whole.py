@@ -33,7 +33,7 @@ def in_words(verdict: ResultVerdict) -> str:
 @pytest.mark.parametrize(
     ("result", "words", "shape", "blocks", "issues"),
     [
-        # One block of text, which is nearly every result; its flag, and what else stands beside it.
+        # Results with one block of text, as nearly all are: with and without `isError`, and with further members.
         ({"content": [{"type": "text", "text": "fine"}]}, "fully_working - 100 valid", None, {"text": 1}, []),
         (
             {"content": [{"type": "text", "text": "fine"}], "_meta": {"a": 1}},

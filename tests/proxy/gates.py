@@ -1,4 +1,4 @@
-"""Sinks that wait until they are let, and a clock that goes on when somebody looks."""
+"""For tests of the record: a sink that blocks until the test releases it, and a clock that the test drives."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ def queues_of(recorder: Recorder) -> list[BackgroundQueue[object]]:
 
 
 def nothing(_: object = None) -> None:
-    """A sink that takes what comes, and a complaint that nobody hears."""
+    """Ignore a complaint."""
 
 
 class Gate:
-    """Work that waits at its first batch until it is let, and remembers its batches."""
+    """A sink that blocks in its first `write` until `let` is set, and keeps the batches that it got."""
 
     def __init__(self) -> None:
         self.batches: list[list[object]] = []
@@ -34,7 +34,7 @@ class Gate:
 
 
 class Clock:
-    """A clock that goes on by a second each time somebody looks, and calls `tick` then."""
+    """A clock that advances by one second with each reading, and then calls `tick`."""
 
     def __init__(self, tick: Callable[[], None] = nothing) -> None:
         self.now = 100.0

@@ -1,4 +1,4 @@
-"""The scenes of `test_scenes.py`: who says what. `SETTINGS` are tried with each of them."""
+"""The scenes of `test_scenes.py`: who says what."""
 
 import json
 from typing import Any, Final, NamedTuple
@@ -458,46 +458,4 @@ SCENES: Final[dict[str, list[Turn]]] = {
         s(1, says("late")),
         s(own(1), {"tools": TOOLS}),
     ],
-}
-
-SETTINGS: Final[dict[str, dict[str, Any]]] = {
-    'arguments = "off"': {"arguments": "off"},
-    'arguments = "audit"': {"arguments": "audit"},
-    'arguments = "audit", repair = "apply"': {"arguments": "audit", "repair": "apply"},
-    'repair = "off"': {"repair": "off"},
-    'repair = "apply"': {"repair": "apply"},
-    'repair = "apply", repair_from = "low"': {"repair": "apply", "repair_from": "low"},
-    'results = "off"': {"results": "off"},
-    'results = "off", output_schema = "off"': {"results": "off", "output_schema": "off"},
-    'results = "enforce"': {"results": "enforce"},
-    'output_schema = "off"': {"output_schema": "off"},
-    'output_schema = "enforce"': {"output_schema": "enforce"},
-    'output_schema = "enforce", max_judged_bytes = 100': {"output_schema": "enforce", "max_judged_bytes": 100},
-    'verdict = "always"': {"verdict": "always"},
-    'verdict = "always", results = "enforce"': {"verdict": "always", "results": "enforce"},
-    'server_validation = "before_call"': {"server_validation": "before_call"},
-    'server_validation, arguments = "audit"': {"server_validation": "before_call", "arguments": "audit"},
-    "break_after = 1": {"break_after": 1},
-    "break_after = 0": {"break_after": 0},
-    "break_after = 3, audit": {"break_after": 3, "arguments": "audit"},
-    "break_repeats = 3": {"break_repeats": 3},
-    "break_repeats = 1": {"break_repeats": 1},
-    "break_repeats = 0": {"break_repeats": 0},
-    "max_arguments_bytes = 200": {"max_arguments_bytes": 200},
-    "max_arguments_bytes, audit": {"max_arguments_bytes": 200, "arguments": "audit"},
-    "max_depth = 3": {"max_depth": 3},
-    "max_depth = 1": {"max_depth": 1},
-    "max_result_bytes = 300, enforce": {"max_result_bytes": 300, "results": "enforce"},
-    "max_judged_bytes = 300": {"max_judged_bytes": 300},
-    "fit = 500": {"fit": 500},
-    'fit = "900 characters"': {"fit": "900 characters"},
-    'record = "calls"': {"record": "calls"},
-    'record = "required"': {"record": "required"},
-    'record = "required_calls", redact': {"record": "required_calls", "redact": ["key", "note"]},
-    'announce = "off"': {"announce": "off"},
-    'announce = "tool"': {"announce": "tool"},
-    "another validate_method": {"validate_method": "prüfen", "announce": "tool"},
-    "max_message_bytes = 4096": {"max_message_bytes": 4096},
-    "for one tool": {"tools": {"add": {"arguments": "off"}, "lo*": {"results": "enforce", "record": "calls"}}},
-    "for one tool and all": {"arguments": "off", "tools": {"*": {"repair": "apply"}, "add": {"arguments": "enforce"}}},
 }

@@ -18,6 +18,7 @@ from toolvet.session.retrieval import _at, _found, _page, _places
     [
         (0, (0, False)),
         ("000 tokens", (0, False)),
+        ("0 characters", (0, False)),
         ("many", (0, False)),
         (1, (600, True)),
         (200, (600, True)),
@@ -43,6 +44,8 @@ def test_room_is_read_from_the_policy(fit: int | str, room: tuple[int, bool]) ->
         (FitRoom(1, in_bytes=True), "ää", 1),
         (FitRoom(600, in_bytes=True), "ä" * 100_000 + "a" * 900_000, 300),
         (FitRoom(600, in_bytes=True), "\ud800", 200),
+        (FitRoom(600, in_bytes=True), "漢字", 200),
+        (FitRoom(600, in_bytes=True), "😀", 150),
     ],
 )
 def test_letters_have_room_by_their_bytes(room: FitRoom, text: str, characters: int) -> None:
@@ -64,6 +67,7 @@ def test_letters_have_room_by_their_bytes(room: FitRoom, text: str, characters: 
         ([1, 8, 9], 10, 4),
         ([3, 3, 3], 10, 10),
         ([4, 4, 4], 10, 3),
+        ([1, 1, 1], 2, 0),
     ],
 )
 def test_short_texts_leave_their_room_to_the_others(sizes: list[int], room: int, share: int) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.session.scenes import SCENES, SETTINGS, Turn
+from tests.session.scene_settings import SETTINGS
+from tests.session.scenes import SCENES, Turn
 
 from toolvet.session import Catalogue, Policies, ProxySettings, Session, Step, ToClient, ToServer
 from toolvet.session.step import CallEnded

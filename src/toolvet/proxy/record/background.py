@@ -28,6 +28,21 @@ _ROOM_SECONDS: Final = 0.01
 _MOST_COMPLAINTS: Final = 20
 
 
+class NewComplaints:
+    """Passes on what went wrong, once for each wording, and twenty wordings at most."""
+
+    def __init__(self, complain: Callable[[str], None]) -> None:
+        self._complain = complain
+        self._told: set[str] = set()
+
+    def tell(self, error: Exception) -> None:
+        """Tell of this error, if its words are new."""
+        words = f"{type(error).__name__}: {error}"
+        if words not in self._told and len(self._told) < _MOST_COMPLAINTS:
+            self._told.add(words)
+            self._complain(words)
+
+
 class BackgroundQueue(Generic[T]):
     """A bounded queue in front of a daemon thread.
 
@@ -56,7 +71,7 @@ class BackgroundQueue(Generic[T]):
     ) -> None:
         self._work = work
         self._end = end
-        self._complain = complain
+        self._complaints = NewComplaints(complain)
         self._limit = limit
         self._when_full: WhenFull = when_full
         self._queue: deque[tuple[T, int]] = deque()
@@ -68,7 +83,6 @@ class BackgroundQueue(Generic[T]):
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._closing = threading.Event()
-        self._complained: set[str] = set()
         self.dropped = 0
         self.failed = 0
         self._idle.set()
@@ -188,7 +202,7 @@ class BackgroundQueue(Generic[T]):
             self._work(batch)
         except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
             self.failed += len(batch) + self._more
-            self._report(error)
+            self._complaints.tell(error)
         finally:
             self._more = 0
 
@@ -196,13 +210,7 @@ class BackgroundQueue(Generic[T]):
         try:
             self._end()
         except Exception as error:  # noqa: BLE001 - as above
-            self._report(error)
-
-    def _report(self, error: Exception) -> None:
-        words = f"{type(error).__name__}: {error}"
-        if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
-            self._complained.add(words)
-            self._complain(words)
+            self._complaints.tell(error)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Sel
 
 import msgspec
 
-from toolvet.proxy.record.background import BackgroundQueue, WhenFull
+from toolvet.proxy.record.background import BackgroundQueue, NewComplaints, WhenFull
 
 if TYPE_CHECKING:
     from toolvet.store.store import Store
@@ -29,7 +29,6 @@ _NOTE_BYTES: Final = 1024
 _BYTES_PER_BYTE: Final = 4
 _FLUSH_SECONDS: Final = 2.0
 _LAST_SECONDS: Final = 0.5
-_MOST_COMPLAINTS: Final = 20
 
 
 class RecordSource(msgspec.Struct, frozen=True):
@@ -145,7 +144,7 @@ class Recorder:
         self._is_closed = False
         self._store = store
         self._failed = 0
-        self._complained: set[str] = set()
+        self._complaints = NewComplaints(self._complain_of_sink)
         self._instant = [sink for sink in sinks if isinstance(sink, InstantSink)]
         # Each other sink has its own queue and thread: a hanging disk must not make the spans stale.
         waiting = [sink for sink in sinks if not isinstance(sink, InstantSink)]
@@ -182,14 +181,8 @@ class Recorder:
             try:
                 take(stamped)
             except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
-                self._count_failed(error)
-
-    def _count_failed(self, error: Exception) -> None:
-        self._failed += 1
-        words = f"{type(error).__name__}: {error}"
-        if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
-            self._complained.add(words)
-            self._complain_of_sink(words)
+                self._failed += 1
+                self._complaints.tell(error)
 
     @property
     def lost(self) -> int:
