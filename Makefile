@@ -1,4 +1,5 @@
-# Everything a newcomer needs sets itself up: a virtual environment in .venv, nothing outside this folder.
+# Every target sets up what it needs and says so. Python packages go into a virtual environment in this folder; outside it,
+# pip and toolvet fill their caches, and `make test` as root installs Debian packages (DEBIAN=no: it does not).
 
 # A Python that is asked for by name (make test PYTHON=/usr/bin/python3) gets an environment of its own beside .venv.
 ifeq ($(origin PYTHON),undefined)
@@ -11,12 +12,14 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright format bench ratios burst fuzz model soak mutants live clients platforms conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright lint-public format bench ratios burst fuzz model soak mutants live clients platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
 	@echo "make demo     fill a store from the example servers and open the dashboard on it, at http://127.0.0.1:8741"
-	@echo "make test     run all tests; make test ROOM=rules runs those of one folder or file of tests/"
+	@echo "make test     run all tests, a quarter of an hour on two cores; as root, install Debian packages for some of them"
+	@echo "make test DEBIAN=no   install no Debian package: the tests that need one skip"
+	@echo "make test ROOM=rules   run those of one folder or file of tests/"
 	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
 	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
 	@echo "make phrases LANG=de   run the proofs of the phrases of one language; without LANG, of all"
@@ -48,6 +51,7 @@ help:
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
+	@echo "== Assessing examples/bookshop_server.py. The first run compiles the phrases into toolvet's cache (about 15 s)."
 	$(BIN)/toolvet assess --timeout 2 --fail-on never --report html=report.html -- $(BIN)/python examples/bookshop_server.py
 
 demo: $(VENV)/.demo
@@ -55,12 +59,15 @@ demo: $(VENV)/.demo
 	@echo "The next make demo opens this store again; make clean removes it."
 	@$(BIN)/toolvet serve --store demo.db || test $$? -eq 130  # Ctrl-C is how it ends.
 
+# DEBIAN=yes or no: whether programs from Debian are installed that some tests run. Without it: as root, yes.
+DEBIAN ?=
+
 # ROOM is a folder or a file of tests/. One room is quicker in one process.
 ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,tests/$(path))),$(shell \
 	find tests -name '$(ROOM)' -o -name '$(ROOM).py' -o -name 'test_$(ROOM).py'))
 
 test: $(VENV)/.test
-	@sh tests/debian-packages.sh
+	@sh tests/debian-packages.sh $(DEBIAN)
 ifdef ROOM
 	@test -n "$(ROOM_TESTS)" || { echo "tests/ has no folder or file named $(ROOM); its folders are:" \
 		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }
@@ -80,7 +87,7 @@ test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
 phrases: $(VENV)/.test
 	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/languages/test_proofs.py
 
-lint: lint-style lint-mypy lint-basedpyright
+lint: lint-style lint-mypy lint-basedpyright lint-public
 
 lint-style: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -92,6 +99,10 @@ lint-mypy: $(VENV)/.dev
 
 lint-basedpyright: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+# What the type checkers make of a program that uses toolvet.
+lint-public: $(VENV)/.dev
+	$(BIN)/pytest -q -p no:xdist tests/test_public_types.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -114,33 +125,15 @@ dialects: $(VENV)/.dev
 platforms: .venv-platforms/.done
 	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores*.py
 
-.venv-platforms/.done: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-platforms
-	.venv-platforms/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[platforms]'
-	@touch $@
-
 # In an environment of its own: these engines are heavy. Spark needs Java.
 .PHONY: engines
 engines: .venv-engines/.done
 	TOOLVET_ENGINES=required .venv-engines/bin/pytest tests/batch/test_own_engines.py
 
-.venv-engines/.done: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-engines
-	.venv-engines/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[engines]'
-	@touch $@
-
 # Engines of `toolvet batch` on a Ray cluster of two nodes and on Dask, whose workers and nodes are killed.
 .PHONY: cluster
 cluster: .venv-cluster/.done
 	TOOLVET_CLUSTER=required .venv-cluster/bin/pytest -p no:xdist --timeout=900 tests/batch/cluster tests/assess/test_many_cluster.py
-
-.venv-cluster/.done: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-cluster
-	.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cluster]'
-	@touch $@
 
 # In an environment of its own: the generator needs none of what the project needs. Its links between pages are checked
 # here, links to headings by tests/test_links.py.
@@ -149,10 +142,9 @@ site: .venv-site/.done
 	.venv-site/bin/python docs/site/prepare.py build/pages
 	.venv-site/bin/zensical build --strict --clean --config-file mkdocs.yml
 
-.venv-site/.done: docs/site/requirements.txt
-	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-site
-	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt
+.venv-site/.done: docs/site/requirements.txt | .venv-site/bin/python
+	@echo "== .venv-site: installing what builds the site (75 MB)"
+	.venv-site/bin/python -m pip install $(QUIET) --requirement docs/site/requirements.txt
 	@touch $@
 
 # The README's pictures of a run and of its report: real ones, drawn again. The second needs Chromium.
@@ -168,11 +160,10 @@ frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.don
 	.venv-gateways/bin/pytest -p no:cacheprovider tests/integrations/agents/test_gateways.py
 	.venv-langchain-mcp/bin/pytest -p no:cacheprovider tests/integrations/agents/test_langchain_mcp.py
 
-# .venv-frameworks, .venv-gateways, .venv-langchain-mcp: each with the extra of its name.
-.venv-%/.done: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+# .venv-platforms, .venv-engines, .venv-cluster, .venv-frameworks and so on: each has the extra of its name.
+.venv-%/.done: pyproject.toml | .venv-%/bin/python
+	@echo "== .venv-$*: installing the extra $* of pyproject.toml"
+	.venv-$*/bin/python -m pip install $(QUIET) --editable '.[$*]'
 	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.
@@ -195,7 +186,7 @@ FUZZ_RUNS ?= 0
 FUZZ_TARGETS ?=
 
 fuzz: $(VENV)/.test
-	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4'
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install $(QUIET) 'atheris>=3,<4'
 	$(BIN)/python -m fuzz.run $(FUZZ_TARGETS) --seconds $(FUZZ_SECONDS) --runs $(FUZZ_RUNS)
 	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
 
@@ -239,30 +230,42 @@ bench: $(VENV)/.dev
 clean:
 	rm -rf $(VENV) .venv-* .live .mutants .conformance build dist report.html report.json demo.db*
 
-$(VENV)/bin/python:
+%/bin/python:
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "== $*: a virtual environment for $$($(PYTHON) --version)"
+	$(PYTHON) -m venv $*
 
-$(VENV)/.assess: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
+# Else make removes what only a pattern names.
+.PRECIOUS: %/bin/python
+
+QUIET := --quiet --disable-pip-version-check
+
+$(VENV)/.assess: pyproject.toml | $(BIN)/python
+	@echo "== $(VENV): installing toolvet and the MCP SDK for examples/ (145 MB, about half a minute)"
+	$(BIN)/python -m pip install $(QUIET) --editable '.[examples]'
 	@touch $@
 
-$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples,serve]'
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	@echo "== $(VENV): installing toolvet with its dashboard, and the MCP SDK for examples/ (150 MB, about half a minute)"
+	$(BIN)/python -m pip install $(QUIET) --editable '.[examples,serve]'
 	@touch $@ $(VENV)/.assess
 
-$(VENV)/.matching: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[matching-test]'
+$(VENV)/.matching: pyproject.toml | $(BIN)/python
+	@echo "== $(VENV): installing what the tests of what matches text need (200 MB, about half a minute)"
+	$(BIN)/python -m pip install $(QUIET) --editable '.[matching-test]'
 	@touch $@
 
-$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "== $(VENV): installing the frameworks, servers and databases that the tests run for real (1.5 GB, a few minutes)"
+	$(BIN)/python -m pip install $(QUIET) --editable '.[test]'
 	@touch $@ $(VENV)/.assess $(VENV)/.demo
 
 $(VENV)/.accuracy: pyproject.toml | $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@echo "== $(VENV): installing the peers that accuracy is compared with"
+	$(BIN)/python -m pip install $(QUIET) --editable '.[peers]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "== $(VENV): installing the linters, and all that the tests use (1.6 GB, a few minutes)"
+	$(BIN)/python -m pip install $(QUIET) --editable '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.assess $(VENV)/.demo

@@ -1,8 +1,8 @@
 """What is sent: where values come from, and that valid scenarios are valid and error cases break one thing."""
 
 import json
-from pathlib import Path
 
+from tests.labelled import DATA
 import pytest
 
 from toolvet.assess.harvest import Harvest
@@ -129,11 +129,9 @@ def test_the_same_seed_plans_the_same_and_another_looks_elsewhere() -> None:
     assert [plan.arguments for plan in first] != [plan.arguments for plan in other]
 
 
+@pytest.mark.labelled
 def test_the_schemas_of_real_tools_give_plans_that_hold_what_they_say() -> None:
-    data = Path(__file__).parents[2].parent / "shared" / "data" / "tool_schema.jsonl"
-    if not data.exists():
-        pytest.skip("labelled schemas are not beside the project")
-    for line in data.read_text(encoding="utf-8").splitlines():
+    for line in (DATA / "tool_schema.jsonl").read_text(encoding="utf-8").splitlines():
         schema = json.loads(line)["schema"]
         if not isinstance(schema, dict) or schema.get("type") != "object":
             continue

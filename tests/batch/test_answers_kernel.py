@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
+from tests.labelled import DATA
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -22,7 +23,6 @@ from toolvet.turn.verdict import CLEAN
 
 CHECK = AnswerCheck()
 KERNEL = AnswersKernel(CHECK)
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SENTENCE = "The harbour was quiet in the morning, and the ferries waited for the tide. "
 PIECES = (
     "I cannot help", " with that request.", "I'm sorry, but ", "I think ", "However, ", "TODO", "Let me look: ",
@@ -221,7 +221,7 @@ def test_a_column_that_holds_no_texts_is_refused_by_name() -> None:
         KERNEL(pa.record_batch({"words": ["a"]}))
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the labelled rows are not beside the project")
+@pytest.mark.labelled
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_labelled_rows_have_the_verdicts_of_check_answer(path: Path) -> None:
     records = [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from tests.labelled import DATA
 import pytest
 from tests.batch.conftest import Judge, rows_of
 
@@ -20,8 +21,6 @@ from toolvet.envelope import check_envelope
 from toolvet.findings import findings_document
 from toolvet.turn import ConversationCheck
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-CASES = DATA.parent / "cases"
 ERROR = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}
 SUCCESS = {"content": [{"type": "text", "text": "42"}]}
 TOOL = {
@@ -62,7 +61,7 @@ def test_results_of_every_kind_of_column_are_judged() -> None:
         assert_result(row, result)
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the labelled rows are not beside the project")
+@pytest.mark.labelled
 def test_labelled_results_have_the_verdicts_of_check_result() -> None:
     records = [json.loads(line) for line in (DATA / "tool_response.jsonl").read_bytes().split(b"\n") if line][::4]
     results = [record["text"] for record in records]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import jsonschema  # type: ignore[import-untyped]
+from tests.labelled import CASES
 import pytest
 from hypothesis import given, strategies as st
 from mcp.types import CallToolResult, ServerCapabilities, TextContent
@@ -31,7 +32,7 @@ from toolvet.checks.capability import (
     parse_request,
 )
 
-CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "capability.jsonl"
+ROWS = CASES / "capability.jsonl"
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -230,9 +231,9 @@ def test_a_path_leads_to_what_is_announced(path: str, expected: bool) -> None:  
     assert has_capability(capabilities, path) is expected
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="the case files are not here")
+@pytest.mark.labelled
 def test_has_capability_answers_as_the_cases_say() -> None:
-    rows = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
     cases = [row for row in rows if row["kind"] == "has_capability"]
     assert cases
     wrong = [

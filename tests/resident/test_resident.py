@@ -152,7 +152,7 @@ def test_a_child_answers_again_and_knows_nothing_of_the_call_before(home: Home) 
         settings.write_text("[checks.answer]\nmin_length = 500\n", encoding="utf-8")
         assert b"empty_response" in home.asked(["check", "answer"])[1]
         settings.unlink()
-        assert b"\x1b[" in home.asked(["check", "answer"], FORCE_COLOR="1")[1]
+        assert b"\x1b[" in home.asked(["check", "answer"], FORCE_COLOR="1", TERM="xterm")[1]
         assert home.asked(["check", "answer"]) == plain
     # None of them ended.
     assert processes <= set(home.residents())

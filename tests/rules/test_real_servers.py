@@ -5,9 +5,9 @@ The tool lists and literal answers are beside the project where it is developed,
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from tests.labelled import SERVERS
 import pytest
 
 from toolvet.checks.result import check_result
@@ -29,8 +29,7 @@ from toolvet.rules.ending import words_of
 from toolvet.rules.message import score_message, tool_message_score
 from toolvet.schema import compiled
 
-SERVERS = Path(__file__).parents[3] / "shared" / "servers"
-pytestmark = pytest.mark.skipif(not SERVERS.is_dir(), reason="the recorded servers are not here")
+pytestmark = pytest.mark.labelled
 
 DEFINED = {
     "everything": {"parameter-undescribed: get-resource-reference"},

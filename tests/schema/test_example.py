@@ -1,8 +1,8 @@
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
+from tests.labelled import DATA
 import pytest
 from hypothesis import assume, given, strategies as st
 from tests.examples import examples
@@ -15,7 +15,6 @@ from toolvet.schema.place import Demands
 from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.search import Exhausted, Spot, Variation
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 SATISFIABLE: list[object] = [
     True,
@@ -319,10 +318,7 @@ def test_the_steps_bound_how_often_options_are_written(schema: object) -> None:
 
 
 def rows(name: str) -> list[Any]:
-    path = DATA / name
-    if not path.exists():
-        pytest.skip("the data that this is measured on is not here")
-    text = path.read_text(encoding="utf-8")
+    text = (DATA / name).read_text(encoding="utf-8")
     return (
         list(json.loads(text).values())
         if name.endswith(".json")
@@ -341,6 +337,7 @@ def share(found: list[object], *, required_only: bool) -> float:
     return valid / len(usable)
 
 
+@pytest.mark.labelled
 @pytest.mark.parametrize("required_only", [True, False])
 def test_real_tools_and_schemas_get_examples(required_only: bool) -> None:  # noqa: FBT001
     tools = [row["schema"] for row in rows("tool_schema.jsonl")]
@@ -348,6 +345,7 @@ def test_real_tools_and_schemas_get_examples(required_only: bool) -> None:  # no
     assert share(rows("schemastore_schemas.json"), required_only=required_only) >= 0.99
 
 
+@pytest.mark.labelled
 def test_every_schema_of_the_test_suite_with_a_valid_instance_gets_an_example() -> None:
     suite = [row for row in rows("schema_validation.jsonl") if row["dataset"] == "json_schema_test_suite"]
     satisfiable = [row["schema"] for row in suite if compiled(row["schema"]).is_valid(row["instance"])]

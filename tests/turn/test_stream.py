@@ -3,10 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 
+from tests.labelled import DATA
 import pytest
 from hypothesis import given, strategies as st
 from tests.examples import examples
@@ -18,7 +18,6 @@ from toolvet.checks.answer.read import apart, counts, find, gravity
 from toolvet.matching.translation import _Backtracker
 from toolvet.prose import masks
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 PHRASES = [text for known in read_phrases().values() for text in known.phrase.hits[:1]]
 SEPARATORS = ["\n\n", " ", '" ', ' "', "\n```\n", "`", "> ", "\n- ", "«", "»", ". ", "* "]
 FILLER = "The harbour was quiet in the morning, and the ferries waited for the tide. "
@@ -60,7 +59,7 @@ def test_the_verdict_so_far_has_the_phrases_of_what_was_read(chunks: list[str]) 
         assert list(stream.feed(chunk).signals) == told_by_phrases(text), text
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs the real answers beside the project")
+@pytest.mark.labelled
 @pytest.mark.parametrize("file", ["good_answer", "refusal", "uncertainty", "answer_tool_failure"])
 def test_of_real_answers_too_wherever_they_are_cut(file: str) -> None:
     rows = Random(16)  # noqa: S311 - A sample by a seed.

@@ -3,10 +3,10 @@
 import json
 import random
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.labelled import DATA
 from tests.schema.repair.site import exists, sites, without
 from tests.schema.repair.ways import HOPELESS, KINDS, Breaker, Text
 
@@ -14,7 +14,7 @@ from toolvet.errors import Unsatisfiable
 from toolvet.schema import boundary_examples, compiled, valid_example
 from toolvet.schema.json_value import replaced
 
-REAL = Path(__file__).parents[4] / "shared" / "data" / "tool_schema.jsonl"
+REAL = DATA / "tool_schema.jsonl"
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True):
