@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_phrases()
 
 
+@pytest.hookimpl(optionalhook=True)  # Some runs are without xdist.
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than there are cores: many tests wait for a process."""
     return (os.cpu_count() or 1) + 1

@@ -139,5 +139,5 @@ outcomes, _ = judge(room, [each for each in room.mutations() if not each.functio
 print(*(outcome.kind for outcome in outcomes))
 """
     words = [sys.executable, "-c", tried]
-    ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=170, check=True)
-    assert ran.stdout.split() == ["killed"]
+    ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
+    assert ran.stdout.split() == ["killed"], ran.stderr
