@@ -24,7 +24,7 @@ RECORDER = """#!/bin/sh
 } >> "$PIP_LOG_OF_THE_TEST"
 [ "$1" = assess ]
 """
-FORBIDDEN = "#!/bin/sh\necho \"$0 $*\" >> \"$PIP_LOG_OF_THE_TEST\"\n"
+FORBIDDEN = '#!/bin/sh\necho "$0 $*" >> "$PIP_LOG_OF_THE_TEST"\n'
 
 
 def test_the_first_step_of_ci_is_the_newcomer_and_nothing_installs_before_it() -> None:
@@ -43,8 +43,15 @@ def test_a_newcomer_has_an_untouched_clone_an_empty_home_and_the_two_commands_of
         (programs / name).chmod(0o755)
     log = tmp_path / "log"
     # pip's variables are handed on, as a machine behind a mirror needs it; a developer's others are not.
-    given = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PIP_LOG_OF_THE_TEST": str(log), "TOOLVET_X": "1"}
-    ended = subprocess.run([shutil.which("bash") or "bash", str(RUN)], env=given, capture_output=True, text=True, check=False)
+    given = {
+        **os.environ,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "PIP_LOG_OF_THE_TEST": str(log),
+        "TOOLVET_X": "1",
+    }
+    ended = subprocess.run(
+        [shutil.which("bash") or "bash", str(RUN)], env=given, capture_output=True, text=True, check=False
+    )
     assert ended.returncode != 0, "the recorder fails at make test, so CI fails there"
     lines = log.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not re.match("files|home|names", line)] == ["make assess", "make test"]

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.labelled import DATA
 import pytest
+from tests.labelled import DATA
 
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.scenarios import plan_calls

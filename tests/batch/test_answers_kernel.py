@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from tests.labelled import DATA
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.labelled import DATA
 
 from toolvet import AnswerCheck
 from toolvet.batch.kernel.answers import AnswersKernel

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from tests.labelled import DATA
 import pytest
 from tests.batch.conftest import Judge, rows_of
+from tests.labelled import DATA
 
 from toolvet import check_arguments, check_conversation, check_result
 from toolvet.batch.kernel.arguments import ArgumentsKernel

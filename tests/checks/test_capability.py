@@ -2,16 +2,15 @@
 # ruff: noqa: E501 - A table is read by its lines.
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import jsonschema  # type: ignore[import-untyped]
-from tests.labelled import CASES
 import pytest
 from hypothesis import given, strategies as st
 from mcp.types import CallToolResult, ServerCapabilities, TextContent
 from tests.examples import examples
+from tests.labelled import CASES
 
 from toolvet.checks.capability import (
     EXTENSION_ID,

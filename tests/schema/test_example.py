@@ -2,10 +2,10 @@ import json
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
-from tests.labelled import DATA
 import pytest
 from hypothesis import assume, given, strategies as st
 from tests.examples import examples
+from tests.labelled import DATA
 
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import NoExampleFound, compiled, valid_example
@@ -14,7 +14,6 @@ from toolvet.schema.judge import Judge
 from toolvet.schema.place import Demands
 from toolvet.schema.reference import Scope, Subschema
 from toolvet.schema.search import Exhausted, Spot, Variation
-
 
 SATISFIABLE: list[object] = [
     True,

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from random import Random
 from types import SimpleNamespace
 
-from tests.labelled import DATA
 import pytest
 from hypothesis import given, strategies as st
 from tests.examples import examples
+from tests.labelled import DATA
 
 from toolvet import AnswerStream, check_answer, vet_stream
 from toolvet.checks.answer import FailureSignal
