@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.labelled import SERVERS
 import pytest
+from tests.labelled import SERVERS
 
 from toolvet.checks.result import check_result
 from toolvet.findings import Finding
