@@ -24,7 +24,7 @@ from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import list_names, quote, show
 from toolvet.rules.rule import of_call, of_server
 from toolvet.rules.subject import ObservedCall, ServerSeen
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, members, pointer
 
 INVALID_ACCEPTED = Card(
     id="invalid-accepted",
@@ -197,9 +197,7 @@ VALID_REFUSED = Card(
         "and the like are no disagreement, and free-form texts (SQL, code, expressions) have rules that a schema "
         "cannot hold."
     ),
-    why=(
-        "A schema that is looser than the server makes models learn the rule from an error, one wasted call at a time."
-    ),
+    why="A schema that is looser than the server makes models learn the rule from an error, one wasted call at a time.",
     remedy=(
         "Put the rule into the schema where JSON Schema can say it: `minLength`, `minimum`, `enum`, `format`, "
         '`pattern`, `required` within `anyOf` for "one of these two". Otherwise put it into the parameter\'s '
@@ -237,7 +235,7 @@ def check_valid_refused(call: ObservedCall) -> Iterator[Finding]:
         )
         yield VALID_REFUSED.finding(
             message=f'The schema allows {given}, and the tool refuses it: "{quote(words, 120)}"',
-            pointer=f"/{named.replace('~', '~0').replace('/', '~1')}",
+            pointer=pointer((named,)),
             evidence=quote(words, 300),
             confidence=40,
             cause=cause_of(call),

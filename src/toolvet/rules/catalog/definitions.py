@@ -11,6 +11,7 @@ from toolvet.discover.toml import read_toml
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.destructive import find_deeds
 from toolvet.rules.ending import Ending, ending, words_of
+from toolvet.rules.entry import judge_types, repeated_entries
 from toolvet.rules.quote import list_names, quote, show
 from toolvet.rules.rule import of_calls, of_server, of_tool
 from toolvet.rules.subject import ObservedCall, ServerSeen, ToolDefinition
@@ -34,14 +35,14 @@ TOOL_ILLEGAL = Card(
     ),
 )
 # What the official Python client (mcp 2.3) and the schema of the protocol demand; null is as good as absent there.
-_TYPES_OF_FIELDS: Mapping[str, tuple[type, str]] = {
-    "title": (str, "a string"),
-    "description": (str, "a string"),
-    "outputSchema": (dict, "an object"),
-    "annotations": (dict, "an object"),
-    "icons": (list, "an array"),
-    "execution": (dict, "an object"),
-    "_meta": (dict, "an object"),
+_TYPES_OF_FIELDS: Final[Mapping[str, type]] = {
+    "title": str,
+    "description": str,
+    "outputSchema": dict,
+    "annotations": dict,
+    "icons": list,
+    "execution": dict,
+    "_meta": dict,
 }
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
@@ -59,12 +60,7 @@ def check_tool_illegal(tool: ToolDefinition) -> Iterator[Finding]:
         yield TOOL_ILLEGAL.finding(
             message=f"{place} {problem}.", pointer=f"/{tool.position}/name", evidence=show(raw, 160)
         )
-    for field, (kind, wanted) in _TYPES_OF_FIELDS.items():
-        value = raw.get(field)
-        if value is not None and not isinstance(value, kind):
-            yield TOOL_ILLEGAL.finding(
-                message=f"'{field}' must be {wanted}.", pointer=f"/{field}", evidence=show(value)
-            )
+    yield from judge_types(TOOL_ILLEGAL, raw, _TYPES_OF_FIELDS)
     for hint in _HINTS:
         value = tool.annotations.get(hint)
         if value is not None and not isinstance(value, bool):
@@ -95,19 +91,14 @@ _SHOWN: Final = 20
 @of_server(TOOL_NAME_DUPLICATE)
 def check_tool_name_duplicate(server: ServerSeen) -> Iterator[Finding]:
     """One finding for each name that occurs more than once."""
-    places: dict[str, list[str]] = {}
-    for tool in server.tools:
-        if tool.name:
-            places.setdefault(tool.name, []).append(str(tool.position + 1))
-    for name, entries in places.items():
-        if len(entries) > 1:
-            more = f" and {len(entries) - _SHOWN:,} more" if len(entries) > _SHOWN else ""
-            yield TOOL_NAME_DUPLICATE.finding(
-                message=f"{len(entries)} tools are named '{quote(name, 80)}'.",
-                evidence=f"entries {', '.join(entries[:_SHOWN])}{more} of the tool list",
-                pointer="/name",
-                tool=name,
-            )
+    for name, entries in repeated_entries((tool.name, tool.position) for tool in server.tools):
+        more = f" and {len(entries) - _SHOWN:,} more" if len(entries) > _SHOWN else ""
+        yield TOOL_NAME_DUPLICATE.finding(
+            message=f"{len(entries)} tools are named '{quote(name, 80)}'.",
+            evidence=f"entries {', '.join(entries[:_SHOWN])}{more} of the tool list",
+            pointer="/name",
+            tool=name,
+        )
 
 
 TOOL_NAME_REJECTED = Card(
@@ -150,19 +141,16 @@ def check_tool_name_rejected(tool: ToolDefinition) -> Iterator[Finding]:
 
 
 def _problems_of_name(name: str) -> Iterator[str]:
-    foreign = dict.fromkeys(re.findall(r"[^A-Za-z0-9_.\-]", name))
+    foreign = list(dict.fromkeys(re.findall(r"[^A-Za-z0-9_.\-]", name)))[:10]
     if foreign:
-        yield f"holds characters that are not allowed ({', '.join(map(_show_character, list(foreign)[:10]))})"
+        shown = (char if char.isprintable() and not char.isspace() else f"U+{ord(char):04X}" for char in foreign)
+        yield f"holds characters that are not allowed ({', '.join(shown)})"
     if len(name) > _LONGEST_NAME:
         yield f"has {len(name)} characters (the specification advises at most {_LONGEST_NAME})"
     elif len(name) > _LONGEST_FOR_MODELS:
         yield f"has {len(name)} characters (common model APIs accept {_LONGEST_FOR_MODELS})"
     if "." in name:
         yield "holds a dot (allowed, but refused by common model APIs)"
-
-
-def _show_character(char: str) -> str:
-    return char if char.isprintable() and not char.isspace() else f"U+{ord(char):04X}"
 
 
 TOOL_UNDESCRIBED = Card(

@@ -1,9 +1,10 @@
-"""The response envelopes that a tool answers with."""
+"""The response envelopes that a tool answers with: each rule yields what `check_envelope` finds under its id."""
 
 from collections.abc import Iterator, Sequence
 
+from toolvet.envelope import check_envelope
+from toolvet.envelope.check.sightings import Sighting, find_sightings
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.envelope import envelopes, judge_envelopes
 from toolvet.rules.rule import of_calls
 from toolvet.rules.subject import ObservedCall, ToolDefinition
 from toolvet.schema.json_value import members
@@ -29,10 +30,9 @@ ENVELOPE_MALFORMED = Card(
 
 
 @of_calls(ENVELOPE_MALFORMED)
-def check_envelope_malformed(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
-    del tool
-    yield from judge_envelopes(calls, ENVELOPE_MALFORMED)
+def check_envelope_malformed(_: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
+    """Yield the findings of `check_envelope` with this id."""
+    return _judge_envelopes(calls, ENVELOPE_MALFORMED)
 
 
 ENVELOPE_CONTRADICTION = Card(
@@ -53,11 +53,10 @@ ENVELOPE_CONTRADICTION = Card(
 
 
 @of_calls(ENVELOPE_CONTRADICTION)
-def check_envelope_contradiction(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
-    del tool
-    yield from judge_envelopes(calls, ENVELOPE_CONTRADICTION)
-    for call, (place, envelope) in envelopes(calls):
+def check_envelope_contradiction(_: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
+    """Yield the findings of `check_envelope` with this id, and compare each envelope with the result around it."""
+    yield from _judge_envelopes(calls, ENVELOPE_CONTRADICTION)
+    for call, (place, envelope) in _envelopes(calls):
         # `error-without-flag` reports the reverse: a failure without the flag.
         if members(call.result).get("isError") is True and envelope.get("success") is True:
             yield ENVELOPE_CONTRADICTION.finding(
@@ -87,10 +86,9 @@ ENVELOPE_CODE_UNCLEAR = Card(
 
 
 @of_calls(ENVELOPE_CODE_UNCLEAR)
-def check_envelope_code_unclear(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
-    del tool
-    yield from judge_envelopes(calls, ENVELOPE_CODE_UNCLEAR)
+def check_envelope_code_unclear(_: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
+    """Yield the findings of `check_envelope` with this id."""
+    return _judge_envelopes(calls, ENVELOPE_CODE_UNCLEAR)
 
 
 ENVELOPE_FIDELITY_UNCLEAR = Card(
@@ -105,15 +103,14 @@ ENVELOPE_FIDELITY_UNCLEAR = Card(
         "A reader who does not see that something is missing answers from the rest as if it were all, and "
         "cannot fetch what was left out."
     ),
-    remedy=("Set `content_fidelity` and its schema version whenever something was left out, and give whole hashes."),
+    remedy="Set `content_fidelity` and its schema version whenever something was left out, and give whole hashes.",
 )
 
 
 @of_calls(ENVELOPE_FIDELITY_UNCLEAR)
-def check_envelope_fidelity_unclear(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
-    del tool
-    yield from judge_envelopes(calls, ENVELOPE_FIDELITY_UNCLEAR)
+def check_envelope_fidelity_unclear(_: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
+    """Yield the findings of `check_envelope` with this id."""
+    return _judge_envelopes(calls, ENVELOPE_FIDELITY_UNCLEAR)
 
 
 ENVELOPE_HINT_UNUSABLE = Card(
@@ -127,10 +124,9 @@ ENVELOPE_HINT_UNUSABLE = Card(
 
 
 @of_calls(ENVELOPE_HINT_UNUSABLE)
-def check_envelope_hint_unusable(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
-    del tool
-    yield from judge_envelopes(calls, ENVELOPE_HINT_UNUSABLE)
+def check_envelope_hint_unusable(_: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
+    """Yield the findings of `check_envelope` with this id."""
+    return _judge_envelopes(calls, ENVELOPE_HINT_UNUSABLE)
 
 
 ENVELOPE_METADATA_MISPLACED = Card(
@@ -141,13 +137,43 @@ ENVELOPE_METADATA_MISPLACED = Card(
         "Members of `data` that the contract keeps in `meta` (`pagination`, `rate_limit`, `has_more`, …), and "
         "members of `meta` that are a reserved name misspelt."
     ),
-    why=("A client that pages, waits or warns by `meta` does not see them, and a model takes them for the answer."),
+    why="A client that pages, waits or warns by `meta` does not see them, and a model takes them for the answer.",
     remedy="Move them into `meta` under their reserved names.",
 )
 
 
 @of_calls(ENVELOPE_METADATA_MISPLACED)
-def check_envelope_metadata_misplaced(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Judge the answers of tools that answer with envelopes; see `toolvet.rules.envelope`."""
-    del tool
-    yield from judge_envelopes(calls, ENVELOPE_METADATA_MISPLACED)
+def check_envelope_metadata_misplaced(_: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
+    """Yield the findings of `check_envelope` with this id."""
+    return _judge_envelopes(calls, ENVELOPE_METADATA_MISPLACED)
+
+
+def _judge_envelopes(calls: Sequence[ObservedCall], card: Card) -> Iterator[Finding]:
+    """The findings of `check_envelope` under the id of `card`; their pointers lead into the envelope.
+
+    `check_envelope` has already removed secrets from what it quotes.
+    """
+    for _, (place, envelope) in _envelopes(calls):
+        for finding in check_envelope(envelope):
+            if finding.id == card.id:
+                yield card.finding(
+                    message=f"In the envelope in {place[1:]}: {finding.message}",
+                    evidence=finding.evidence,
+                    pointer=finding.pointer,
+                    confidence=finding.confidence,
+                    severity=finding.severity,
+                    remedy=finding.remedy,
+                )
+
+
+def _envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Sighting]]:
+    """The envelopes in the results of a tool.
+
+    A tool answers with envelopes when one of its results says so by `meta.version`. From then on every result with
+    the keys of an envelope is held to the contract; before, `success` and `data` may be any other format. An excerpt
+    of an envelope would break the contract where the whole does not, so it is left out.
+    """
+    whole = (call for call in calls if call.excerpt is None)
+    found = [(call, sighting) for call in whole for sighting in find_sightings(call.result)]
+    if any(sighting.claims for _, sighting in found):
+        yield from found

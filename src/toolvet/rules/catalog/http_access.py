@@ -1,11 +1,10 @@
 """Who may send a server HTTP requests: web pages, other hosts, callers without credentials."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.http import FOREIGN_ORIGIN, HttpSeen, place_in_report
-from toolvet.rules.http_words import describe, protection_setting
+from toolvet.rules.http_words import describe, exchange_of, protection_setting
 from toolvet.rules.quote import quote
 from toolvet.rules.rule import of_server
 from toolvet.rules.subject import ServerSeen
@@ -119,20 +118,19 @@ HTTP_OWN_ORIGIN_REFUSED = Card(
     id="http-own-origin-refused",
     title="A page of the server itself may not use it",
     severity=Severity.INFO,
-    looks_for=("A request whose Origin is that of the server's own URL, and which is refused with 403."),
+    looks_for="A request whose Origin is that of the server's own URL, and which is refused with 403.",
     why=(
         "A client that is served as a page from the same host cannot connect. It is no fault where no such page exists."
     ),
-    remedy=("Add the server's own origin to those that it accepts, if a page should use it."),
+    remedy="Add the server's own origin to those that it accepts, if a page should use it.",
 )
-_FORBIDDEN: Final = 403
 
 
 @of_server(HTTP_OWN_ORIGIN_REFUSED)
 def check_http_own_origin_refused(server: ServerSeen) -> Iterator[Finding]:
     """Report it once."""
-    own = server.http.find("own-origin") if server.http is not None else None
-    if own is not None and own.status == _FORBIDDEN:
+    own = exchange_of(server, "own-origin")
+    if own is not None and own.status == 403:
         yield HTTP_OWN_ORIGIN_REFUSED.finding(
             message="A request whose Origin is the server's own was refused.",
             evidence=describe(own),
@@ -153,7 +151,7 @@ HTTP_CONTENT_TYPE_UNCHECKED = Card(
         "Before a page of another site sends JSON, the browser asks the server. For text/plain it does not ask, "
         "so any page can make calls, if blindly."
     ),
-    remedy=("Answer a POST whose Content-Type is not application/json with 415."),
+    remedy="Answer a POST whose Content-Type is not application/json with 415.",
 )
 
 
@@ -181,8 +179,8 @@ HTTP_CORS_CREDENTIALS = Card(
         "Access-Control-Allow-Credentials: true together with a foreign origin in Access-Control-Allow-Origin. "
         "With `*` browsers refuse the combination, so that is told as information."
     ),
-    why=("Any page can then send requests with the cookies of its visitor, and read the answers."),
-    remedy=("Name the origins that may use the server, or leave Access-Control-Allow-Credentials out."),
+    why="Any page can then send requests with the cookies of its visitor, and read the answers.",
+    remedy="Name the origins that may use the server, or leave Access-Control-Allow-Credentials out.",
 )
 
 
@@ -221,23 +219,22 @@ HTTP_CHALLENGE_MISSING = Card(
         "in its place is a warning; a challenge without resource_metadata is information, because clients also "
         "look at the well-known address."
     ),
-    why=("By this header clients find out how to log in. Without it users must find out by themselves."),
+    why="By this header clients find out how to log in. Without it users must find out by themselves.",
     remedy=(
         'Send `WWW-Authenticate: Bearer resource_metadata="https://…/.well-known/oauth-protected-resource"` with '
         "each 401."
     ),
 )
-_UNAUTHORIZED: Final = 401
 
 
 @of_server(HTTP_CHALLENGE_MISSING)
 def check_http_challenge_missing(server: ServerSeen) -> Iterator[Finding]:
     """Judge the refusal; that a request without credentials is served is not judged."""
-    bare = server.http.find("no-credentials") if server.http is not None else None
-    if bare is None or bare.status not in {_UNAUTHORIZED, _FORBIDDEN}:
+    bare = exchange_of(server, "no-credentials")
+    if bare is None or bare.status not in {401, 403}:
         return
     challenge, place = bare.headers.get("www-authenticate", ""), place_in_report(bare.probe)
-    if bare.status == _FORBIDDEN:
+    if bare.status == 403:
         yield HTTP_CHALLENGE_MISSING.finding(
             message="A request without credentials was refused with 403 instead of 401.",
             severity=Severity.WARNING,
@@ -268,7 +265,7 @@ HTTP_CREDENTIALS_UNCHECKED = Card(
         "On a server that refuses requests without credentials: a request with a bearer token that nobody issued, "
         "and which is carried out."
     ),
-    why=("Anyone who sends any token at all gets in."),
+    why="Anyone who sends any token at all gets in.",
     remedy=(
         "Verify each token: its signature or its entry, its expiry, and that it was issued for this server. "
         "Answer 401 otherwise."
@@ -298,8 +295,8 @@ HTTP_UNENCRYPTED = Card(
         "An http: URL whose host is neither this machine nor in a private network. An error where credentials "
         "were sent to it."
     ),
-    why=("Everyone on the way reads what is asked and answered, and takes the credentials."),
-    remedy=("Serve over https, and give that URL."),
+    why="Everyone on the way reads what is asked and answered, and takes the credentials.",
+    remedy="Serve over https, and give that URL.",
 )
 
 

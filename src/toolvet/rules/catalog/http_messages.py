@@ -8,7 +8,7 @@ from typing import Final
 from toolvet.checks.result import LeakKind, check_result
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.http import UNJUDGED, HttpExchange, place_in_report
-from toolvet.rules.http_words import describe
+from toolvet.rules.http_words import describe, exchange_of, exchanges_of
 from toolvet.rules.quote import quote
 from toolvet.rules.rule import of_server
 from toolvet.rules.subject import ServerSeen
@@ -21,8 +21,8 @@ HTTP_ANSWER_TYPE = Card(
     looks_for=(
         "The Content-Type of responses that hold a JSON-RPC result: it must be application/json or text/event-stream."
     ),
-    why=("Clients choose by the type how they read the body, and refuse any other."),
-    remedy=("Set Content-Type: application/json for a single answer, text/event-stream for a stream."),
+    why="Clients choose by the type how they read the body, and refuse any other.",
+    remedy="Set Content-Type: application/json for a single answer, text/event-stream for a stream.",
 )
 _ANSWER_TYPES: Final = frozenset({"application/json", "text/event-stream"})
 
@@ -30,7 +30,7 @@ _ANSWER_TYPES: Final = frozenset({"application/json", "text/event-stream"})
 @of_server(HTTP_ANSWER_TYPE)
 def check_http_answer_type(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all responses."""
-    exchanges = server.http.exchanges if server.http is not None else ()
+    exchanges = exchanges_of(server)
     wrong = [one for one in exchanges if one.is_served and one.media_type not in _ANSWER_TYPES]
     if wrong:
         yield HTTP_ANSWER_TYPE.finding(
@@ -49,20 +49,19 @@ HTTP_NOTIFICATION_STATUS = Card(
         "The answer to notifications/initialized: a refusal is an error, another success than 202, or a body, a "
         "warning."
     ),
-    why=("Clients that keep to the protocol read any other answer as a fault, and a refusal ends their handshake."),
-    remedy=("Answer notifications with 202 and no body."),
+    why="Clients that keep to the protocol read any other answer as a fault, and a refusal ends their handshake.",
+    remedy="Answer notifications with 202 and no body.",
 )
-_ACCEPTED: Final = 202
 
 
 @of_server(HTTP_NOTIFICATION_STATUS)
 def check_http_notification_status(server: ServerSeen) -> Iterator[Finding]:
     """Judge the status, then the body."""
-    told = server.http.find("initialized") if server.http is not None else None
+    told = exchange_of(server, "initialized")
     if told is None or told.status is None or told.status in UNJUDGED:
         return
     place = place_in_report(told.probe)
-    if told.is_success and (told.status != _ACCEPTED or told.body.strip()):
+    if told.is_success and (told.status != 202 or told.body.strip()):
         with_body = " and a body" if told.body.strip() else ""
         yield HTTP_NOTIFICATION_STATUS.finding(
             message=f"A notification was answered with HTTP {told.status}{with_body} instead of 202 without a body.",
@@ -91,10 +90,8 @@ HTTP_GET_ANSWER = Card(
         "A client opens this stream for messages from the server, or to find an older transport; what it cannot "
         "read it reports as an error, again and again."
     ),
-    remedy=("Answer GET with an event stream, or with 405."),
+    remedy="Answer GET with an event stream, or with 405.",
 )
-_NOT_ALLOWED: Final = 405
-_NOT_IMPLEMENTED: Final = 501
 
 
 @of_server(HTTP_GET_ANSWER)
@@ -102,7 +99,7 @@ def check_http_get_answer(server: ServerSeen) -> Iterator[Finding]:
     """Judge the head of the response; that none came in time is not judged."""
     http = server.http
     got = http.find("get-stream") if http is not None else None
-    if http is None or got is None or got.status is None or got.status in {_NOT_ALLOWED, *UNJUDGED}:
+    if http is None or got is None or got.status is None or got.status in {405, *UNJUDGED}:
         return
     place = place_in_report(got.probe)
     if got.is_success and got.media_type != "text/event-stream":
@@ -112,7 +109,7 @@ def check_http_get_answer(server: ServerSeen) -> Iterator[Finding]:
             evidence=f"HTTP {got.status}",
             pointer=place,
         )
-    elif got.is_refused or got.status == _NOT_IMPLEMENTED:
+    elif got.is_refused or got.status == 501:
         yield HTTP_GET_ANSWER.finding(
             message=f"GET for an event stream was refused with HTTP {got.status} instead of 405.",
             severity=None if http.legacy else Severity.INFO,
@@ -130,8 +127,8 @@ HTTP_BROKEN_JSON_ACCEPTED = Card(
         "The answer to a POST whose body is cut off JSON, or JSON of another protocol: a success without an error. A "
         "JSON-RPC error under a status 2xx is told as information; 400 with or without error -32700 is right."
     ),
-    why=("The sender believes that its message arrived."),
-    remedy=('Answer 400, with JSON-RPC error -32700 and `"id": null` in the body.'),
+    why="The sender believes that its message arrived.",
+    remedy='Answer 400, with JSON-RPC error -32700 and `"id": null` in the body.',
 )
 _BROKEN_BODIES: Final = {"broken-json": "A body that is not JSON", "no-message": "JSON that is no JSON-RPC message"}
 
@@ -167,14 +164,14 @@ HTTP_BATCH_ANSWERED = Card(
         "Only the sender must not send them. What stands between client and server may not look into arrays, and "
         "checks of single messages may not see what is inside."
     ),
-    remedy=("Answer arrays with 400, or check each message in them as if it came alone."),
+    remedy="Answer arrays with 400, or check each message in them as if it came alone.",
 )
 
 
 @of_server(HTTP_BATCH_ANSWERED)
 def check_http_batch_answered(server: ServerSeen) -> Iterator[Finding]:
     """Report it once."""
-    batch = server.http.find("batch") if server.http is not None else None
+    batch = exchange_of(server, "batch")
     if batch is not None and batch.is_served:
         yield HTTP_BATCH_ANSWERED.finding(
             message="Two requests in one array were carried out.",
@@ -197,9 +194,8 @@ HTTP_REQUEST_CRASH = Card(
         "A fault of the client is reported as one of the server: the client tries again instead of correcting its "
         "request, and any stranger can fill the logs."
     ),
-    remedy=("Read the request in a guarded place, and answer 400 where it cannot be read."),
+    remedy="Read the request in a guarded place, and answer 400 where it cannot be read.",
 )
-_SERVER_ERROR: Final = 500
 _OF_GATEWAYS: Final = frozenset({501, 502, 503, 504})
 _MOST_SHOWN: Final = 4
 
@@ -207,7 +203,7 @@ _MOST_SHOWN: Final = 4
 @of_server(HTTP_REQUEST_CRASH)
 def check_http_request_crash(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such probes. Silence within the time limit is not judged: the network may be to blame."""
-    exchanges = server.http.exchanges if server.http is not None else ()
+    exchanges = exchanges_of(server)
     crashed = [one for one in exchanges if _is_crash(one)]
     if crashed:
         first = crashed[0]
@@ -225,7 +221,7 @@ def check_http_request_crash(server: ServerSeen) -> Iterator[Finding]:
 def _is_crash(exchange: HttpExchange) -> bool:
     if exchange.status is None:
         return bool(exchange.failure) and not exchange.failure.startswith("no answer within")
-    return exchange.status >= _SERVER_ERROR and exchange.status not in _OF_GATEWAYS
+    return exchange.status >= 500 and exchange.status not in _OF_GATEWAYS
 
 
 # Source: OWASP, improper error handling; RFC 9110, 10.2.4 on what Server may reveal.
@@ -237,7 +233,7 @@ HTTP_ERROR_LEAK = Card(
         "A stack trace in the body of a refused or failed request. The error page of Express in development, and "
         "a path in the headers Server or X-Powered-By, are told as information."
     ),
-    why=("It tells any stranger how the server is built and where it is installed."),
+    why="It tells any stranger how the server is built and where it is installed.",
     remedy=(
         "Log the trace on the server, and answer with a sentence. Express: set NODE_ENV=production, or add an "
         "error handler."
@@ -251,7 +247,7 @@ _PATH: Final = re.compile(r"(?<![\w/])/(?:home|usr|opt|var|srv|root|Users)/[\w.-
 @of_server(HTTP_ERROR_LEAK)
 def check_http_error_leak(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all bodies, one for the headers."""
-    exchanges = server.http.exchanges if server.http is not None else ()
+    exchanges = exchanges_of(server)
     for exchange in exchanges:
         trace = "" if exchange.is_success else _find_trace(exchange.body)
         if trace:

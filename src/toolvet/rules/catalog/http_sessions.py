@@ -5,7 +5,7 @@ from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.http import UNJUDGED, place_in_report
-from toolvet.rules.http_words import describe
+from toolvet.rules.http_words import describe, exchange_of
 from toolvet.rules.rule import of_server
 from toolvet.rules.subject import ServerSeen
 
@@ -14,9 +14,9 @@ HTTP_SESSION_ID_ILLEGAL = Card(
     id="http-session-id-illegal",
     title="A session id has characters that a header cannot carry",
     severity=Severity.ERROR,
-    looks_for=("A header Mcp-Session-Id with a character other than visible ASCII (0x21 to 0x7E)."),
-    why=("Clients cannot send it back as it is, and lose the session."),
-    remedy=("Use letters, digits and dashes, as in a UUID."),
+    looks_for="A header Mcp-Session-Id with a character other than visible ASCII (0x21 to 0x7E).",
+    why="Clients cannot send it back as it is, and lose the session.",
+    remedy="Use letters, digits and dashes, as in a UUID.",
 )
 
 
@@ -39,8 +39,8 @@ HTTP_SESSION_ID_GUESSABLE = Card(
         "The ids of three sessions opened one after the other: the same id twice, ids of fewer than 10 "
         "characters, or ids that differ in fewer than 6 characters, such as a counter or a time."
     ),
-    why=("Whoever guesses the id of a session can send requests in it."),
-    remedy=("Take the id from a cryptographic source: `crypto.randomUUID()`, `secrets.token_urlsafe()`."),
+    why="Whoever guesses the id of a session can send requests in it.",
+    remedy="Take the id from a cryptographic source: `crypto.randomUUID()`, `secrets.token_urlsafe()`.",
 )
 _FEWEST_SESSIONS: Final = 3
 _SHORTEST_ID: Final = 10
@@ -88,10 +88,8 @@ HTTP_SESSION_STATUS = Card(
         "At 404 a client opens a new session by itself. At any other status it reports an error, so each restart "
         "of the server breaks all its clients."
     ),
-    remedy=("Answer 404 where a session id was sent and is not known, and 400 where none was sent."),
+    remedy="Answer 404 where a session id was sent and is not known, and 400 where none was sent.",
 )
-_NOT_FOUND: Final = 404
-_BAD_REQUEST: Final = 400
 
 
 @of_server(HTTP_SESSION_STATUS)
@@ -105,7 +103,7 @@ def check_http_session_status(server: ServerSeen) -> Iterator[Finding]:
         exchange = http.find(probe)
         if probe == "ended-session" and (deleted is None or not deleted.is_success):
             continue
-        if exchange is None or not exchange.is_refused or exchange.status in {_NOT_FOUND, *UNJUDGED}:
+        if exchange is None or not exchange.is_refused or exchange.status in {404, *UNJUDGED}:
             continue
         words = "that DELETE had ended" if probe == "ended-session" else "that the server never issued"
         yield HTTP_SESSION_STATUS.finding(
@@ -116,7 +114,7 @@ def check_http_session_status(server: ServerSeen) -> Iterator[Finding]:
         )
         break
     missing = http.find("no-session")
-    if missing is not None and missing.is_refused and missing.status not in {_BAD_REQUEST, *UNJUDGED}:
+    if missing is not None and missing.is_refused and missing.status not in {400, *UNJUDGED}:
         yield HTTP_SESSION_STATUS.finding(
             message=f"A request without a session id was refused with HTTP {missing.status} instead of 400.",
             severity=Severity.INFO,
@@ -134,8 +132,8 @@ HTTP_SESSION_UNCHECKED = Card(
         "On a server that issues session ids: a request with the id of a session that DELETE has ended, and which "
         "is carried out. The same with an id that the server never issued is a warning."
     ),
-    why=("A client that ended its session, or lost it, is not told so, and goes on in a state that is not its own."),
-    remedy=("Look the id up, and answer 404 where it is not known. A server without state issues no id at all."),
+    why="A client that ended its session, or lost it, is not told so, and goes on in a state that is not its own.",
+    remedy="Look the id up, and answer 404 where it is not known. A server without state issues no id at all.",
 )
 
 
@@ -168,21 +166,19 @@ HTTP_DELETE_STATUS = Card(
     id="http-delete-status",
     title="DELETE of a session is answered with an odd status",
     severity=Severity.WARNING,
-    looks_for=("The status of DELETE with the id of an open session: neither a success nor 405."),
-    why=("Clients end their sessions so, and report an error at any refusal but 405."),
-    remedy=("End the session and answer 200 or 204, or answer 405 where clients may not end it."),
+    looks_for="The status of DELETE with the id of an open session: neither a success nor 405.",
+    why="Clients end their sessions so, and report an error at any refusal but 405.",
+    remedy="End the session and answer 200 or 204, or answer 405 where clients may not end it.",
 )
-_NOT_ALLOWED: Final = 405
-_NOT_IMPLEMENTED: Final = 501
 
 
 @of_server(HTTP_DELETE_STATUS)
 def check_http_delete_status(server: ServerSeen) -> Iterator[Finding]:
     """Report a refusal; other failures than 501 are reported by `http-request-crash`."""
-    deleted = server.http.find("delete-session") if server.http is not None else None
-    if deleted is None or deleted.status in {_NOT_ALLOWED, *UNJUDGED}:
+    deleted = exchange_of(server, "delete-session")
+    if deleted is None or deleted.status in {405, *UNJUDGED}:
         return
-    if deleted.is_refused or deleted.status == _NOT_IMPLEMENTED:
+    if deleted.is_refused or deleted.status == 501:
         yield HTTP_DELETE_STATUS.finding(
             message=f"DELETE of an open session was answered with HTTP {deleted.status} instead of 405.",
             evidence=describe(deleted),

@@ -6,7 +6,8 @@ from typing import Final
 
 from toolvet.checks.result import LeakKind
 from toolvet.findings import Card, Finding, Severity
-from toolvet.rules.ending import verdict_of
+from toolvet.rules.ending import NEEDS_MORE, verdict_of
+from toolvet.rules.entry import judge_types, repeated_entries
 from toolvet.rules.item import ItemsSeen, ListedItem, ObservedRequest, Purpose, as_call
 from toolvet.rules.outage import outage_of_call
 from toolvet.rules.quote import list_names, quote, show, show_answer
@@ -24,11 +25,11 @@ PROMPT_ILLEGAL = Card(
     why="The official clients read the list as a whole: one entry that they cannot read makes them refuse all prompts.",
     remedy="Build prompts with the SDK or with its types, which refuse such an entry before it is sent.",
 )
-_TYPES_OF_FIELDS: Final[Mapping[str, tuple[type, str]]] = {
-    "title": (str, "a string"),
-    "description": (str, "a string"),
-    "icons": (list, "an array"),
-    "_meta": (dict, "an object"),
+_TYPES_OF_FIELDS: Final[Mapping[str, type]] = {
+    "title": str,
+    "description": str,
+    "icons": list,
+    "_meta": dict,
 }
 
 
@@ -45,12 +46,7 @@ def check_prompt_illegal(item: ListedItem) -> Iterator[Finding]:
     if not item.identity:
         problem = f"has the name {show(raw['name'])}" if "name" in raw else "has no name"
         yield PROMPT_ILLEGAL.finding(message=f"{place} {problem}.", pointer="/name", evidence=show(raw, 160))
-    for field, (kind, wanted) in _TYPES_OF_FIELDS.items():
-        value = raw.get(field)
-        if value is not None and not isinstance(value, kind):
-            yield PROMPT_ILLEGAL.finding(
-                message=f"'{field}' must be {wanted}.", pointer=f"/{field}", evidence=show(value)
-            )
+    yield from judge_types(PROMPT_ILLEGAL, raw, _TYPES_OF_FIELDS)
     arguments = raw.get("arguments")
     if arguments is not None and not is_array(arguments):
         yield PROMPT_ILLEGAL.finding(
@@ -102,18 +98,13 @@ def check_prompt_name_duplicate(seen: ItemsSeen) -> Iterator[Finding]:
     """One finding for each name; where pages repeat themselves, `pagination-broken` reports that."""
     if any(listing.kind == "prompt" and listing.pages > 1 for listing in seen.listings):
         return
-    places: dict[str, list[str]] = {}
-    for item in seen.of("prompt"):
-        if item.identity:
-            places.setdefault(item.identity, []).append(str(item.position + 1))
-    for name, entries in places.items():
-        if len(entries) > 1:
-            yield PROMPT_NAME_DUPLICATE.finding(
-                message=f"{len(entries)} prompts are named '{quote(name, 80)}'.",
-                evidence=f"entries {', '.join(entries)} of the list",
-                pointer="/name",
-                item=("prompt", name),
-            )
+    for name, entries in repeated_entries((item.identity, item.position) for item in seen.of("prompt")):
+        yield PROMPT_NAME_DUPLICATE.finding(
+            message=f"{len(entries)} prompts are named '{quote(name, 80)}'.",
+            evidence=f"entries {', '.join(entries)} of the list",
+            pointer="/name",
+            item=("prompt", name),
+        )
 
 
 PROMPT_UNDESCRIBED = Card(
@@ -178,7 +169,6 @@ PROMPT_GET_FAILED = Card(
     why="A user who picks the prompt gets an error instead of it.",
     remedy="Get the prompt with the arguments of the report, and handle the case, or say in the description what fits.",
 )
-_NEEDS_MORE: Final = frozenset({-32042, -32021})
 _CRASH_LEAKS: Final = frozenset({LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT})
 
 
@@ -187,7 +177,7 @@ def check_prompt_get_failed(request: ObservedRequest) -> Iterator[Finding]:
     """Judge by where the arguments came from."""
     if request.method != "prompts/get" or not request.is_valid or request.error is None:
         return
-    if request.error.code in _NEEDS_MORE:
+    if request.error.code in NEEDS_MORE:
         return
     call = as_call(request)
     verdict = verdict_of(call)
@@ -312,7 +302,6 @@ PROMPT_ABSENT_ANSWER = Card(
     why="To a client an unknown prompt means that its list is out of date. A success hides that.",
     remedy="Raise an error for names that you do not know, with the code -32602.",
 )
-_INVALID_PARAMS: Final = -32602
 
 
 @of_items(PROMPT_ABSENT_ANSWER)
@@ -326,11 +315,11 @@ def check_prompt_absent_answer(seen: ItemsSeen) -> Iterator[Finding]:
                 message=f"A prompt that does not exist is answered with {show_answer(request.result, 100)}",
                 evidence=show_answer(request.result),
             )
-        elif request.error is not None and request.error.code != _INVALID_PARAMS:
+        elif request.error is not None and request.error.code != -32602:
             yield PROMPT_ABSENT_ANSWER.finding(
                 message=(
                     f"A prompt that does not exist is answered with error {request.error.code} instead of "
-                    f'{_INVALID_PARAMS}: "{quote(request.error.message, 120)}"'
+                    f'-32602: "{quote(request.error.message, 120)}"'
                 ),
                 severity=Severity.INFO,
                 evidence=quote(request.error.message),

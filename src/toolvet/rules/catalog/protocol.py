@@ -1,14 +1,13 @@
 """Messages that JSON-RPC or the protocol does not allow, and requests without a right answer."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
 
 from toolvet.findings import Card, Finding, Severity
 from toolvet.rules.ending import Ending, ending, words_of
 from toolvet.rules.item import ObservedRequest, Purpose
 from toolvet.rules.quote import quote, quote_each, show, show_answer
 from toolvet.rules.rule import of_request, of_server
-from toolvet.rules.subject import ObservedCall, Outcome, ServerSeen
+from toolvet.rules.subject import Outcome, ServerSeen
 
 STDOUT_NOISE = Card(
     id="stdout-noise",
@@ -31,13 +30,12 @@ STDOUT_NOISE = Card(
 def check_stdout_noise(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all of it, with the first lines quoted."""
     found = server.anomalies_of("noise")
-    if found:
-        yield STDOUT_NOISE.finding(
-            message="Something that is no message stands on stdout."
-            if len(found) == 1
-            else f"{len(found)} times something that is no message stood on stdout.",
-            evidence=quote_each(found),
-        )
+    return _report(
+        STDOUT_NOISE,
+        found,
+        "Something that is no message stands on stdout.",
+        "times something that is no message stood on stdout.",
+    )
 
 
 OPENING_HALF_CHARACTER = Card(
@@ -90,13 +88,7 @@ DUPLICATE_ANSWER = Card(
 def check_duplicate_answer(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such answers."""
     found = server.anomalies_of("duplicate_answer")
-    if found:
-        yield DUPLICATE_ANSWER.finding(
-            message="A request was answered twice."
-            if len(found) == 1
-            else f"{len(found)} requests were answered twice.",
-            evidence=quote_each(found),
-        )
+    return _report(DUPLICATE_ANSWER, found, "A request was answered twice.", "requests were answered twice.")
 
 
 UNKNOWN_ID_ANSWER = Card(
@@ -116,13 +108,12 @@ UNKNOWN_ID_ANSWER = Card(
 def check_unknown_id_answer(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such answers."""
     found = server.anomalies_of("unknown_id", "null_id")
-    if found:
-        yield UNKNOWN_ID_ANSWER.finding(
-            message="An answer names a request that was never made."
-            if len(found) == 1
-            else f"{len(found)} answers name requests that were never made.",
-            evidence=quote_each(found),
-        )
+    return _report(
+        UNKNOWN_ID_ANSWER,
+        found,
+        "An answer names a request that was never made.",
+        "answers name requests that were never made.",
+    )
 
 
 UNEXPECTED_REQUEST = Card(
@@ -149,13 +140,12 @@ UNEXPECTED_REQUEST = Card(
 def check_unexpected_request(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such requests."""
     found = server.anomalies_of("unexpected_request")
-    if found:
-        yield UNEXPECTED_REQUEST.finding(
-            message="The server sent a request that nothing we announced allows."
-            if len(found) == 1
-            else f"{len(found)} requests came that nothing we announced allows.",
-            evidence=quote_each(found),
-        )
+    return _report(
+        UNEXPECTED_REQUEST,
+        found,
+        "The server sent a request that nothing we announced allows.",
+        "requests came that nothing we announced allows.",
+    )
 
 
 UNKNOWN_TOOL_ANSWER = Card(
@@ -177,17 +167,14 @@ UNKNOWN_TOOL_ANSWER = Card(
         "know, before it looks at the arguments."
     ),
 )
-_INVALID_PARAMS: Final = -32602
 
 
 @of_server(UNKNOWN_TOOL_ANSWER)
 def check_unknown_tool_answer(server: ServerSeen) -> Iterator[Finding]:
     """Judge the answer by how well a client sees that the tool does not exist."""
-    if server.unknown_tool is not None:
-        yield from _judge_answer(server.unknown_tool)
-
-
-def _judge_answer(call: ObservedCall) -> Iterator[Finding]:
+    call = server.unknown_tool
+    if call is None:
+        return
     asked = f"A call of the tool '{quote(call.tool.name, 60)}', which does not exist,"
     words = quote(words_of(call), 140)
     match ending(call):
@@ -199,7 +186,7 @@ def _judge_answer(call: ObservedCall) -> Iterator[Finding]:
             )
         case Ending.REFUSAL | Ending.FAILURE | Ending.WORDLESS:
             yield UNKNOWN_TOOL_ANSWER.finding(
-                message=f'{asked} was answered with a result (isError) instead of error {_INVALID_PARAMS}: "{words}"',
+                message=f'{asked} was answered with a result (isError) instead of error -32602: "{words}"',
                 severity=Severity.INFO,
                 evidence=words,
             )
@@ -213,9 +200,9 @@ def _judge_answer(call: ObservedCall) -> Iterator[Finding]:
                 severity=severity,
                 evidence=quote(call.detail, 200),
             )
-        case _ if call.error is not None and call.error.code != _INVALID_PARAMS:
+        case _ if call.error is not None and call.error.code != -32602:
             yield UNKNOWN_TOOL_ANSWER.finding(
-                message=f"{asked} was answered with error {call.error.code} instead of {_INVALID_PARAMS}.",
+                message=f"{asked} was answered with error {call.error.code} instead of -32602.",
                 severity=Severity.INFO,
                 evidence=f"error {call.error.code}: {words}",
             )
@@ -255,3 +242,10 @@ def check_request_unanswered(request: ObservedRequest) -> Iterator[Finding]:
             )
         case _:
             return
+
+
+def _report(card: Card, found: Sequence[str], one: str, several: str) -> Iterator[Finding]:
+    """Yield one finding for all messages of a kind: `one` sentence, or their number before the rest of a sentence."""
+    if found:
+        message = one if len(found) == 1 else f"{len(found)} {several}"
+        yield card.finding(message=message, evidence=quote_each(found))

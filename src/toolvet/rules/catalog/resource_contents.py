@@ -10,6 +10,7 @@ import msgspec
 
 from toolvet.checks.result import check_result
 from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.ending import NEEDS_MORE
 from toolvet.rules.item import ItemsSeen, ObservedRequest, Purpose, as_call, contents_of
 from toolvet.rules.outage import Missing, outage_of_call
 from toolvet.rules.quote import list_names, quote, show, show_answer
@@ -29,7 +30,6 @@ RESOURCE_READ_FAILED = Card(
     why="Hosts show what is listed, and a user who picks it gets an error instead.",
     remedy="List only what can be read, under the URI by which it can be read.",
 )
-_NEEDS_MORE: Final = frozenset({-32042, -32021})  # A person at a URL, a capability of the client.
 
 
 @of_request(RESOURCE_READ_FAILED)
@@ -67,7 +67,7 @@ def check_resource_read_failed_items(seen: ItemsSeen) -> Iterator[Finding]:
 
 def _failed_to_read(request: ObservedRequest) -> bool:
     offered = request.purpose in {Purpose.LISTED, Purpose.OFFERED} and request.method == "resources/read"
-    return offered and request.error is not None and request.error.code not in _NEEDS_MORE
+    return offered and request.error is not None and request.error.code not in NEEDS_MORE
 
 
 RESOURCE_ABSENT_ANSWER = Card(

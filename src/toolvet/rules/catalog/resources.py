@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from toolvet.findings import Card, Finding, ItemKind, Severity
+from toolvet.rules.entry import judge_types, repeated_entries
 from toolvet.rules.item import IDENTITY, WORDS, ItemsSeen, ListedItem
 from toolvet.rules.quote import list_names, quote, show
 from toolvet.rules.rule import of_item, of_items
@@ -22,13 +23,13 @@ RESOURCE_ILLEGAL = Card(
     why="The official clients read a list as a whole: one entry that they cannot read makes them refuse all of it.",
     remedy="Build the entries with the SDK or with its types, which refuse such an entry before it is sent.",
 )
-_TYPES_OF_FIELDS: Final[Mapping[str, tuple[type, str]]] = {
-    "title": (str, "a string"),
-    "description": (str, "a string"),
-    "mimeType": (str, "a string"),
-    "annotations": (dict, "an object"),
-    "icons": (list, "an array"),
-    "_meta": (dict, "an object"),
+_TYPES_OF_FIELDS: Final[Mapping[str, type]] = {
+    "title": str,
+    "description": str,
+    "mimeType": str,
+    "annotations": dict,
+    "icons": list,
+    "_meta": dict,
 }
 _ROLES: Final = frozenset({"user", "assistant"})
 
@@ -47,12 +48,7 @@ def check_resource_illegal(item: ListedItem) -> Iterator[Finding]:
         if not isinstance(raw.get(field), str) or (not raw[field] and field != "name"):
             problem = f"has the {field} {show(raw[field])}" if field in raw else f"has no {field}"
             yield RESOURCE_ILLEGAL.finding(message=f"{place} {problem}.", pointer=f"/{field}", evidence=show(raw, 160))
-    for field, (kind, wanted) in _TYPES_OF_FIELDS.items():
-        value = raw.get(field)
-        if value is not None and not isinstance(value, kind):
-            yield RESOURCE_ILLEGAL.finding(
-                message=f"'{field}' must be {wanted}.", pointer=f"/{field}", evidence=show(value)
-            )
+    yield from judge_types(RESOURCE_ILLEGAL, raw, _TYPES_OF_FIELDS)
     size = raw.get("size")
     if size is not None and (isinstance(size, bool) or not isinstance(size, int | float) or size != size // 1):
         yield RESOURCE_ILLEGAL.finding(
@@ -97,18 +93,14 @@ def check_resource_duplicate(seen: ItemsSeen) -> Iterator[Finding]:
     """One finding for each URI; where pages repeat themselves, `pagination-broken` reports that."""
     paged = {listing.kind for listing in seen.listings if listing.pages > 1}
     for kind in _KINDS:
-        places: dict[str, list[str]] = {}
-        for item in seen.of(kind):
-            if item.identity and kind not in paged:
-                places.setdefault(item.identity, []).append(str(item.position + 1))
-        for identity, entries in places.items():
-            if len(entries) > 1:
-                yield RESOURCE_DUPLICATE.finding(
-                    message=f"{len(entries)} {WORDS[kind]}s have the URI '{quote(identity, 80)}'.",
-                    evidence=f"entries {', '.join(entries)} of the list",
-                    pointer="/uri" if kind == "resource" else "/uriTemplate",
-                    item=(kind, identity),
-                )
+        items = () if kind in paged else seen.of(kind)
+        for identity, entries in repeated_entries((item.identity, item.position) for item in items):
+            yield RESOURCE_DUPLICATE.finding(
+                message=f"{len(entries)} {WORDS[kind]}s have the URI '{quote(identity, 80)}'.",
+                evidence=f"entries {', '.join(entries)} of the list",
+                pointer=f"/{IDENTITY[kind]}",
+                item=(kind, identity),
+            )
 
 
 RESOURCE_URI_ILLEGAL = Card(

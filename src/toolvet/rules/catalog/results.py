@@ -15,7 +15,7 @@ from toolvet.rules.framework import is_empty_list
 from toolvet.rules.quote import quote, show, show_answer
 from toolvet.rules.rule import of_call, of_calls
 from toolvet.rules.subject import ObservedCall, Outcome, ToolDefinition
-from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.schema.json_value import elements, is_array, is_object, members, pointer
 
 ANSWER_MALFORMED = Card(
     id="answer-malformed",
@@ -308,7 +308,7 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
                     f"{show(sent, 60)} is no '{quote(call.absent, 60)}' that the server lists, and is answered like "
                     f'one: "{quote(words_of(call), 120)}"'
                 ),
-                pointer=f"/{call.absent.replace('~', '~0').replace('/', '~1')}",
+                pointer=pointer((call.absent,)),
                 evidence=quote(words_of(call), 300),
                 confidence=75,
             )
@@ -369,7 +369,7 @@ JUNK_ANSWERED = Card(
         "success that does not say so: different junk gives the same answer while a good value gives another, or the "
         'answer itself doubts ("same parameters, error?"). Echoes, empty results and "invalid" are fine.'
     ),
-    why=("A model that mistypes a date gets a number, and passes it on. An error would have cost it one more call."),
+    why="A model that mistypes a date gets a number, and passes it on. An error would have cost it one more call.",
     remedy=(
         "Parse the argument before using it, and answer with isError and the form that is expected (`YYYY-MM-DD`) when "
         "it cannot be parsed. Do not fall back to a default."
@@ -413,7 +413,7 @@ def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> 
             words, value = quote(words_of(shown), 120), show(_value(shown, name), 60)
             yield JUNK_ANSWERED.finding(
                 message=f"'{quote(name, 60)}' = {value} is no {kind}, and is answered with \"{words}\"",
-                pointer=f"/{name.replace('~', '~0').replace('/', '~1')}",
+                pointer=pointer((name,)),
                 evidence=quote(words_of(shown), 300),
                 confidence=80 if doubtful else 70,
             )

@@ -383,7 +383,7 @@ def check_default_invalid(tool: ToolDefinition) -> Iterator[Finding]:
         first = others[0]
         yield DEFAULT_INVALID.finding(
             message=f"The schema forbids the default of {list_names(others)}: {show(wrong[first], 60)}.",
-            pointer=_pointer(first),
+            pointer=pointer(("inputSchema", "properties", first, "default")),
             evidence=show(tool.properties[first], 200),
         )
     if nulls:
@@ -391,13 +391,9 @@ def check_default_invalid(tool: ToolDefinition) -> Iterator[Finding]:
         yield DEFAULT_INVALID.finding(
             message=f"The default of {list_names(nulls)} is null, and the schema does not allow null.",
             severity=Severity.INFO,
-            pointer=_pointer(first),
+            pointer=pointer(("inputSchema", "properties", first, "default")),
             evidence=show(tool.properties[first], 200),
         )
-
-
-def _pointer(name: str) -> str:
-    return f"/inputSchema/properties/{name.replace('~', '~0').replace('/', '~1')}/default"
 
 
 def _find_wrong_defaults(tool: ToolDefinition) -> Iterator[tuple[str, object]]:
