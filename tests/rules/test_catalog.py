@@ -185,7 +185,7 @@ def test_a_rule_has_a_card_in_whole_sentences_and_cases_of_both_kinds(rule: str)
 
 
 def test_a_card_is_used_in_its_own_file_once_for_each_subject_and_has_its_cases_there() -> None:
-    used = [(rule.judge.__module__.rpartition(".")[2], rule.card.id, rule.subject) for rule in rules()]
+    used = [(rule.judge.__module__.rpartition(".")[2], rule.card.id, rule.scope) for rule in rules()]
     assert len(set(used)) == len(used)
     for module in modules("toolvet.rules.catalog"):
         name = module.__name__.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""Subjects in, findings out: each rule of the catalogue (`rules/rule.py`) judges the subject that it is made for."""
+"""Subjects in, findings out: a tool, a call or a server goes to each rule of the catalogue that judges such a thing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -11,7 +11,7 @@ from toolvet.rules.item import ItemsSeen, ListedItem, ObservedRequest
 from toolvet.rules.rule import (
     P,
     Rule,
-    Subject,
+    RuleScope,
     of_call,
     of_calls,
     of_item,
@@ -86,14 +86,14 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 @cache
-def _judges(subject: Subject[...]) -> tuple[Callable[..., Iterable[Finding]], ...]:
-    """The functions of all rules about this subject."""
-    return tuple(rule.judge for rule in rules() if rule.subject is subject)
+def _judges(scope: RuleScope[...]) -> tuple[Callable[..., Iterable[Finding]], ...]:
+    """The functions of all rules of this scope."""
+    return tuple(rule.judge for rule in rules() if rule.scope is scope)
 
 
-def _apply(subject: Subject[P], tool: str, *seen: P.args, **named: P.kwargs) -> Iterator[Finding]:
-    """The findings of all rules about this subject; `tool` is their tool, or empty for the whole server."""
-    for judge in _judges(subject):
+def _apply(scope: RuleScope[P], tool: str, *seen: P.args, **named: P.kwargs) -> Iterator[Finding]:
+    """The findings of all rules of this scope; `tool` is their tool, or empty for the whole server."""
+    for judge in _judges(scope):
         for finding in judge(*seen, **named):
             yield msgspec.structs.replace(finding, tool=tool) if tool else finding
 

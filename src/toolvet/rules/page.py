@@ -6,7 +6,7 @@ from typing import Final
 
 from toolvet.findings import Card
 from toolvet.rules.judge import cards, rules
-from toolvet.rules.rule import SUBJECTS
+from toolvet.rules.rule import SCOPES
 from toolvet.rules.terms import STATUSES, TERMS
 
 _ONE_CAUSE: Final = (
@@ -61,9 +61,9 @@ def render_checks_page() -> str:
 def _group_cards() -> Iterator[tuple[str, list[Card]]]:
     """The groups of the page with their cards, by id; a card belongs to the first group that has a rule of it."""
     left = dict(cards())
-    for subject in SUBJECTS:
-        ids = {rule.card.id for rule in rules() if rule.subject is subject}
-        yield subject.title, [left.pop(card) for card in cards() if card in ids and card in left]
+    for scope in SCOPES:
+        ids = {rule.card.id for rule in rules() if rule.scope is scope}
+        yield scope.title, [left.pop(card) for card in cards() if card in ids and card in left]
 
 
 if __name__ == "__main__":

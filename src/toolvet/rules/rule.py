@@ -7,8 +7,8 @@
         yield EMPTY_SUCCESS.finding(message=…, …)
 
 The name then holds a `Rule`, which `rules/judge.py` finds in the module. A card may have a function for each of several
-subjects. A rule does not name its subject: the judge adds the tool or the item, and the caller that knows more of a
-call (its id in a report, the command that makes it again) adds that. Words of the server enter a finding through
+scopes. A function does not name the tool or the item that it judges: the judge adds it, and the caller that knows more
+of a call (its id in a report, the command that makes it again) adds that. Words of the server enter a finding through
 `rules/quote.py` only, which removes secrets.
 """
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 
 
 @dataclass(frozen=True, eq=False)
-class Subject(Generic[P]):
+class RuleScope(Generic[P]):
     """What rules judge, with the title of these rules in the docs; as a decorator it makes a rule of a function."""
 
     title: str
@@ -36,20 +36,20 @@ class Subject(Generic[P]):
 
 @dataclass(frozen=True, eq=False)
 class Rule(Generic[P]):
-    """A card, what it judges, and the function that yields its findings about one such subject."""
+    """A card, what the rule judges, and the function that yields its findings about one such thing."""
 
     card: Card
-    subject: Subject[P]
+    scope: RuleScope[P]
     judge: Callable[P, Iterable[Finding]]
 
 
-of_tool: Final = Subject[[ToolDefinition]]("How a tool is defined")
-of_call: Final = Subject[[ObservedCall]]("How a call went")
-of_calls: Final = Subject[[ToolDefinition, Sequence[ObservedCall]]]("A tool over all its calls")
-of_item: Final = Subject[[ListedItem]]("How a resource, template or prompt is listed")
-of_request: Final = Subject[[ObservedRequest]]("How a request about these went")
-of_items: Final = Subject[[ItemsSeen]]("All resources, templates and prompts")
-of_server: Final = Subject[[ServerSeen]]("The whole server")
+of_tool: Final = RuleScope[[ToolDefinition]]("How a tool is defined")
+of_call: Final = RuleScope[[ObservedCall]]("How a call went")
+of_calls: Final = RuleScope[[ToolDefinition, Sequence[ObservedCall]]]("A tool over all its calls")
+of_item: Final = RuleScope[[ListedItem]]("How a resource, template or prompt is listed")
+of_request: Final = RuleScope[[ObservedRequest]]("How a request about these went")
+of_items: Final = RuleScope[[ItemsSeen]]("All resources, templates and prompts")
+of_server: Final = RuleScope[[ServerSeen]]("The whole server")
 
-# In the order of the docs, where a card with functions for several subjects is among those of the first.
-SUBJECTS: Final = (of_tool, of_call, of_calls, of_item, of_request, of_items, of_server)
+# In the order of the docs, where a card with functions for several scopes is among those of the first.
+SCOPES: Final = (of_tool, of_call, of_calls, of_item, of_request, of_items, of_server)

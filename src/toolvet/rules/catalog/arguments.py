@@ -53,12 +53,13 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     if ending(call) is not Ending.SUCCESS or not is_bad(call) or is_only_unknown(call):
         return
     fault = fault_of(call)
-    severity = Severity.INFO if _is_lenient(call) else None
+    violation = intended_violation(call)
+    said = violation.message if violation is not None else call.breach.detail if call.breach is not None else ""
     yield INVALID_ACCEPTED.finding(
         message=f"The tool accepted {_name_accepted(call)}, although its schema forbids it ({fault.keyword}).",
-        severity=severity,
+        severity=Severity.INFO if _is_lenient(call) else None,
         pointer=fault.place,
-        evidence=_show_violation(call),
+        evidence=f"{quote(said, 160)}; arguments: {show(call.arguments, 160)}",
         confidence=95,
         cause=f"{fault.keyword} is not checked",
     )
@@ -72,16 +73,6 @@ def _name_accepted(call: ObservedCall) -> str:
         return f"a call without '{quote(fault.field, 60)}'"
     value = show(violation.instance if violation is not None else fault.value, 60)
     return f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
-
-
-def _show_violation(call: ObservedCall) -> str:
-    violation = intended_violation(call)
-    said = (
-        quote(violation.message, 160)
-        if violation is not None
-        else quote(call.breach.detail if call.breach else "", 160)
-    )
-    return f"{said}; arguments: {show(call.arguments, 160)}"
 
 
 def _is_lenient(call: ObservedCall) -> bool:
@@ -144,17 +135,10 @@ UNKNOWN_ARGUMENT_IGNORED = Card(
 # Any of these may declare arguments that are not in `properties`.
 _MAY_DECLARE_MORE: Final = frozenset(
     {
-        "$ref",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "if",
-        "patternProperties",
-        "additionalProperties",
-        "unevaluatedProperties",
+        "$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "additionalProperties", "unevaluatedProperties",
         "dependentSchemas",
     }
-)
+)  # fmt: skip
 
 
 @of_server(UNKNOWN_ARGUMENT_IGNORED)

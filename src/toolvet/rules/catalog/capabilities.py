@@ -10,7 +10,7 @@ from toolvet.rules.ending import Ending, ending, is_bad, speaks_of_absence, verd
 from toolvet.rules.item import METHOD_NOT_FOUND, ItemsSeen, ObservedRequest, Purpose
 from toolvet.rules.quote import list_names, quote, show, show_answer
 from toolvet.rules.rule import of_call, of_items, of_request, of_server
-from toolvet.rules.subject import ObservedCall, Preview, ServerSeen, ValidationSeen
+from toolvet.rules.subject import ObservedCall, Preview, ServerSeen
 from toolvet.schema.json_value import count, elements, is_array, is_object, members
 
 CAPABILITY_UNANSWERED = Card(
@@ -72,7 +72,6 @@ COMPLETION_MALFORMED = Card(
     remedy="Answer with `completion: {values, total, hasMore}`; with an empty array where there is nothing to suggest.",
 )
 _MOST_VALUES: Final = 100
-_UNKNOWN: Final = -32601
 
 
 @of_request(COMPLETION_MALFORMED)
@@ -81,7 +80,7 @@ def check_completion_malformed(request: ObservedRequest) -> Iterator[Finding]:
     if request.purpose is not Purpose.COMPLETION:
         return
     name = show(members(members(request.params).get("argument")).get("name"), 60)
-    if request.error is not None and request.error.code != _UNKNOWN:
+    if request.error is not None and request.error.code != METHOD_NOT_FOUND:
         yield COMPLETION_MALFORMED.finding(
             message=f"Values for {name} bring error {request.error.code}: {show(request.error.message, 120)}",
             severity=Severity.WARNING,
@@ -185,16 +184,13 @@ def check_validation_broken(server: ServerSeen) -> Iterator[Finding]:
             evidence=quote(" ".join(seen.announcement_problems), 400),
         )
     if seen.failures:
+        failed = len(seen.failures)
+        often = "" if failed == seen.asked == 1 else f" ({failed} of {seen.asked} times)"
         yield VALIDATION_BROKEN.finding(
-            message=f"Asked about a call, '{quote(seen.method, 60)}' gave no verdict{_count_failures(seen)}: "
+            message=f"Asked about a call, '{quote(seen.method, 60)}' gave no verdict{often}: "
             f"{quote(seen.failures[0], 200)}",
             evidence=quote("; ".join(dict.fromkeys(seen.failures)), 400),
         )
-
-
-def _count_failures(seen: ValidationSeen) -> str:
-    failed = len(seen.failures)
-    return "" if failed == seen.asked == 1 else f" ({failed} of {seen.asked} times)"
 
 
 VALIDATION_DISAGREES = Card(

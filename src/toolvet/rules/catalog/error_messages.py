@@ -1,7 +1,7 @@
 """The words of errors: whether they help, and what they give away."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from toolvet.checks.result import Leak, LeakKind
@@ -10,7 +10,7 @@ from toolvet.rules.cause import SAME, cause_of
 from toolvet.rules.ending import ERRORS_IN_WORDS, REFUSALS, Ending, ending, verdict_of, words_of
 from toolvet.rules.framework import framework_of
 from toolvet.rules.item import ObservedRequest, as_call
-from toolvet.rules.message import MessageScore, PartName, answered_errors, score_message
+from toolvet.rules.message import PartName, answered_errors, score_message
 from toolvet.rules.quote import quote
 from toolvet.rules.rule import of_call, of_calls, of_request
 from toolvet.rules.subject import ObservedCall, ToolDefinition
@@ -37,7 +37,7 @@ UNHELPFUL_ERROR = Card(
 )
 _HELPFUL: Final = 50
 _SCORED: Final = frozenset({Ending.REFUSAL, Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_REFUSAL})
-_WANTED: dict[PartName, str] = {
+_WANTED: Final[Mapping[PartName, str]] = {
     "field": "which argument is wrong",
     "received": "what was received",
     "expected": "what is expected",
@@ -65,16 +65,13 @@ def check_unhelpful_error(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
         if len(scored) > 1
         else f"The refusal scores {mean:.0f} of 100"
     )
+    missing = ", ".join(_WANTED[name] for name in worst.missing) or "nothing"
     yield UNHELPFUL_ERROR.finding(
-        message=f"{many}; {example}. Missing: {_name_missing(worst)}.",
+        message=f"{many}; {example}. Missing: {missing}.",
         evidence=words or "(no text)",
         confidence=80,
         cause=cause_of(call) or "no text",
     )
-
-
-def _name_missing(score: MessageScore) -> str:
-    return ", ".join(_WANTED[name] for name in score.missing) or "nothing"
 
 
 CRASH_LEAKED = Card(
@@ -179,6 +176,12 @@ def check_path_leaked(call: ObservedCall) -> Iterator[Finding]:
         )
 
 
+@of_request(PATH_LEAKED)
+def check_path_leaked_request(request: ObservedRequest) -> Iterator[Finding]:
+    """Judge the errors of resources and prompts as those of tools."""
+    yield from check_path_leaked.judge(as_call(request))
+
+
 def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
     """Whether the error names the path on purpose (as allowed, as an example), or the caller chose it."""
     if any(path and (leak.text + "/").startswith(path.rstrip("/") + "/") for path in call.known_paths):
@@ -193,9 +196,3 @@ def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
         if isinstance(sent, str) and sent:
             before = before.replace(sent, "")
     return bool(found) and any(pattern.search(before[-100:]) for pattern in (_MEANT, _EXAMPLE))
-
-
-@of_request(PATH_LEAKED)
-def check_path_leaked_request(request: ObservedRequest) -> Iterator[Finding]:
-    """Judge the errors of resources and prompts as those of tools."""
-    yield from check_path_leaked.judge(as_call(request))

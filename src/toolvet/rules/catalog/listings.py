@@ -1,10 +1,10 @@
 """The lists of a server, page by page."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from toolvet.findings import Card, Finding, Severity
+from toolvet.rules.entry import repeated_entries
 from toolvet.rules.item import ItemsSeen, ListingSeen, Purpose
 from toolvet.rules.quote import list_names, quote
 from toolvet.rules.rule import of_items, of_server
@@ -133,7 +133,8 @@ def _judge_pages(seen: ItemsSeen, listing: ListingSeen) -> Iterator[Finding]:
             message=f"{listing.method}: {words.rstrip('.')}.", evidence=words, pointer=place
         )
         return
-    repeated = _repeated(seen, listing)
+    items = seen.of(listing.kind)
+    repeated = [name for name, _ in repeated_entries((item.identity, item.position) for item in items)]
     if listing.pages > 1 and repeated:
         yield PAGINATION_BROKEN.finding(
             message=f"{listing.method}: {len(repeated)} entries come on several pages: {list_names(repeated, 3)}.",
@@ -142,7 +143,7 @@ def _judge_pages(seen: ItemsSeen, listing: ListingSeen) -> Iterator[Finding]:
         )
     elif cursors:
         yield PAGINATION_BROKEN.finding(
-            message=f"{listing.method}: {quote(cursors[0])}.", severity=Severity.INFO, pointer=place, evidence=""
+            message=f"{listing.method}: {quote(cursors[0])}.", severity=Severity.INFO, pointer=place
         )
     elif any(request.method == listing.method and request.succeeded for request in seen.asked(Purpose.BAD_CURSOR)):
         yield PAGINATION_BROKEN.finding(
@@ -150,8 +151,3 @@ def _judge_pages(seen: ItemsSeen, listing: ListingSeen) -> Iterator[Finding]:
             severity=Severity.INFO,
             pointer=place,
         )
-
-
-def _repeated(seen: ItemsSeen, listing: ListingSeen) -> list[str]:
-    counts = Counter(item.identity for item in seen.of(listing.kind) if item.identity)
-    return [identity for identity, count in counts.items() if count > 1]

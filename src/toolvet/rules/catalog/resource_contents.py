@@ -221,7 +221,7 @@ def check_resource_error_contents(seen: ItemsSeen) -> Iterator[Finding]:
     """One finding for each text, with the resources that it came for."""
     uris: dict[str, list[str]] = {}
     for request in seen.asked(Purpose.LISTED, Purpose.OFFERED):
-        words = error_in_contents(request)
+        words = _error_in(request)
         if words:
             uris.setdefault(words, []).append(request.uri)
     for words, names in uris.items():
@@ -234,7 +234,7 @@ def check_resource_error_contents(seen: ItemsSeen) -> Iterator[Finding]:
         )
 
 
-def error_in_contents(request: ObservedRequest) -> str:
+def _error_in(request: ObservedRequest) -> str:
     """The words of the error that a resource consists of, or ""."""
     texts = [entry.get("text") for entry in contents_of(request)]
     only = texts[0] if len(texts) == 1 else None

@@ -382,13 +382,8 @@ _KIND_OF_NAME: Final[Mapping[str, str]] = {
     **dict.fromkeys(("url", "uri"), "URL"),
 }
 _LONGEST_VALUE: Final = 60  # Characters of a date or a short address; what is longer is the largest string we send.
-_TEXT_KEYWORDS: Final = (
-    "examples",
-    "enum",
-    "const",
-    "pattern",
-    "format",
-)  # What says more of a value than a name does.
+# What says more of a value than a name does.
+_TEXT_KEYWORDS: Final = ("examples", "enum", "const", "pattern", "format")
 _ADMITS: Final = re.compile(
     r"(?i)\([^()\n]{0,60}\berror\s?\?{1,3}\s*\)|\bprobably (?:an? )?(?:error|mistake|invalid)\b"
 )

@@ -84,18 +84,18 @@ def check_schema_invalid(tool: ToolDefinition) -> Iterator[Finding]:
             evidence=quote(schema.problem.message),
         )
     if schema.reading is not None:
-        pointer, _, words = schema.reading.partition(": ")
+        place, _, words = schema.reading.partition(": ")
         yield SCHEMA_INVALID.finding(
             message=f"The inputSchema does not say its draft of JSON Schema: {words}.",
-            pointer=f"/inputSchema{pointer}",
+            pointer=f"/inputSchema{place}",
             severity=Severity.WARNING,
             evidence=quote(words),
         )
     for note in schema.notes:
-        pointer, _, words = note.partition(": ")
+        place, _, words = note.partition(": ")
         yield SCHEMA_INVALID.finding(
             message=f"A part of the inputSchema cannot be used: {quote(words or note)}.",
-            pointer=f"/inputSchema{pointer}",
+            pointer=f"/inputSchema{place}",
             severity=Severity.WARNING,
             evidence=quote(note),
         )
