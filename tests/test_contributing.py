@@ -4,10 +4,14 @@ The lists are read from the folders. Whether a proof holds is tested beside it; 
 """
 
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 import toolvet
 from toolvet.checks.answer import SignalType
@@ -19,6 +23,9 @@ from toolvet.checks.result.shapes import result_shapes
 from toolvet.discover import modules, packages
 from toolvet.integrations.scores import destination_names
 from toolvet.report import formats
+from toolvet.rules import cards
+from toolvet.rules.judge import rules
+from toolvet.rules.rule import Rule
 from toolvet.tools.shape import tool_shapes
 
 TESTS = Path(__file__).parent
@@ -42,18 +49,62 @@ def table(path: Path) -> dict[str, object]:
 
 
 def test_a_rule_has_cases() -> None:
-    lacking = [name for name in map(name_of, modules("toolvet.rules.catalog")) if not both_kinds(name)]
+    lacking = [rule for rule in rules() if not both_kinds(subject_of(rule), rule.card.id)]
     assert not lacking, (
-        f"{lacking[0]} has no proof: add tests/rules/cases/{lacking[0]}.toml with a [[case]] that the rule finds "
-        'and one that it leaves alone (expect = "nothing")'
+        f"{lacking[0].card.id} has no proof: add to tests/rules/cases/{subject_of(lacking[0])}.toml a "
+        f'[[{lacking[0].card.id}]] that the rule finds and one that it leaves alone (expect = "nothing")'
     )
 
 
-def both_kinds(rule: str) -> bool:
-    path = TESTS / "rules" / "cases" / f"{rule}.toml"
-    cases = table(path).get("case") if path.exists() else None
+def subject_of(rule: Rule[...]) -> str:
+    """The name of the file of a rule."""
+    return rule.judge.__module__.rpartition(".")[2]
+
+
+def both_kinds(subject: str, rule: str) -> bool:
+    path = TESTS / "rules" / "cases" / f"{subject}.toml"
+    cases = table(path).get(rule) if path.exists() else None
     assert cases is None or isinstance(cases, list)
     return {case["expect"] == "nothing" for case in cases or ()} == {True, False}
+
+
+# The whole of a rule: its name and what it finds.
+NEW_RULE = """
+from toolvet.findings import Card, Severity
+from toolvet.rules.rule import of_tool
+
+TOOL_SHOUTS = Card(
+    id="tool-shouts", title="A name shouts", severity=Severity.INFO, looks_for="Capitals.", why="They are loud.",
+    remedy="Write small letters.",
+)
+
+
+@of_tool(TOOL_SHOUTS)
+def check_tool_shouts(tool):
+    if tool.name.isupper():
+        yield TOOL_SHOUTS.finding(message="The name shouts.")
+"""
+
+
+@pytest.mark.parametrize("file", ["definitions", "voices"])
+def test_a_rule_needs_nothing_but_its_text_in_a_file_of_the_catalogue(file: str, tmp_path: Path) -> None:
+    """In a file that is there, or in a new one: a process that finds the changed catalogue judges by the rule."""
+    for path in (PACKAGE / "rules" / "catalog").glob("*.*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    with (tmp_path / f"{file}.py").open("a", encoding="utf-8") as rule:
+        rule.write(NEW_RULE)
+    judged = (
+        "import sys, toolvet.rules.catalog; toolvet.rules.catalog.__path__.insert(0, sys.argv[1])\n"
+        "from toolvet.rules import cards, judge_tool, tool_definition\n"
+        "print(*[finding.id for finding in judge_tool(tool_definition({'name': 'SEARCH', 'inputSchema': {}}))])\n"
+        "print(len(cards()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", judged, str(tmp_path)], capture_output=True, encoding="utf-8", check=True
+    )
+    found, count = done.stdout.splitlines()
+    assert found.split() == ["schema-not-object", "tool-shouts", "tool-undescribed"]
+    assert int(count) == len(cards()) + 1
 
 
 def test_a_phrase_has_hits_and_misses() -> None:

@@ -23,7 +23,7 @@ from toolvet.redact import redact_text
 from toolvet.rules import tool_definition
 from toolvet.rules.destructive import read_destructive_source
 from toolvet.rules.message import read_message_source
-from toolvet.rules.catalog.annotations_contradict import read_change_source
+from toolvet.rules.catalog.definitions import read_change_source
 from toolvet.checks.answer.finish import finish_kind
 from toolvet.schema.naming import choices, entries, formats
 from toolvet.schema.repairs.notation import notations

@@ -150,7 +150,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Finding:
         """A finding of this check; `severity` and `remedy` are the card's unless they are given.
 
-            yield CARD.finding(message="The tool has no inputSchema.", pointer="/inputSchema")
+            yield SCHEMA_NOT_OBJECT.finding(message="The tool has no inputSchema.", pointer="/inputSchema")
 
         `tool` and `item` (its kind and its identity) are for rules that look at the whole server and mean one of its
         tools, resources, templates or prompts. `cause` is for findings that several tools may have for one reason

@@ -1,6 +1,10 @@
-"""Every rule of the catalogue reports what it should and nothing else: its cases are in `cases/`, one file per rule."""
+"""Every rule of the catalogue reports what it should and nothing else.
+
+The cases of `rules/catalog/<subject>.py` are in `cases/<subject>.toml`, where the tables of a rule have its id.
+"""
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -40,20 +44,22 @@ from toolvet.rules import (
     tool_definition,
 )
 from toolvet.rules.http import HttpExchange, HttpSeen
+from toolvet.rules.judge import rules
 from toolvet.rules.page import render_checks_page
 from toolvet.schema import compiled
 
 HERE = Path(__file__).parent
 TOOLS: Mapping[str, Any] = json.loads((HERE / "cases" / "tools.json").read_text(encoding="utf-8"))
-CASES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["case"] for path in (HERE / "cases").glob("*.toml")}
-RULES = {module.__name__.rpartition(".")[2]: module for module in modules("toolvet.rules.catalog")}
+FILES: Mapping[str, Mapping[str, Any]] = {
+    path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted((HERE / "cases").glob("*.toml"))
+}
+CASES = {rule: cases for file in FILES.values() for rule, cases in file.items()}
 
 
 def tables() -> Iterator[Any]:
     for rule, cases in sorted(CASES.items()):
         for case in cases:
-            sentence = f"{rule.replace('_', '-')}: {case['says']} ({case['expect']})"
-            yield pytest.param(rule.replace("_", "-"), case, id=sentence)
+            yield pytest.param(rule, case, id=f"{rule}: {case['says']} ({case['expect']})")
 
 
 @pytest.mark.parametrize(("rule", "case"), list(tables()))
@@ -73,32 +79,32 @@ def test_a_rule_reports_what_it_should(rule: str, case: Mapping[str, Any]) -> No
 
 # What a person would call one fault, with the findings that it may have: the rules agree on which of them reports it.
 ONE_FAULT = {
-    ("call_timeout", "No answer to an ordinary call"): ["call-timeout"],
-    ("server_died", "The process ended"): ["server-died"],
-    ("answer_malformed", "A result without content"): ["answer-malformed"],
-    ("arguments_protocol_error", "A missing argument answered with -32602"): ["arguments-protocol-error"],
-    ("invalid_accepted", "A value beyond the maximum"): ["invalid-accepted"],
-    ("unknown_argument_ignored", "The schema forbids others, and an SDK drops them"): ["unknown-argument-ignored"],
-    ("arguments_not_object", "A crash of the server's own code"): ["arguments-not-object"],
-    ("absent_answered", "A record for an id that does not exist"): ["absent-answered", "parameter-undescribed"],
-    ("error_without_flag", "An error in words"): ["error-without-flag"],
-    ("empty_success", "No content"): ["empty-success"],
-    ("structured_content_missing", "Only a text"): ["structured-content-missing"],
-    ("output_schema_broken", "A field of another type"): ["output-schema-broken"],
-    ("crash_leaked", "A trace in a failure"): ["crash-leaked", "valid-call-failed"],
-    ("valid_call_failed", "A crash"): ["valid-call-failed"],
-    ("valid_call_failed", "An error without a word"): ["valid-call-failed"],
-    ("environment_outage", "A backend that does not answer, and nothing else was called"): ["environment-outage"],
-    ("never_succeeded", "Every valid call is refused"): ["never-succeeded"],
-    ("bad_arguments_crash", "A wrong type crashes the tool"): ["bad-arguments-crash"],
-    ("schema_invalid", "A type that does not exist"): ["parameter-undescribed", "schema-invalid"],
-    ("schema_not_object", "No inputSchema"): ["schema-not-object", "tool-undescribed"],
-    ("tool_illegal", "An entry that is a string is no tool"): ["tool-illegal"],
-    ("required_unknown", "A required name that is forbidden is an error"): [
+    ("call-timeout", "No answer to an ordinary call"): ["call-timeout"],
+    ("server-died", "The process ended"): ["server-died"],
+    ("answer-malformed", "A result without content"): ["answer-malformed"],
+    ("arguments-protocol-error", "A missing argument answered with -32602"): ["arguments-protocol-error"],
+    ("invalid-accepted", "A value beyond the maximum"): ["invalid-accepted"],
+    ("unknown-argument-ignored", "The schema forbids others, and an SDK drops them"): ["unknown-argument-ignored"],
+    ("arguments-not-object", "A crash of the server's own code"): ["arguments-not-object"],
+    ("absent-answered", "A record for an id that does not exist"): ["absent-answered", "parameter-undescribed"],
+    ("error-without-flag", "An error in words"): ["error-without-flag"],
+    ("empty-success", "No content"): ["empty-success"],
+    ("structured-content-missing", "Only a text"): ["structured-content-missing"],
+    ("output-schema-broken", "A field of another type"): ["output-schema-broken"],
+    ("crash-leaked", "A trace in a failure"): ["crash-leaked", "valid-call-failed"],
+    ("valid-call-failed", "A crash"): ["valid-call-failed"],
+    ("valid-call-failed", "An error without a word"): ["valid-call-failed"],
+    ("environment-outage", "A backend that does not answer, and nothing else was called"): ["environment-outage"],
+    ("never-succeeded", "Every valid call is refused"): ["never-succeeded"],
+    ("bad-arguments-crash", "A wrong type crashes the tool"): ["bad-arguments-crash"],
+    ("schema-invalid", "A type that does not exist"): ["parameter-undescribed", "schema-invalid"],
+    ("schema-not-object", "No inputSchema"): ["schema-not-object", "tool-undescribed"],
+    ("tool-illegal", "An entry that is a string is no tool"): ["tool-illegal"],
+    ("required-unknown", "A required name that is forbidden is an error"): [
         "parameter-undescribed",
         "required-unknown",
     ],
-    ("remote_reference", "A parameter that is described elsewhere"): ["remote-reference"],
+    ("remote-reference", "A parameter that is described elsewhere"): ["remote-reference"],
 }
 
 
@@ -168,22 +174,25 @@ def plant(case: Mapping[str, Any], form: str) -> Mapping[str, Any]:
     return {**case, **{key: json.dumps(of(read(case[key]), key)) for key in sources if key in case}}
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_a_rule_is_named_like_its_file_and_has_a_card_and_cases_of_both_kinds(name: str) -> None:
-    card: Card = RULES[name].CARD
-    assert card.id == name.replace("_", "-")
-    functions = ("tool", "call", "calls", "item", "request", "items", "server")
-    assert any(hasattr(RULES[name], f"check_{function}") for function in functions)
+@pytest.mark.parametrize("rule", sorted(cards()))
+def test_a_rule_has_a_card_in_whole_sentences_and_cases_of_both_kinds(rule: str) -> None:
+    card = cards()[rule]
     for sentence in (card.looks_for, card.why, card.remedy):
         assert sentence.strip() == sentence
         assert sentence.endswith((".", "?", ")", '"', "`"))
     assert not card.title.endswith(".")
-    kinds = {case["expect"] == "nothing" for case in CASES[name]}
-    assert kinds == {True, False}
+    assert {case["expect"] == "nothing" for case in CASES[rule]} == {True, False}
 
 
-def test_every_file_of_cases_belongs_to_a_rule() -> None:
-    assert set(CASES) == set(RULES) == {card.replace("-", "_") for card in cards()}
+def test_a_card_is_used_in_its_own_file_once_for_each_subject_and_has_its_cases_there() -> None:
+    used = [(rule.judge.__module__.rpartition(".")[2], rule.card.id, rule.scope) for rule in rules()]
+    assert len(set(used)) == len(used)
+    for module in modules("toolvet.rules.catalog"):
+        name = module.__name__.rpartition(".")[2]
+        ids = [value.id for value in vars(module).values() if isinstance(value, Card)]
+        assert len(ids) == len(set(ids))
+        assert set(ids) == {card for file, card, _ in used if file == name} == set(FILES[name])
+    assert sum(map(len, FILES.values())) == len(CASES) == len(cards())
 
 
 def test_the_page_of_checks_is_up_to_date() -> None:
@@ -285,9 +294,10 @@ def judge_all(calls: Sequence[ObservedCall]) -> Sequence[Finding]:
 
 
 def read(text: str) -> Any:
-    """JSON in which `"<name>"` is a tool of tools.json."""
+    """JSON in which `"<name>"` is a tool of tools.json, and `<x*9>` nine times x."""
     for name, tool in TOOLS.items():
         text = text.replace(json.dumps(name), json.dumps(tool))
+    text = re.sub(r"<(\w+)\*(\d+)>", lambda found: found[1] * int(found[2]), text)
     return json.loads(text)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolvet.rules.catalog.annotations_contradict import read_change_source, reported_change
+from toolvet.rules.catalog.definitions import read_change_source, reported_change
 
 SOURCE = read_change_source()
 # Known and wrong: the pattern for "… deleted successfully" wants words of two letters and more before the verb.

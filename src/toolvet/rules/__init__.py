@@ -1,4 +1,4 @@
-"""Rules: each judges tools, calls or a server and yields findings. Each is one file in `catalog/`.
+"""Rules: each judges tools, calls or a server and yields findings. They are in `catalog/`, a file for each subject.
 
 >>> from toolvet.rules import judge_tool, tool_definition
 >>> tool = tool_definition({"name": "search", "inputSchema": {"type": "object"}})

@@ -13,7 +13,7 @@ from toolvet.schema.json_value import elements, members
 
 INVALID_ARGUMENTS: Final = frozenset({-32602, -32600, -32700})
 # -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.
-_NEEDS_MORE: Final = frozenset({-32042, -32021})
+NEEDS_MORE: Final = frozenset({-32042, -32021})
 _ABSENT: Final = re.compile(
     r"(?i)\b(?:not found|no (?:\w+ ){0,3}found|does(?:n't| not) exist|no such|(?:could|can)(?:not|n't| not) find"
     r"|did not resolve)\b"
@@ -104,7 +104,7 @@ def speaks_of_absence(words: str) -> bool:
 
 def _protocol_ending(call: ObservedCall) -> Ending:
     code = call.error.code if call.error is not None else None
-    if code in _NEEDS_MORE or call.tool.runs_as_task:
+    if code in NEEDS_MORE or call.tool.runs_as_task:
         return Ending.UNFINISHED
     if code in INVALID_ARGUMENTS:
         return Ending.PROTOCOL_REFUSAL

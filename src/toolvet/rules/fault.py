@@ -7,7 +7,7 @@ import msgspec
 
 from toolvet.rules.subject import ObservedCall
 from toolvet.schema import Violation
-from toolvet.schema.json_value import elements, members
+from toolvet.schema.json_value import elements, members, pointer, pointer_steps
 
 _LIMITS: Final = frozenset(
     {
@@ -54,7 +54,7 @@ def fault_of(call: ObservedCall) -> Fault:
     return Fault(
         keyword=keyword,
         field=named or _last_name(place),
-        place=f"{place}/{named.replace('~', '~0').replace('/', '~1')}" if named else place,
+        place=place + pointer((named,)) if named else place,
         received=bool(keyword) and not absent and not unknown,
         value=at_pointer(call.arguments, place),
         allowed=tuple(_list_allowed(keyword, demand, call)),
@@ -92,8 +92,7 @@ def _name_in(violation: Violation) -> str | None:
 
 def _last_name(place: str) -> str:
     """The last part of a JSON Pointer that is not an index: `items` for `/items/0`."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
-    return next((part for part in reversed(parts) if part and not part.isdigit()), "")
+    return next((part for part in reversed(pointer_steps(place)) if part and not part.isdigit()), "")
 
 
 def _list_allowed(keyword: str, demand: object, call: ObservedCall) -> Iterator[str]:
@@ -120,8 +119,7 @@ def _render_values(values: Iterable[object]) -> Iterator[str]:
 
 def at_pointer(value: object, place: str) -> object:
     """The value at a JSON Pointer (`place`), or None."""
-    for part in place.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+    for name in pointer_steps(place):
         items = elements(value)
         is_index = name.isascii() and name.isdigit() and len(name) < 10
         value = items[int(name)] if is_index and int(name) < len(items) else members(value).get(name)

@@ -1,9 +1,11 @@
-"""Puts HTTP responses into words, and names the setting of each SDK that checks Host and Origin."""
+"""What the rules of HTTP share: exchanges, their words, and the setting of each SDK that checks Host and Origin."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from toolvet.rules.http import HttpExchange, HttpSeen
 from toolvet.rules.quote import quote
+from toolvet.rules.subject import ServerSeen
 
 # From the SDKs' own documentation: FastMCP 4 (`run`, `http_app`), the Python SDK 2 (`run`, `streamable_http_app`), and
 # the TypeScript SDK 1 (`server/express`, `server/middleware/hostHeaderValidation`).
@@ -23,6 +25,16 @@ _SETTINGS: Final = {
         "middleware of your own that answers 403 checks Origin."
     ),
 }
+
+
+def exchange_of(server: ServerSeen, probe: str) -> HttpExchange | None:
+    """The exchange of this probe; None where it was not sent."""
+    return None if server.http is None else server.http.find(probe)
+
+
+def exchanges_of(server: ServerSeen) -> Sequence[HttpExchange]:
+    """All probes with their responses; none for a server that does not speak HTTP."""
+    return () if server.http is None else server.http.exchanges
 
 
 def protection_setting(http: HttpSeen) -> str | None:

@@ -94,15 +94,13 @@ def answered_errors(calls: Sequence[ObservedCall]) -> Iterator[ObservedCall]:
     valid = [call for call in calls if is_plain(call)]
     for call in calls:
         wrong = is_bad(call) or call.breach is not None
-        if not wrong or ending(call) not in _ERRORS or not _is_the_authors(call):
+        if not wrong or ending(call) not in _ERRORS:
+            continue
+        # The author writes neither the words of a framework nor those about an outage.
+        if outage_of_call(call) is not None or framework_of(call) is not None:
             continue
         if not _is_about_something_else(call) and not _repeats_a_refusal(call, valid):
             yield call
-
-
-def _is_the_authors(call: ObservedCall) -> bool:
-    """Whether the words are the author's: the framework did not write them, and they are not about an outage."""
-    return outage_of_call(call) is None and framework_of(call) is None
 
 
 def _is_about_something_else(call: ObservedCall) -> bool:

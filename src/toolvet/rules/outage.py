@@ -3,7 +3,8 @@
     answer    "Tool execution failed: No project specified. Set KANBAN_PROJECT_DIR env var in MCP config"
     missing   "KANBAN_PROJECT_DIR", a variable (`checks.result.outage_of`)
 
-Twelve tools that say this have one cause, and it is reported once, for the server (`catalog/environment_outage.py`).
+Twelve tools that say this have one cause, and it is reported once, for the server (`environment-outage`, in
+`catalog/failures.py`).
 """
 
 import re

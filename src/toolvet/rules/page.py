@@ -4,20 +4,10 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.discover import modules
 from toolvet.findings import Card
+from toolvet.rules.judge import cards, rules
+from toolvet.rules.rule import SCOPES
 from toolvet.rules.terms import STATUSES, TERMS
-
-# A rule belongs to the first group for which it has a function.
-_GROUPS: Final = (
-    ("check_tool", "How a tool is defined"),
-    ("check_call", "How a call went"),
-    ("check_calls", "A tool over all its calls"),
-    ("check_item", "How a resource, template or prompt is listed"),
-    ("check_request", "How a request about these went"),
-    ("check_items", "All resources, templates and prompts"),
-    ("check_server", "The whole server"),
-)
 
 _ONE_CAUSE: Final = (
     "## One cause, one finding",
@@ -53,34 +43,27 @@ def render_checks_page() -> str:
             word, colon, meaning = paragraph.partition(": ")
             lines += [f"**{word}**: {meaning}" if colon and word in STATUSES else paragraph, ""]
     lines += ["## All checks", ""]
-    for title, cards in groups:
+    for title, members in groups:
         lines += [f"**{title}**", ""]
         lines += [
             f"- [`{card.id}`](#{card.id}): {card.title[:1].lower()}{card.title[1:]} ({card.severity.value})"
-            for card in cards
+            for card in members
         ]
         lines.append("")
-    for title, cards in groups:
+    for title, members in groups:
         lines += [f"## {title}", ""]
-        for card in cards:
+        for card in members:
             lines += [f'### <a id="{card.id}"></a>`{card.id}`', "", f"**{card.title}** ({card.severity.value})", ""]
             lines += [f"Looks for: {card.looks_for}", "", f"Why: {card.why}", "", f"What to do: {card.remedy}", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _group_cards() -> Iterator[tuple[str, list[Card]]]:
-    """The groups of the page with their cards, by id."""
-    rules = modules("toolvet.rules.catalog")
-    for index, (function, title) in enumerate(_GROUPS):
-        earlier = [name for name, _ in _GROUPS[:index]]
-        yield (
-            title,
-            [
-                rule.CARD
-                for rule in rules
-                if hasattr(rule, function) and not any(hasattr(rule, name) for name in earlier)
-            ],
-        )
+    """The groups of the page with their cards, by id; a card belongs to the first group that has a rule of it."""
+    left = dict(cards())
+    for scope in SCOPES:
+        ids = {rule.card.id for rule in rules() if rule.scope is scope}
+        yield scope.title, [left.pop(card) for card in cards() if card in ids and card in left]
 
 
 if __name__ == "__main__":

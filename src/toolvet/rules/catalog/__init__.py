@@ -1,1 +1,1 @@
-"""One rule a file: its card and what it looks for. A new file here is a new rule everywhere."""
+"""The rules, a file for each subject: each rule is a card and what it looks for, and is found by being here."""
