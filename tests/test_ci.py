@@ -1,4 +1,4 @@
-"""CI starts as a newcomer does: a step before the README's two commands would hide what they lack on a fresh machine."""
+"""CI starts as a newcomer does: an earlier step would hide what the README's two commands lack on a fresh machine."""
 
 import os
 import re
