@@ -40,8 +40,12 @@ _INT32: Final = 1 << 31
 
 
 def arrow_fields(struct: type[msgspec.Struct], *, without: Sequence[str] = ()) -> list[tuple[str, ArrowType]]:
-    """Return the names and the Arrow types of the members that a Struct's documents have, but those in `without`."""
-    return [(each.name, arrow_type(each.type)) for each in document_members(struct) if each.name not in without]
+    """Return the names and the Arrow types of the members that a Struct's documents have, but those in `without`.
+
+    Lists come last: a reader of a table sees what is short first.
+    """
+    found = [(each.name, arrow_type(each.type)) for each in document_members(struct) if each.name not in without]
+    return sorted(found, key=lambda each: pa.types.is_nested(each[1]))
 
 
 def arrow_type(type_: Any) -> ArrowType:

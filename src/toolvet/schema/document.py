@@ -164,15 +164,21 @@ def _written(type_: Any, value: str, scope: dict[str, Any], depth: int = 0) -> s
 # Replies: Structs that say to OpenAPI and to JSON Schema what documents look like.
 
 
-@cache
-def reply_type(struct: type[msgspec.Struct], *, partial: bool = False) -> type[msgspec.Struct]:
-    """Return the Struct that reads the JSON form of `struct`: a type for OpenAPI, `msgspec.convert` and clients.
+def reply_type(struct: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return the Struct that reads the JSON form of `struct`: a type for OpenAPI, `msgspec.convert` and clients."""
+    return _made_type(struct, False)  # noqa: FBT003 - one key for the cache.
 
-    With `partial`, what the form has beside `valid` and `keyword` need not be there: for a report that others made.
-    """
+
+def given_type(struct: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return the Struct that reads a form which others made: of all members, it needs only `valid` and `keyword`."""
+    return _made_type(struct, True)  # noqa: FBT003 - as above
+
+
+@cache
+def _made_type(struct: type[msgspec.Struct], partial: bool) -> type[msgspec.Struct]:  # noqa: FBT001 - as above
     fields: list[Any] = []
     for each in document_members(struct):
-        type_, default = _replied(each.type, partial=partial), each.default
+        type_, default = _replied(each.type, partial), each.default
         if partial and each.name not in _NEEDED:
             fields.append((each.name, type_ | msgspec.UnsetType, msgspec.UNSET))
         elif each.absent == "never":
@@ -195,15 +201,15 @@ def json_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return msgspec.json.schema(reply_type(struct))
 
 
-def _replied(type_: Any, *, partial: bool) -> Any:
+def _replied(type_: Any, partial: bool) -> Any:  # noqa: FBT001 - as above
     plain = plain_type(type_)
     if get_origin(plain) in _UNIONS:
-        return Union[tuple(_replied(each, partial=partial) for each in get_args(plain))]  # noqa: UP007 - as above
+        return Union[tuple(_replied(each, partial) for each in get_args(plain))]  # noqa: UP007 - as above
     if is_struct(plain):
-        return reply_type(plain, partial=partial)
+        return _made_type(plain, partial)
     if is_mapping(plain):
         key, item = get_args(plain)
-        return types.GenericAlias(dict, (key, _replied(item, partial=partial)))
+        return types.GenericAlias(dict, (key, _replied(item, partial)))
     if is_list(plain):
-        return types.GenericAlias(list, (_replied(get_args(plain)[0], partial=partial),))
+        return types.GenericAlias(list, (_replied(get_args(plain)[0], partial),))
     return Any if plain is object else type_

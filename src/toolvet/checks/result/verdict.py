@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -86,7 +86,7 @@ class ResultMetadata(Document, msgspec.Struct, frozen=True):
     has_meta: bool = False
     output_schema_validation: OutputSchemaValidation | None = None
     warnings: tuple[str, ...] = ()
-    pagination: Mapping[str, object] | None = None
+    pagination: Mapping[str, Any] | None = None
     content_fidelity: str | None = None
     dropped_content_ids: tuple[str, ...] = ()
     taken_for: str | None = None

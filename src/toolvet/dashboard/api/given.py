@@ -15,7 +15,7 @@ from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import check_envelope, missing_required_error
 from toolvet.findings import Finding
 from toolvet.redact import SecretMask, redact, redact_text
-from toolvet.schema.document import reply_type
+from toolvet.schema.document import given_type
 from toolvet.schema.json_value import elements, members
 from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 else:
     # A report cannot be made from its JSON form: it knows the schema. Of the form only `valid` is needed, and the
     # keyword of each issue.
-    GivenArguments = reply_type(ArgumentReport, partial=True)
+    GivenArguments = given_type(ArgumentReport)
 
 
 class GivenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
