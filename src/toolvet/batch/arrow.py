@@ -57,7 +57,8 @@ def arrow_type(type_: Any) -> ArrowType:
     there = without_none(type_)
     plain = plain_type(there)
     if plain is int and get_origin(there) is Annotated:
-        bounds = [each for meta in get_args(there)[1:] for each in (meta.ge, meta.le) if each is not None]
+        metas = cast("tuple[msgspec.Meta, ...]", get_args(there)[1:])
+        bounds = [each for meta in metas for each in (meta.ge, meta.le) if each is not None]
         return pa.int32() if len(bounds) == 2 and max(map(abs, bounds)) < _INT32 else pa.int64()
     if is_struct(plain):
         return pa.struct(arrow_fields(plain))
@@ -65,4 +66,4 @@ def arrow_type(type_: Any) -> ArrowType:
         return pa.list_(arrow_type(get_args(plain)[0]))
     if (isinstance(plain, type) and issubclass(plain, Enum)) or get_origin(plain) is Literal:
         return pa.string()
-    return _SCALARS.get(plain, pa.string())
+    return _SCALARS.get(cast("type", plain), pa.string())

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Union, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeGuard, Union, cast, get_args, get_origin
 
 import msgspec
 
@@ -90,7 +90,7 @@ def without_none(type_: Any) -> Any:
 _UNIONS: Final = (Union, types.UnionType)
 
 
-def is_struct(type_: object) -> bool:
+def is_struct(type_: object) -> TypeGuard[type[msgspec.Struct]]:
     """Whether a type is a Struct."""
     return isinstance(type_, type) and issubclass(type_, msgspec.Struct)
 
@@ -186,7 +186,7 @@ def _made_type(struct: type[msgspec.Struct], partial: bool) -> type[msgspec.Stru
         elif each.absent == "none" or default is msgspec.NODEFAULT:
             fields.append((each.name, type_, None))
         else:
-            fields.append((each.name, type_, list(default) if isinstance(default, tuple) else default))
+            fields.append((each.name, type_, [] if default == () else default))
     about = (struct.__doc__ or "").partition("\n\n")[0]
     name = f"{'Given' if partial else ''}{struct.__name__}{'' if partial else 'Reply'}"
     space = {"__doc__": about, "__module__": struct.__module__}
