@@ -140,7 +140,11 @@ def test_what_differs_from_the_fields_is_said_on_the_struct() -> None:
     full = Whole(number=3, parts=(part,), by_state={State.TIMEOUT: part}, some=("a",), null=State.TIMEOUT)
     shown = {"state": "timeout", "kept": {"keptAs": "it is"}}
     assert full.to_dict() == {
-        "twice": 6, "number": 3, "parts": [shown], "by_state": {"timeout": shown}, "null": "timeout",
+        "twice": 6,
+        "number": 3,
+        "parts": [shown],
+        "by_state": {"timeout": shown},
+        "null": "timeout",
         "some": ["a"],
     }
     assert Part(None).to_dict() == {}

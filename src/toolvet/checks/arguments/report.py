@@ -28,7 +28,7 @@ _MOST_FIELDS: Final = 30
 class ReportedFault(Document, msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with a call, as documents show it. `valid_example` is absent where none was found.
 
-    Each member but `type` and `valid_example` is what the report has under the same name.
+    The report has the other members under the same names; `repair` is masked here.
     """
 
     type: Literal["validation"] = "validation"

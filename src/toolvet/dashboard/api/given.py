@@ -123,7 +123,8 @@ def _record(body: StoreBody, verdict: AnyVerdict, **context: Any) -> VerdictReco
 
 def _answer(body: StoreAnswer) -> AnswerQuality:
     if body.verdict is not None:
-        return body.verdict
+        # The turn is the body's, whose id was checked.
+        return msgspec.structs.replace(body.verdict, trace_id=None)
     found = verdict_of(
         AnswerBody(text=body.text, calls=body.calls, question=body.question, finish_reason=body.finish_reason)
     )
@@ -143,7 +144,7 @@ def _arguments(body: StoreArguments) -> VerdictRecord:
             raise ApiError(422, missing_required_error("tool", message=needed))
         report = verdict_of(ArgumentsBody(tool=body.tool, arguments=body.arguments))
         return _record(body, report, tool=name)  # type: ignore[arg-type]
-    # A record of an envelope has the columns. What was not given is left out of the document.
+    # A record of an envelope has the columns. The document has the members that the caller gave.
     error = members(members(msgspec.to_builtins(given)).get("error"))
     return msgspec.structs.replace(
         _record(body, [], tool=name),
@@ -159,7 +160,7 @@ def _arguments(body: StoreArguments) -> VerdictRecord:
 
 def _result(body: StoreResult | StoreCall) -> VerdictRecord:
     if body.verdict is not None:
-        found = body.verdict
+        found = msgspec.structs.replace(body.verdict, trace_id=None)
     else:
         tool = body.tool if isinstance(body.tool, dict) else {"name": body.tool}
         judged = verdict_of(ResultBody(tool=tool, arguments=body.arguments, result=body.result))
