@@ -14,7 +14,7 @@ from toolvet.checks.result import Classification, ResultVerdict
 from toolvet.envelope import check_envelope
 from toolvet.envelope.check.check import EnvelopeVerdict
 from toolvet.findings import Finding
-from toolvet.schema.document import Document, document_members, document_writer, given_type, json_schema, reply_type
+from toolvet.schema.document import JsonForm, document_members, document_writer, given_type, json_schema, reply_type
 from toolvet.store.judged import VerdictContext, verdict_record
 from toolvet.store.records import VerdictRecord, encode_document
 
@@ -107,12 +107,12 @@ def _names(value: object) -> list[str]:
     ]
 
 
-class Part(Document, msgspec.Struct, frozen=True):
+class Part(JsonForm, msgspec.Struct, frozen=True):
     state: State | None
     kept: object = None
 
 
-class Whole(Document, msgspec.Struct, frozen=True, kw_only=True):
+class Whole(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     _adds = ("twice",)
     _hides = ("hidden",)
     _nulls = ("null",)

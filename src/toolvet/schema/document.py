@@ -1,6 +1,6 @@
 """The members of our own documents, each said once: in the Struct. JSON, JSON Schema and types of replies follow.
 
-A Struct that is a `Document` has a member for each of its fields, under the field's name. Four tuples say what differs:
+A Struct that is a `JsonForm` has a member for each of its fields, under the field's name. Four tuples say what differs:
 
     _adds     properties that are members, too
     _hides    fields that are no members; nor is a field whose name begins with an underscore
@@ -22,7 +22,7 @@ import msgspec
 Writer = Callable[[Any], dict[str, object]]
 
 
-class Document:
+class JsonForm:
     """A base of Structs with a JSON form: `to_dict()`, with the Struct's own names for members."""
 
     # No Struct itself, because a frozen one has to have frozen bases only, and the others must not.
@@ -113,7 +113,7 @@ def is_mapping(type_: Any) -> bool:
 
 @cache
 def document_writer(struct: type[msgspec.Struct]) -> Writer:
-    """Return the function that makes the JSON form of such a Struct, also of one that is no `Document`."""
+    """Return the function that makes the JSON form of such a Struct, also of one that is no `JsonForm`."""
     scope: dict[str, Any] = {}
     members = document_members(struct)
     always = [f"{each.name!r}: {_written(each.type, f'self.{each.name}', scope)}" for each in members if _stays(each)]
@@ -126,7 +126,7 @@ def document_writer(struct: type[msgspec.Struct]) -> Writer:
     lines.append("    return found")
     exec("\n".join(lines), scope)  # noqa: S102 - names of our own fields, and nothing else
     write = cast("Writer", scope["to_dict"])
-    write.__doc__, write.__module__ = Document.to_dict.__doc__, struct.__module__
+    write.__doc__, write.__module__ = JsonForm.to_dict.__doc__, struct.__module__
     write.__qualname__ = f"{struct.__qualname__}.to_dict"
     return write
 

@@ -9,7 +9,7 @@ from toolvet.checks.answer import AnswerQuality
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.result import ResultCheck, ResultVerdict
 from toolvet.messages import ToolCall, Turn, turns
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 from toolvet.schema.json_value import elements, is_object, members
 from toolvet.tools import view_of
 from toolvet.turn.check import AnswerCheck, AnswerOptions
@@ -21,7 +21,7 @@ SHORTEST = 1
 _MOST_TOOLS = 10_000
 
 
-class CallVerdict(Document, msgspec.Struct, frozen=True, eq=False):
+class CallVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on one call of a turn.
 
     `arguments` is None where no definition of the tool was given, `result` where the call has no result. What the call
@@ -54,7 +54,7 @@ class CallVerdict(Document, msgspec.Struct, frozen=True, eq=False):
         return refused or broken or self.call.failed is True
 
 
-class TurnVerdict(Document, msgspec.Struct, frozen=True, eq=False):
+class TurnVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on one turn: on its answer, None where there is none, and on each of its calls."""
 
     _adds = ("messages", "notes")
@@ -76,7 +76,7 @@ class TurnVerdict(Document, msgspec.Struct, frozen=True, eq=False):
         return tuple(self.turn.notes)
 
 
-class ConversationVerdict(Document, msgspec.Struct, frozen=True, eq=False):
+class ConversationVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on a conversation: on each of its turns, in order."""
 
     _adds = ("should_escalate",)

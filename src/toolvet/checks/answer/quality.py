@@ -8,7 +8,7 @@ import msgspec
 
 from toolvet.causes import Retry, State
 from toolvet.checks.answer.certainty import good_share, signal_certainty
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 
 
 class SignalType(StrEnum):
@@ -62,7 +62,7 @@ class Action(StrEnum):
     ROUTE = "route"
 
 
-class FailureSignal(Document, msgspec.Struct, frozen=True, kw_only=True):
+class FailureSignal(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """One reason to doubt an answer.
 
     `evidence` are the words of the answer, `position` is where they begin (in characters of the original text; None
@@ -91,7 +91,7 @@ class FailureSignal(Document, msgspec.Struct, frozen=True, kw_only=True):
         return signal_certainty(self.type.value, self.label, self.source, self.weight)
 
 
-class CallFailure(Document, msgspec.Struct, frozen=True, kw_only=True):
+class CallFailure(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn that did not do what was asked, and that no later call made good.
 
     `state`, `error_code` and `retry` are those of `check_result`: what went wrong, its code, and what helps. They are
@@ -104,7 +104,7 @@ class CallFailure(Document, msgspec.Struct, frozen=True, kw_only=True):
     retry: Retry | None = None
 
 
-class PartialCall(Document, msgspec.Struct, frozen=True, kw_only=True):
+class PartialCall(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn whose envelope says that it holds only a part, and that no later call completed.
 
     `content_fidelity` is the envelope's word for it (`partial`, `summary`, `reference_only`), `warning_code` the code
@@ -116,7 +116,7 @@ class PartialCall(Document, msgspec.Struct, frozen=True, kw_only=True):
     warning_code: str | None = None
 
 
-class AnswerQuality(Document, msgspec.Struct, frozen=True, kw_only=True):
+class AnswerQuality(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """How good an answer is.
 
     `score` is 1 minus what the signals cost, not below 0. `signals` are sorted by weight, then position. `reason` says
@@ -148,7 +148,7 @@ class AnswerQuality(Document, msgspec.Struct, frozen=True, kw_only=True):
         return good_share(self.score)
 
 
-class QualitySummary(Document, msgspec.Struct, frozen=True, kw_only=True):
+class QualitySummary(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """Many answers in three figures: mean score, share escalated (0 to 1), and how many signals of each type."""
 
     average_score: float

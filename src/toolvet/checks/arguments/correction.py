@@ -9,7 +9,7 @@ import orjson
 from toolvet.checks.arguments.received import holds_secret
 from toolvet.redact import REDACTED, may_hold_secrets, redact
 from toolvet.schema import Repair, Schema, Violation, recover
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 from toolvet.schema.json_value import is_array, is_object, number, pointer_steps
 from toolvet.schema.repairs.certainty import StepKind, certainty_of
 from toolvet.schema.repairs.confidence import Confidence, least
@@ -51,7 +51,7 @@ def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
     return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps, certainty=certainty)
 
 
-class ShownRepair(Document, msgspec.Struct, frozen=True, kw_only=True):
+class ShownRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A repair as documents show it. Secrets and long texts are masked; then `masked` is true."""
 
     _sparse = ("masked",)

@@ -11,7 +11,7 @@ from toolvet.checks.arguments.facts import Facts, describe_value_constraint, lis
 from toolvet.checks.arguments.wording_table import Wording, as_json, cut, wording
 from toolvet.errors import Unsatisfiable
 from toolvet.schema import Schema
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 from toolvet.schema.example import Sketch, build_sketch
 from toolvet.schema.generator import Generator
 from toolvet.schema.json_value import Path, is_array, is_object, members, pointer_steps, replaced, unique
@@ -29,7 +29,7 @@ _LONGEST_EXAMPLE: Final = 300
 _LONGEST_DESCRIPTION: Final = 400
 
 
-class PropertyHelp(Document, msgspec.Struct, frozen=True):
+class PropertyHelp(JsonForm, msgspec.Struct, frozen=True):
     """One property of a tool's arguments: types (`string | null`), description, constraints, and valid values."""
 
     type: str
@@ -38,7 +38,7 @@ class PropertyHelp(Document, msgspec.Struct, frozen=True):
     examples: tuple[object, ...]
 
 
-class SchemaHelp(Document, msgspec.Struct, frozen=True):
+class SchemaHelp(JsonForm, msgspec.Struct, frozen=True):
     """The arguments of a tool: its description, its properties, the required ones, and valid examples.
 
     `properties` holds nested properties under their paths (`user.email`, `items.*.id`). `omitted` counts the properties

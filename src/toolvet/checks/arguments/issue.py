@@ -8,11 +8,11 @@ import msgspec
 from toolvet.checks.arguments.guide import KeywordText
 from toolvet.checks.arguments.placeholders import NAME
 from toolvet.checks.arguments.received import MISSING, holds_secret, show_name, show_value
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 from toolvet.schema.json_value import pointer, pointer_steps
 
 
-class Issue(Document, msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that is wrong with a call.
 
     field: the place for a reader, such as `items.0.id`, or `root`.

@@ -14,7 +14,7 @@ from toolvet.checks.arguments.received import show_name
 from toolvet.checks.arguments.wording_table import Wording, text, worded, wording
 from toolvet.meta import META_PREFIX
 from toolvet.schema import Repair, Schema, Violation
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 from toolvet.schema.weight import MOST_STEPS
 from toolvet.tools import view_of
 
@@ -25,7 +25,7 @@ _NO_HELP: Final = SchemaHelp("", {}, (), ())
 _MOST_FIELDS: Final = 30
 
 
-class ReportedFault(Document, msgspec.Struct, frozen=True, kw_only=True):
+class ReportedFault(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with a call, as documents show it. `valid_example` is absent where none was found.
 
     The report has the other members under the same names; `repair` is masked here.
@@ -40,7 +40,7 @@ class ReportedFault(Document, msgspec.Struct, frozen=True, kw_only=True):
     repair: ShownRepair | None = None
 
 
-class ArgumentReport(Document, msgspec.Struct, eq=False):
+class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
     """What is wrong with a call, and what would be valid. `check_arguments` makes it; everything is read-only.
 
     All but `valid` and `issues` is computed when it is first read, so a valid call costs very little. `repair` reads

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol
 import msgspec
 
 from toolvet.causes import ErrorKind, Retry, State
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 
 
 class Classification(StrEnum):
@@ -36,7 +36,7 @@ class LeakKind(StrEnum):
     CRASH_TEXT = "crash_text"
 
 
-class Leak(Document, msgspec.Struct, frozen=True, gc=False):
+class Leak(JsonForm, msgspec.Struct, frozen=True, gc=False):
     """The words `text`, at the characters from `start` up to `end` of the response's texts joined by newlines."""
 
     kind: LeakKind
@@ -45,7 +45,7 @@ class Leak(Document, msgspec.Struct, frozen=True, gc=False):
     end: int
 
 
-class Factor(Document, msgspec.Struct, frozen=True, gc=False):
+class Factor(JsonForm, msgspec.Struct, frozen=True, gc=False):
     """One row of the table behind the decision between business error and failure.
 
     `weight` is what it counts when `present` (all together 9); `evidence` quotes the words that were seen.
@@ -57,7 +57,7 @@ class Factor(Document, msgspec.Struct, frozen=True, gc=False):
     evidence: str = ""
 
 
-class OutputSchemaValidation(Document, msgspec.Struct, frozen=True):
+class OutputSchemaValidation(JsonForm, msgspec.Struct, frozen=True):
     """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it does not."""
 
     has_output_schema: bool
@@ -65,7 +65,7 @@ class OutputSchemaValidation(Document, msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class ResultMetadata(Document, msgspec.Struct, frozen=True):
+class ResultMetadata(JsonForm, msgspec.Struct, frozen=True):
     """What a response consists of. `content_types` are unique, in the order in which they were first seen.
 
     `other_counts` has the number of blocks of each type that has no count of its own; it and `audio_count` are absent
@@ -94,7 +94,7 @@ class ResultMetadata(Document, msgspec.Struct, frozen=True):
     other_counts: Mapping[str, int] = {}
 
 
-class ResultVerdict(Document, msgspec.Struct, frozen=True, kw_only=True):
+class ResultVerdict(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """What one response says about its tool.
 
     `is_valid` says whether it shows a working tool, `is_error` whether it is flagged as an error, `confidence` (0-100)

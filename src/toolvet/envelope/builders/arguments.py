@@ -16,12 +16,12 @@ from toolvet.envelope.contract.vocabulary import FIDELITY_VERSION, VERSION, Cont
 from toolvet.envelope.json_copy import copy_as_json, is_blank
 from toolvet.envelope.request import checked_id, current_request_id
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 
 _SEVERITIES: Final = {code.value: code.severity.value for code in WarningCode}
 
 
-class WarningDetail(Document, msgspec.Struct, frozen=True):
+class WarningDetail(JsonForm, msgspec.Struct, frozen=True):
     """A warning with its code, for `success_response(warning_details=[…])`.
 
     `code` is one of WarningCode or a code of the server's own. `severity` defaults to the usual severity of a
@@ -40,7 +40,7 @@ class WarningDetail(Document, msgspec.Struct, frozen=True):
     context: Mapping[str, object] | None = None
 
 
-class FieldError(Document, msgspec.Struct, frozen=True):
+class FieldError(JsonForm, msgspec.Struct, frozen=True):
     """What is wrong with one field of the input, for `error_response(errors=[…])` and `validation_error`.
 
     `pointer` is a JSON Pointer into the arguments, `field` the same place in the caller's own notation, `reason` a code

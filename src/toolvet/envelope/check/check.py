@@ -14,7 +14,7 @@ from toolvet.envelope.response import Envelope
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
 from toolvet.redact import redact_text
-from toolvet.schema.document import Document
+from toolvet.schema.document import JsonForm
 from toolvet.schema.json_value import is_object
 
 
@@ -51,7 +51,7 @@ def check_envelope(obj: object) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-class EnvelopeVerdict(Document, msgspec.Struct, frozen=True):
+class EnvelopeVerdict(JsonForm, msgspec.Struct, frozen=True):
     """The verdict on an envelope, as documents show it."""
 
     _adds = ("valid",)
