@@ -151,6 +151,23 @@ def test_what_differs_from_the_fields_is_said_on_the_struct() -> None:
     assert [each.absent for each in document_members(Whole)] == [*["never"] * 4, "empty", "never", "none"]
 
 
+def test_each_class_writes_its_own_members() -> None:
+    assert Part(None, 1).to_dict() == {"kept": 1}
+
+    class Wider(Part, frozen=True):
+        more: int = 2
+
+    class Own(JsonForm, msgspec.Struct, frozen=True):
+        number: int = 3
+
+        def to_dict(self) -> dict[str, object]:
+            return {**super().to_dict(), "own": True}
+
+    for _ in range(2):
+        assert Wider(None, 1).to_dict() == {"kept": 1, "more": 2}
+        assert Own().to_dict() == {"number": 3, "own": True}
+
+
 def test_a_struct_that_is_no_document_is_written_inside_of_one() -> None:
     (finding,) = check_envelope({"success": True, "data": {}, "error": None})
     written = document_writer(Finding)(finding)
