@@ -5,7 +5,7 @@ from typing import Final, cast
 
 from toolvet.causes import State
 from toolvet.checks.arguments import ArgumentCheck
-from toolvet.checks.arguments.correction import render_repair
+from toolvet.checks.arguments.correction import shown_repair
 from toolvet.schema import Repair
 from toolvet.schema.json_value import members
 from toolvet.schema.weight import depth
@@ -108,7 +108,7 @@ def _apply(call: PendingCall, repair: Repair | None) -> None:
     params["arguments"] = raw(repair.arguments)
     message["params"] = raw(params)
     call.data = encode_members(message)
-    call.repaired = render_repair(repair)
+    call.repaired = shown_repair(repair).to_dict()
     call.arguments = members(repair.arguments)
 
 

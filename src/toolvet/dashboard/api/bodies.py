@@ -9,11 +9,10 @@ from toolvet.checks.answer import AnswerQuality, SignalType
 from toolvet.checks.arguments import ArgumentReport, check_arguments
 from toolvet.checks.result import ResultVerdict, check_result
 from toolvet.dashboard.api.endpoint import ApiBody
-from toolvet.dashboard.api.snake import snake, snake_conversation
 from toolvet.dashboard.failures import ApiError
 from toolvet.envelope import check_envelope, validation_error
+from toolvet.envelope.check.check import EnvelopeVerdict
 from toolvet.errors import ToolvetError
-from toolvet.findings import Finding, findings_document
 from toolvet.turn import ConversationVerdict, check_answer, check_conversation
 
 Characters = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
@@ -128,7 +127,9 @@ def judge_result(body: ResultBody) -> ResultVerdict:
     )
 
 
-def verdict_of(body: CheckBody) -> AnswerQuality | ArgumentReport | ResultVerdict | ConversationVerdict | list[Finding]:
+def verdict_of(
+    body: CheckBody,
+) -> AnswerQuality | ArgumentReport | ResultVerdict | EnvelopeVerdict | ConversationVerdict:
     """Return what the library says of a body. Raises ApiError with 422 for what the caller did wrong."""
     try:
         if isinstance(body, AnswerBody):
@@ -139,23 +140,14 @@ def verdict_of(body: CheckBody) -> AnswerQuality | ArgumentReport | ResultVerdic
             return judge_result(body)
         if isinstance(body, ConversationBody):
             return check_conversation(body.messages, tools=body.tools)
-        return list(check_envelope(getattr(body, "response", None)))
+        return EnvelopeVerdict(check_envelope(getattr(body, "response", None)))
     except (ToolvetError, TypeError) as error:
         raise ApiError(422, validation_error(f"{error}", field=field_of(f"{error}", body))) from error
 
 
-def shown(verdict: AnswerQuality | ArgumentReport | ResultVerdict | ConversationVerdict | list[Finding]) -> object:
-    """Return a verdict as the API shows it."""
-    if isinstance(verdict, list):
-        return findings_document(verdict)
-    if isinstance(verdict, ConversationVerdict):
-        return snake_conversation(verdict.to_dict())
-    return snake(verdict.to_dict())
-
-
 def judge(body: CheckBody) -> object:
     """Return the verdict on a body as the API shows it. Raises ApiError."""
-    return shown(verdict_of(body))
+    return verdict_of(body).to_dict()
 
 
 def field_of(message: str, body: ApiBody) -> str | None:
